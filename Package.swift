@@ -1,0 +1,50 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+  name: "coffer",
+  products: [
+    .executable(name: "coffer", targets: ["CofferCLI"]),
+    .library(name: "VaultCore", targets: ["VaultCore"]),
+    .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "CofferTesting", targets: ["CofferTesting"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // C
+    .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    // Trusted
+    .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
+    // Files
+    .target(name: "Storage", dependencies: ["VaultCore", "CSQLite", "CLinux"]),
+    // Test kit
+    .target(name: "CofferTesting", dependencies: ["VaultCore"]),
+    // Programs
+    .executableTarget(
+      name: "CofferCLI",
+      dependencies: [
+        "VaultCore", "Storage", "CLinux",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    // Tests
+    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "CSQLite"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = (target.swiftSettings ?? []) + [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
+}

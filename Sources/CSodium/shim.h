@@ -1,0 +1,3 @@
+// libsodium, as the C library declares it. https://doc.libsodium.org
+#pragma once
+#include <sodium.h>

@@ -1,0 +1,42 @@
+/// 16 bytes that name a vault, a record, a group or a slot. Ordered as the bytes are.
+public struct Identifier: Hashable, Sendable, Comparable {
+  public static let byteCount = 16
+  public static let zero = Identifier(high: 0, low: 0)
+
+  private let high: UInt64
+  private let low: UInt64
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Nil unless there are exactly 16 bytes.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  public var bytes: [UInt8] {
+    (0..<16).map { byte(at: $0) }
+  }
+
+  /// The byte at `offset`, 0 to 15.
+  public func byte(at offset: Int) -> UInt8 {
+    let half = offset < 8 ? high : low
+    return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (offset & 7)))
+  }
+
+  public static func < (left: Identifier, right: Identifier) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}
+
+extension Identifier: CustomStringConvertible {
+  /// 32 hexadecimal digits.
+  public var description: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,24 @@
+/// What the process knows, and may decide, about the memory its secrets live in.
+public enum LockedMemory {
+  public enum Policy: Sendable {
+    /// A secret that cannot be locked is an error, `memoryNotLockable`. The default.
+    case required
+    /// Secrets may live in memory that the system may swap out. `usage` tells how much does.
+    case allowSwap
+  }
+
+  /// In bytes, whole pages.
+  public struct Usage: Sendable, Equatable {
+    public internal(set) var lockedBytes: Int
+    public internal(set) var unlockedBytes: Int
+  }
+
+  /// Process-wide, for secrets made from now on. Thread-safe.
+  public static var policy: Policy {
+    get { SlabArena.shared.policy }
+    set { SlabArena.shared.policy = newValue }
+  }
+
+  /// What is mapped now. Thread-safe.
+  public static var usage: Usage { SlabArena.shared.usage }
+}

@@ -1,0 +1,54 @@
+/// Where the rows of a vault lie. Trusted for nothing but atomic, durable commits: the core proves every row that it gets.
+///
+/// The core keeps no rows between two calls. Each call is one transaction, and the core begins each by proving the header again.
+public protocol Store: AnyObject {
+  /// One read transaction: `body` sees one state of the rows, whatever other processes commit meanwhile.
+  /// - Throws: what `body` throws, unchanged, and the store's own errors.
+  func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result
+
+  /// One write transaction, alone among all processes: `prepare` sees the rows and says what changes. The change is applied as a
+  /// whole and is durable when the call returns, or nothing of it is ever seen. Where `prepare` returns an empty change, or
+  /// throws, nothing is written.
+  /// - Throws: what `prepare` throws, unchanged, and the store's own errors. After an error that leaves the outcome in doubt the
+  ///   generation in the header tells whether the change was made.
+  func commit(_ prepare: (any Rows) throws -> Change) throws
+}
+
+/// The rows of one transaction. Not to be used after the closure that it was lent to.
+///
+/// A row with a column of another type, or longer than the format allows, is an error of the store, thrown before the bytes are copied.
+public protocol Rows: AnyObject {
+  /// `hdr`: the header (key 0, 256 bytes), the slots (1 to 8, at most 4256 bytes) and the history ring (9, at most 2048 bytes).
+  func header(_ key: Int) throws -> [UInt8]?
+  /// All keys of `hdr`, ascending, also those that the format does not know.
+  func headerKeys() throws -> [Int64]
+  /// `node`: at most `Node.maximumByteCount` bytes.
+  func node(_ prefix: [UInt8]) throws -> [UInt8]?
+  /// All keys of `node`, ascending, also those that no parent lists; cut to 17 bytes.
+  func forEachNode(_ body: ([UInt8]) throws -> Void) throws
+  /// `rec`, by its primary key.
+  func record(_ id: Identifier) throws -> SealedRecord?
+  /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order. Memory is bounded by the largest row.
+  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws
+  /// The identifiers of the rows in a group, by the index: a hint, not a proof.
+  func records(inGroup group: Identifier) throws -> [Identifier]
+}
+
+/// What one commit writes. Nil removes the row.
+public struct Change: Sendable {
+  public var header: [Int: [UInt8]?] = [:]
+  public var nodes: [[UInt8]: [UInt8]?] = [:]
+  public var records: [Identifier: SealedRecord?] = [:]
+
+  public init() {}
+
+  public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty }
+}
+
+/// Where a rollback anchor lies, outside the vault. See `Anchor`.
+public protocol AnchorStore: AnyObject {
+  /// Nil where there is none. At most 4096 bytes are read.
+  func load() throws -> [UInt8]?
+  /// Replaces it atomically. Need not be durable: an anchor that lags behind does no harm.
+  func save(_ anchor: [UInt8]) throws
+}

@@ -1,0 +1,28 @@
+/// Why the core refused. One code for each cause; the detail names what, and never holds a secret.
+public struct VaultError: Error, Equatable, Sendable {
+  public struct Code: Hashable, Sendable {
+    public let name: String
+    init(_ name: String) { self.name = name }
+  }
+
+  public let code: Code
+  /// For people: what it concerns. Not compared.
+  public let detail: String
+
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  public static func == (left: VaultError, right: VaultError) -> Bool { left.code == right.code }
+  /// So that `catch VaultError.Code.notFound` can be written.
+  public static func ~= (code: Code, error: VaultError) -> Bool { code == error.code }
+}
+
+extension VaultError: CustomStringConvertible {
+  public var description: String { detail.isEmpty ? code.name : "\(code.name): \(detail)" }
+}
+
+extension VaultError.Code {
+  public static func ~= (code: Self, error: any Error) -> Bool { (error as? VaultError)?.code == code }
+}

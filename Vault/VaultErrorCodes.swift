@@ -1,0 +1,74 @@
+extension VaultError.Code {
+  // Memory
+  /// Locked memory could not be had (`RLIMIT_MEMLOCK`), and the policy requires it.
+  public static let memoryNotLockable = Self("memoryNotLockable")
+  public static let outOfMemory = Self("outOfMemory")
+  /// libsodium did not start: no source of random bytes.
+  public static let randomNotAvailable = Self("randomNotAvailable")
+
+  // Container
+  public static let notAVault = Self("notAVault")
+  public static let newerFormat = Self("newerFormat")
+  public static let unknownIncompatibleFlag = Self("unknownIncompatibleFlag")
+  /// The vault may be read, but not written, by this version.
+  public static let unknownReadOnlyFlag = Self("unknownReadOnlyFlag")
+  public static let headerMalformed = Self("headerMalformed")
+  public static let headerForged = Self("headerForged")
+
+  // Slots
+  public static let slotMalformed = Self("slotMalformed")
+  public static let unknownSlotType = Self("unknownSlotType")
+  public static let kdfBelowFloor = Self("kdfBelowFloor")
+  public static let kdfAboveCeiling = Self("kdfAboveCeiling")
+  public static let slotDamaged = Self("slotDamaged")
+  public static let slotsForged = Self("slotsForged")
+  /// No slot opens with what was given: a wrong passphrase, key file or recovery key.
+  public static let wrongCredential = Self("wrongCredential")
+  /// No slot of the kind that was given.
+  public static let noSuchSlot = Self("noSuchSlot")
+  public static let lastSlot = Self("lastSlot")
+  public static let slotsFull = Self("slotsFull")
+
+  // Tree
+  public static let nodeMissing = Self("nodeMissing")
+  public static let nodeMalformed = Self("nodeMalformed")
+  public static let nodeForged = Self("nodeForged")
+  public static let nodeUnlisted = Self("nodeUnlisted")
+  public static let countMismatch = Self("countMismatch")
+  public static let vaultFull = Self("vaultFull")
+
+  // Records
+  public static let recordMissing = Self("recordMissing")
+  public static let recordMalformed = Self("recordMalformed")
+  public static let recordForged = Self("recordForged")
+  public static let recordUnlisted = Self("recordUnlisted")
+  public static let sealBroken = Self("sealBroken")
+  public static let paddingNotCanonical = Self("paddingNotCanonical")
+  public static let attributesMalformed = Self("attributesMalformed")
+  public static let groupMalformed = Self("groupMalformed")
+  public static let identifierMismatch = Self("identifierMismatch")
+  public static let unknownGroup = Self("unknownGroup")
+
+  // Anchor
+  public static let anchorOtherVault = Self("anchorOtherVault")
+  public static let anchorDamaged = Self("anchorDamaged")
+  public static let rolledBack = Self("rolledBack")
+  public static let forked = Self("forked")
+
+  // What was asked for
+  public static let notFound = Self("notFound")
+  public static let duplicate = Self("duplicate")
+  public static let groupNotFound = Self("groupNotFound")
+  public static let groupExists = Self("groupExists")
+  public static let secretTooLarge = Self("secretTooLarge")
+  public static let attributeNotAllowed = Self("attributeNotAllowed")
+  public static let nameNotAllowed = Self("nameNotAllowed")
+  public static let nameTooLong = Self("nameTooLong")
+  public static let passphraseNotText = Self("passphraseNotText")
+  public static let passphraseLength = Self("passphraseLength")
+  public static let keyFileLength = Self("keyFileLength")
+  public static let recoveryKeyMalformed = Self("recoveryKeyMalformed")
+  public static let deviceKeyMissing = Self("deviceKeyMissing")
+  /// A `whenPasscodeSetThisDevice` item needs a passphrase slot.
+  public static let passphraseSlotMissing = Self("passphraseSlotMissing")
+}
