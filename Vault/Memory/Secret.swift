@@ -30,19 +30,20 @@ import CSodium
   /// Up to `capacity` bytes, written in place: `fill` returns how many it wrote. This is how read(2) gets bytes in.
   /// - Throws: as `init(count:)`, and what `fill` throws.
   public init(capacity: Int, filledBy fill: (inout MutableRawSpan) throws -> Int) throws {
-    self = try Secret(count: capacity)
-    let written = try withMutableBytes { try fill(&$0) }
-    guard written >= 0 && written <= capacity else { throw VaultError(.secretTooLarge, "\(written) of \(capacity) bytes") }
-    truncate(to: written)
+    var secret = try Secret(count: capacity)
+    let written = try secret.withMutableBytes { try fill(&$0) }
+    secret.truncate(to: written)
+    self = secret
   }
 
   /// A copy of bytes that are not secret yet, or were in unprotected memory already.
   /// - Throws: as `init(count:)`.
   public init(copying bytes: RawSpan) throws(VaultError) {
-    self = try Secret(count: bytes.byteCount)
+    let secret = try Secret(count: bytes.byteCount)
     unsafe bytes.withUnsafeBytes { source in
-      if let base = source.baseAddress { unsafe slot.base.copyMemory(from: base, byteCount: source.count) }
+      if let base = source.baseAddress { unsafe secret.slot.base.copyMemory(from: base, byteCount: source.count) }
     }
+    self = secret
   }
 
   /// `count` bytes from the kernel's generator.
