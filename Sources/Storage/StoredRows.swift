@@ -44,7 +44,7 @@ final class StoredRows: Rows {
 
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws {
     try query(.nodeKeys) { statement in
-      while try statement.step() { try body(statement.bytes(0, Limits.nodeKey, "node.p")) }
+      while try statement.step() { try body(statement.bytes(0, cutTo: Limits.nodeKey.upperBound, "node.p")) }
     }
   }
 

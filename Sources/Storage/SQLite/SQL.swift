@@ -28,7 +28,7 @@ enum SQL: String {
   case header = "SELECT v FROM hdr WHERE k=?1"
   case headerKeys = "SELECT k FROM hdr ORDER BY k"
   case node = "SELECT b FROM node WHERE p=?1"
-  case nodeKeys = "SELECT substr(p,1,17) FROM node ORDER BY p"
+  case nodeKeys = "SELECT p FROM node ORDER BY p"
   case record = "SELECT id,grp,m,a,s FROM rec WHERE id=?1"
   case allRecords = "SELECT id,grp,m,a,s FROM rec ORDER BY id"
   case recordsFrom = "SELECT id,grp,m,a,s FROM rec WHERE id>=?1 ORDER BY id"
