@@ -84,7 +84,7 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     do { say("ok \(try countRecords(store))") } catch let error as StorageError { say(error.code.name) }
   case "fill":
     let store = try FileStore(at: path)
-    var added = 0
+    var added = try countRecords(store)
     do {
       while added < 10_000 { try addOne(to: store, count: 4096); added += 1 }
     } catch let error as StorageError {
