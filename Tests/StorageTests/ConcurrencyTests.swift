@@ -107,7 +107,10 @@ import VaultCore
     try store.commit { _ in Fixture.adding(4) }
     try reader.read { _ in
       try store.commit { _ in Fixture.adding(5) }
-      let taken = try ContinuousClock().measure { let done = try store.checkpoint(); #expect(!done) }
+      let taken = try ContinuousClock().measure {
+        let done = try store.checkpoint()
+        #expect(!done)
+      }
       #expect(taken < .seconds(2))
     }
     #expect(try store.checkpoint())

@@ -30,13 +30,17 @@ import VaultCore
 
   @Test func theFileIsWhatTheFormatSays() throws {
     let fixture = try Fixture()
-    #expect(run("sqlite3", fixture.path, "PRAGMA page_size; PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check") == ["4096", "1128683057", "1", "ok"])
-    #expect(run("sqlite3", fixture.path, "SELECT sql FROM sqlite_schema ORDER BY name") == [
-      "CREATE TABLE hdr(k INTEGER PRIMARY KEY,v BLOB NOT NULL)",
-      "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL) WITHOUT ROWID",
-      "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID",
-      "CREATE INDEX rec_grp ON rec(grp)",
-    ])
+    #expect(
+      run("sqlite3", fixture.path, "PRAGMA page_size; PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check") == [
+        "4096", "1128683057", "1", "ok",
+      ])
+    #expect(
+      run("sqlite3", fixture.path, "SELECT sql FROM sqlite_schema ORDER BY name") == [
+        "CREATE TABLE hdr(k INTEGER PRIMARY KEY,v BLOB NOT NULL)",
+        "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX rec_grp ON rec(grp)",
+      ])
   }
 
   @Test func aVaultIsNeverReplaced() throws {
@@ -88,11 +92,15 @@ import VaultCore
     for (call, count) in [("openat", 12), ("pwrite64", 12), ("fsync", 3), ("renameat2", 1), ("unlink", 2)] {
       for number in 1...count {
         let fixture = try Fixture(withVault: false)
-        run("strace", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(number)", probe, "create", fixture.path)
-        let failure = code { try FileStore(at: fixture.path).read { rows in
-          let header = try rows.header(0)
-          #expect(header?.count == 256)
-        } }
+        run(
+          "strace", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(number)", probe,
+          "create", fixture.path)
+        let failure = code {
+          try FileStore(at: fixture.path).read { rows in
+            let header = try rows.header(0)
+            #expect(header?.count == 256)
+          }
+        }
         #expect(failure == nil || failure == .noVault, "\(call) \(number)")
         if failure == .noVault { try FileStore.create(at: fixture.path).commit { _ in Fixture.change } }
       }
@@ -103,7 +111,8 @@ import VaultCore
     func creating(_ injection: String) throws -> (code: String?, names: [String]) {
       let fixture = try Fixture(withVault: false)
       let call = injection.prefix { $0 != ":" }
-      let lines = run("strace", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(injection)", probe, "create", fixture.path)
+      let lines = run(
+        "strace", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(injection)", probe, "create", fixture.path)
       return (lines.first, fixture.names.filter { $0 != "vault.coffer.lock" })
     }
     var result = try creating("fsync:error=EIO:when=1")

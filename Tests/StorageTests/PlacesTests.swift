@@ -41,6 +41,10 @@ import VaultCore
     #expect(try places(["COFFER_HOME": ""]).state == "\(home)/.local/state/coffer")
   }
 
+  @Test func aUserThatNobodyKnowsHasNoHome() {
+    #expect(run(probe, "as", "54321", "places", "") == ["noHome", ""])
+  }
+
   @Test func anchorsHaveTheNameOfTheVaultsPath() throws {
     // FNV-1a, 64 bits, of the published vector "foobar".
     #expect(try places(["COFFER_HOME": "/c"]).anchor(forVaultAt: "foobar") == "/c/state/anchors/85944171f73967e8")
@@ -57,9 +61,12 @@ import VaultCore
     #expect(try file.load() == [4, 5])
     try file.save(Array(repeating: 6, count: 4096))
     #expect(try file.load() == Array(repeating: 6, count: 4096))
-    #expect(run("sh", "-c", "cd \(fixture.directory); stat -c '%n %a' state state/anchors; ls -A state/anchors; stat -c %a state/anchors/0") == [
-      "state 700", "state/anchors 700", "0", "600",
-    ])
+    #expect(
+      run(
+        "sh", "-c",
+        "cd \(fixture.directory); stat -c '%n %a' state state/anchors; ls -A state/anchors; stat -c %a state/anchors/0") == [
+          "state 700", "state/anchors 700", "0", "600",
+        ])
   }
 
   @Test func refused() throws {

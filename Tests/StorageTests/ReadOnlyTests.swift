@@ -5,7 +5,8 @@ import VaultCore
 @Suite struct ReadOnlyTests {
   private func onReadOnlyMount(_ fixture: Fixture, _ command: String) -> [String] {
     runInMountNamespace(
-      "mount --bind \(fixture.directory) \(fixture.directory) && mount -o remount,ro,bind \(fixture.directory) && \(probe) \(command)")
+      "mount --bind \(fixture.directory) \(fixture.directory) && mount -o remount,ro,bind \(fixture.directory) && \(probe) \(command)"
+    )
   }
 
   @Test func readOnlyFileSystem() throws {
@@ -20,6 +21,29 @@ import VaultCore
     #expect(fixture.names == ["vault.coffer", "vault.coffer.lock"])
   }
 
+  @Test func aPathWithEveryKindOfCharacter() throws {
+    // For reading where nothing can be written the path goes to SQLite within a URI.
+    let fixture = try Fixture()
+    let directory = "\(fixture.directory)/a ?mode=rw&%41#é"
+    run("mkdir", directory)
+    run("mv", fixture.path, directory)
+    #expect(try FileStore(at: "\(directory)/vault.coffer").recordCount() == 3)
+    run("chown", "-R", "65534", fixture.directory)
+    run("chmod", "500", directory)
+    #expect(run(probe, "as", "65534", "read", "\(directory)/vault.coffer") == ["ok 3"])
+  }
+
+  @Test func aReaderWithoutRightsSeesWhatOthersWrite() throws {
+    let fixture = try Fixture()
+    run("chmod", "755", fixture.directory)
+    run("chmod", "644", fixture.path)
+    let reader = Child([probe, "as", "65534", "read-lines", fixture.path])
+    #expect(reader.line() == "ok 3")
+    try FileStore(at: fixture.path).commit { _ in Fixture.adding(4) }
+    reader.signal(10)
+    #expect(reader.line() == "ok 4")
+  }
+
   @Test(arguments: ["bulk", "add-with-journal"]) func changesInTheLogAreNotPassedOver(command: String) throws {
     let fixture = try Fixture()
     if command == "bulk" {
@@ -30,7 +54,9 @@ import VaultCore
       _ = child.wait()
       #expect(fixture.names.contains("vault.coffer-wal"))
     } else {
-      run("strace", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e", "inject=unlink:signal=KILL:when=1", probe, command, fixture.path)
+      run(
+        "strace", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e", "inject=unlink:signal=KILL:when=1", probe, command,
+        fixture.path)
       #expect(fixture.names.contains("vault.coffer-journal"))
     }
     #expect(onReadOnlyMount(fixture, "read \(fixture.path)").first == "readOnly")
