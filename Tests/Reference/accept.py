@@ -1,7 +1,7 @@
 """Files that must be accepted, with the dump they must give."""
 import coffer_format as f
 from coffer_ref import dump_lines
-from forge import KEY_FILE, hot_journal, in_wal, run_sql
+from forge import EMPTY_INDEX, KEY_FILE, hot_journal, in_wal, run_sql
 from refuse_tree import fill
 
 TEXT, DATA, INTEGER, TIME = f.TEXT, f.DATA, f.INTEGER, f.TIME
@@ -128,6 +128,9 @@ def vectors(add_any):
     add("accept-unlisted", options=dict(depth=1), tables=lambda v: (
         v.rec.append((bytes(16),) + v.records[v.bob]), v.node.append((bytes(2), b"x")),
         v.node.append((bytes(1), b"x")) if bytes(1) not in dict(v.node) else None))
+
+    add("accept-row-without-leaf", leaves=lambda v: (v.leaves.pop(v.bob), v.items.pop(v.bob)))
+    add("accept-index-empty", sql=lambda v: EMPTY_INDEX)
 
     # Header
     add("accept-minor-version", header=lambda v: v.header.__dict__.update(minor=65535))

@@ -22,6 +22,9 @@ KEY_FILE = bytes(range(0x30, 0x30 + 48))
 DEVICE_KEY = bytes(range(0xD0, 0xF0))
 PROBE = {"class": (f.INTEGER, 1), "account": (f.TEXT, "alice"), "service": (f.TEXT, "probe")}
 BOB = {"class": (f.INTEGER, 1), "account": (f.TEXT, "bob"), "service": (f.TEXT, "github")}
+# An index from which all rows are hidden, under the right schema
+EMPTY_INDEX = ["DROP INDEX rec_grp", "CREATE INDEX rec_grp ON rec(grp) WHERE a IS NULL",
+               "UPDATE sqlite_schema SET sql='CREATE INDEX rec_grp ON rec(grp)' WHERE name='rec_grp'"]
 
 
 class Random:

@@ -1,6 +1,6 @@
 """Vectors for R28 to R33 and R45 to R47: nodes, leaf digests, rows, counts."""
 import coffer_format as f
-from forge import Forge, in_wal
+from forge import EMPTY_INDEX, Forge, hot_journal, in_wal, run_sql
 
 
 def body(p, change):
@@ -176,6 +176,10 @@ def vectors(add):
     add("row-changed-in-wal", "R33", "get",
         after=lambda v, path: in_wal(path, ["UPDATE rec SET s=zeroblob(168) WHERE id=x'%s'" % v.bob.hex()]))
 
+    add("row-changed-by-journal", "R33", "get", after=lambda v, path: (
+        run_sql(path, ["UPDATE rec SET s=zeroblob(168) WHERE id=x'%s'" % v.bob.hex()]),
+        hot_journal(path, ["UPDATE rec SET s=x'%s' WHERE id=x'%s'" % (v.records[v.bob][3].hex(), v.bob.hex())])))
+
     # R45 to R47
     def count(n):
         return lambda v: v.header.__dict__.update(count=v.header.count + n)
@@ -186,6 +190,8 @@ def vectors(add):
     add("verify-row-unlisted", "R46", "verify", tables=lambda v: v.rec.append((bytes(16),) + v.records[v.bob]))
     add("verify-row-unlisted-group", "R46", "verify", tables=lambda v: v.rec.append((b"\xff" * 16,) + v.records[v.group]))
     add("verify-row-unlisted-deleted", "R46", "verify", options=d1, leaves=lambda v: v.leaves.pop(v.eve))
+    add("verify-row-unlisted-not-in-index", "R46", "verify", sql=lambda v: EMPTY_INDEX,
+        tables=lambda v: v.rec.append((bytes(16),) + v.records[v.bob]))
     add("verify-node-unlisted", "R47", "verify", options=d1, tables=lambda v: v.node.append(
         (next(bytes([i]) for i in range(256) if bytes([i]) not in dict(v.node)), v.node[0][1])))
     add("verify-node-below", "R47", "verify", tables=lambda v: v.node.append((b"\0", b"")))

@@ -96,7 +96,8 @@ class Vectors(unittest.TestCase):
                 continue
             with self.subTest(name):
                 path = os.path.join(self.dir, name + ".coffer")
-                before = None if os.path.exists(path + "-wal") else digest(path)
+                recovers = os.path.exists(path + "-wal") or os.path.exists(path + "-journal")
+                before = None if recovers else digest(path)
                 for step in ("open", "get", operation):
                     try:
                         vectors.run(self.dir, name, step)
@@ -114,7 +115,7 @@ class Vectors(unittest.TestCase):
             with self.subTest(name):
                 expected = coffer_ref.read_file(os.path.join(self.dir, name + ".dump")).decode()
                 self.assertEqual(vectors.run(self.dir, name, operation), expected)
-                if "unlisted" in name:
+                if "unlisted" in name or "without-leaf" in name:
                     continue
                 self.assertEqual(vectors.run(self.dir, name, "verify"), "sound")
                 if "read-only" in name or '"group":"default"' not in expected or "-huge" in name:
