@@ -1,0 +1,49 @@
+/// What a derived key or digest is for. Each label has one layout of the bytes that follow it, so no two uses can meet.
+enum Label: String {
+  case header = "hdr"
+  case tree = "tree"
+  case systemGroup = "sysgroup"
+  case slots = "slots"
+  case headerMAC = "hdr-mac"
+  case slotKEK = "slot-kek"
+  case slotCommitment = "slot-commit"
+  case device = "device"
+  case groupID = "group-id"
+  case itemID = "item-id"
+  case record = "rec"
+  case nonce = "nonce"
+  case leaf = "leaf"
+  case node = "node"
+  case anchor = "anchor"
+}
+
+/// The message of a KDF call: `"coffer/v1/" label 00 context`. Integers are little-endian.
+struct Context {
+  private(set) var bytes: [UInt8]
+
+  init(_ label: Label, reserving capacity: Int = 160) {
+    bytes = []
+    bytes.reserveCapacity(capacity + 32)
+    bytes.append(contentsOf: "coffer/v1/".utf8)
+    bytes.append(contentsOf: label.rawValue.utf8)
+    bytes.append(0)
+  }
+
+  mutating func append(_ identifier: Identifier) {
+    for offset in 0..<Identifier.byteCount { bytes.append(identifier.byte(at: offset)) }
+  }
+
+  mutating func append(_ value: some Collection<UInt8>) {
+    bytes.append(contentsOf: value)
+  }
+
+  mutating func append(_ value: some FixedWidthInteger) {
+    bytes.append(littleEndian: value)
+  }
+
+  /// A u32 length, then the bytes.
+  mutating func appendCounted(_ value: [UInt8]) {
+    bytes.append(littleEndian: UInt32(value.count))
+    bytes.append(contentsOf: value)
+  }
+}

@@ -1,0 +1,82 @@
+/// A node of the integrity tree: sorted keys, a digest for each. At the lowest level the keys are record identifiers, above they
+/// are the next byte of the prefix. The entries stay in the bytes that lie in the file; nothing is parsed into objects.
+struct Node {
+  static let maximumEntryCount = 4096
+  /// The longest body, in bytes.
+  static let maximumByteCount = maximumEntryCount * (Identifier.byteCount + Digest.byteCount)
+
+  /// The first bytes of all identifiers below: as many as the node is deep.
+  let prefix: [UInt8]
+  /// 16 in a leaf node, 1 above.
+  let keyByteCount: Int
+  private(set) var body: [UInt8]
+
+  private var entryByteCount: Int { keyByteCount + Digest.byteCount }
+  var count: Int { body.count / entryByteCount }
+  var isEmpty: Bool { body.isEmpty }
+
+  init(prefix: [UInt8], isLeaf: Bool) {
+    self.prefix = prefix
+    keyByteCount = isLeaf ? Identifier.byteCount : 1
+    body = []
+  }
+
+  /// A body that is still to be proven and checked.
+  init(prefix: [UInt8], isLeaf: Bool, unchecked body: [UInt8]) {
+    self.init(prefix: prefix, isLeaf: isLeaf)
+    self.body = body
+  }
+
+  /// - Throws: `nodeMalformed`: a wrong length, keys that are not strictly ascending, or a key outside the prefix.
+  func checkOrder() throws(VaultError) {
+    guard body.count % entryByteCount == 0 else { throw VaultError(.nodeMalformed, "\(body.count) bytes") }
+    for index in 0..<count {
+      let key = key(at: index)
+      guard index == 0 || self.key(at: index - 1).lexicographicallyPrecedes(key),
+        keyByteCount == 1 || key.starts(with: prefix)
+      else { throw VaultError(.nodeMalformed, "the keys are not in order") }
+    }
+  }
+
+  /// For a leaf node that is filled in ascending order.
+  mutating func append(_ id: Identifier, _ digest: Digest) {
+    body.append(id)
+    body += digest.bytes
+  }
+
+  func key(at index: Int) -> ArraySlice<UInt8> {
+    let start = index * entryByteCount
+    return body[start..<start + keyByteCount]
+  }
+
+  func digest(at index: Int) -> Digest {
+    let start = index * entryByteCount + keyByteCount
+    return Digest(unchecked: Array(body[start..<start + Digest.byteCount]))
+  }
+
+  func identifier(at index: Int) -> Identifier { Identifier(key(at: index)) ?? .zero }
+
+  /// Where the key is, or would be.
+  private func search(_ key: some Collection<UInt8>) -> (index: Int, isFound: Bool) {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self.key(at: middle).lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < count && self.key(at: low).elementsEqual(key))
+  }
+
+  func digest(of key: some Collection<UInt8>) -> Digest? {
+    let place = search(key)
+    return place.isFound ? digest(at: place.index) : nil
+  }
+
+  /// Adds, replaces or (nil) removes an entry.
+  mutating func set(_ key: [UInt8], to digest: Digest?) {
+    precondition(key.count == keyByteCount)
+    let place = search(key)
+    let start = place.index * entryByteCount
+    body.replaceSubrange(start..<(place.isFound ? start + entryByteCount : start), with: digest.map { key + $0.bytes } ?? [])
+  }
+}

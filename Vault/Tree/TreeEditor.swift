@@ -1,0 +1,114 @@
+/// The integrity tree while a change is put together: proven nodes, with the edits of one transaction on top. Digests are computed
+/// once, at the end.
+struct TreeEditor {
+  private let tree: ProvenTree
+  private(set) var depth: Int
+  /// Nodes that were read for editing, or made. An empty one is deleted at the end.
+  private var nodes: [[UInt8]: Node] = [:]
+  /// Nodes as the store has them, proven once in this transaction.
+  private var proven: [[UInt8]: Node] = [:]
+  /// Nodes of an earlier, lower depth that have to go.
+  private var dropped: Set<[UInt8]> = []
+  private(set) var recordCount: UInt64
+
+  init(_ tree: ProvenTree, recordCount: UInt64) {
+    self.tree = tree
+    depth = tree.depth
+    self.recordCount = recordCount
+  }
+
+  /// For a vault that is being made: a root without entries.
+  init(empty rows: any Rows) {
+    self.init(ProvenTree(rows: rows, depth: 0, root: .zero), recordCount: 0)
+    nodes[[]] = Node(prefix: [], isLeaf: true)
+  }
+
+  /// The leaf digest as it is after the edits so far.
+  mutating func leaf(_ id: Identifier, keys: borrowing IntegrityKeys) throws -> Digest? {
+    try (nodes[id.prefix(depth)] ?? provenNode(id.prefix(depth), keys: keys))?.digest(of: id.bytes)
+  }
+
+  /// A node as it was before the edits; nil where there was none. A tree that has grown has its leaf nodes in memory as a whole.
+  private mutating func provenNode(_ prefix: [UInt8], keys: borrowing IntegrityKeys) throws -> Node? {
+    guard depth == tree.depth else { return nil }
+    if let node = proven[prefix] { return node }
+    guard let byte = prefix.last else {
+      guard tree.root != .zero else { return nil }
+      proven[[]] = try tree.rootNode(keys: keys)
+      return proven[[]]
+    }
+    guard let parent = try provenNode(prefix.dropLast(), keys: keys) else { return nil }
+    proven[prefix] = try tree.child(byte, of: parent, keys: keys)
+    return proven[prefix]
+  }
+
+  /// Adds, replaces or (nil) removes the leaf of a record.
+  /// - Throws: `vaultFull`, and what proves wrong on the way.
+  mutating func set(_ id: Identifier, to digest: Digest?, keys: borrowing IntegrityKeys) throws {
+    let prefix = id.prefix(depth)
+    if nodes[prefix] == nil {
+      nodes[prefix] = try provenNode(prefix, keys: keys) ?? Node(prefix: prefix, isLeaf: true)
+    }
+    guard let before = nodes[prefix]?.count else { return }
+    nodes[prefix]?.set(id.bytes, to: digest)
+    let after = nodes[prefix]?.count ?? 0
+    recordCount = after >= before ? recordCount + UInt64(after - before) : recordCount - UInt64(before - after)
+    guard after <= Node.maximumEntryCount, recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
+    if recordCount > Self.capacity(ofDepth: depth) { try grow(keys: keys) }
+  }
+
+  /// The most records that a tree of this depth is meant to hold.
+  private static func capacity(ofDepth depth: Int) -> UInt64 {
+    switch depth {
+    case 0: 256
+    case 1: 65_536
+    default: Header.maximumRecordCount
+    }
+  }
+
+  /// One level more: every leaf node becomes an inner one, its entries go to nodes below it.
+  private mutating func grow(keys: borrowing IntegrityKeys) throws {
+    var deeper: [[UInt8]: Node] = [:]
+    var seen: Set<[UInt8]> = []
+    func split(_ node: Node) {
+      seen.insert(node.prefix)
+      for index in 0..<node.count {
+        let id = node.identifier(at: index)
+        deeper[id.prefix(depth + 1), default: Node(prefix: id.prefix(depth + 1), isLeaf: true)]
+          .append(id, node.digest(at: index))
+      }
+    }
+    for node in nodes.values where node.prefix.count == depth { split(node) }
+    if depth == tree.depth && tree.root != .zero {
+      try tree.forEachLeafNode(keys: keys) { if !seen.contains($0.prefix) { split($0) } }
+    }
+    // What was a leaf node is written anew as an inner one, or goes.
+    dropped.formUnion(seen)
+    nodes = deeper
+    proven = [:]
+    depth += 1
+  }
+
+  /// Computes the digests upwards and writes the nodes into the change.
+  /// - Returns: the new root.
+  mutating func finish(into change: inout Change, keys: borrowing IntegrityKeys) throws -> Digest {
+    for level in stride(from: depth, to: 0, by: -1) {
+      for node in nodes.values where node.prefix.count == level {
+        let parent: [UInt8] = node.prefix.dropLast()
+        if nodes[parent] == nil { nodes[parent] = try provenNode(parent, keys: keys) ?? Node(prefix: parent, isLeaf: false) }
+        nodes[parent]?.set([node.prefix[level - 1]], to: node.isEmpty ? nil : keys.node(node, depth: depth))
+      }
+    }
+    guard let root = nodes[[]] else { return tree.root }
+    for prefix in dropped where nodes[prefix] == nil { change.nodes[prefix] = .some(nil) }
+    for (prefix, node) in nodes {
+      change.nodes[prefix] = node.isEmpty && !prefix.isEmpty ? .some(nil) : node.body
+    }
+    return keys.node(root, depth: depth)
+  }
+}
+
+extension Identifier {
+  /// The first `count` bytes.
+  func prefix(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: $0) } }
+}
