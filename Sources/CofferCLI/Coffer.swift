@@ -6,7 +6,7 @@ struct Coffer: ParsableCommand {
     commandName: "coffer",
     abstract: "A keychain for Linux.",
     version: "0.1.0",
-    subcommands: [Vault.self, Secret.self, Completion.self]
+    subcommands: [VaultCommand.self, SecretCommand.self, CompletionCommand.self]
   )
 
   /// Nouns alone do nothing.
@@ -20,7 +20,7 @@ extension Coffer {
   static func start() -> ExitStatus {
     do {
       try RawArguments.check()
-      var command = try parse(())
+      var command = try parseAsRoot()
       try command.run()
       return .ok
     } catch {

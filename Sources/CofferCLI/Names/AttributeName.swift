@@ -35,31 +35,21 @@ enum AttributeName {
     }
   }
 
-  /// The primary attributes, of which two items of a group must not have the same. The first two are those that a name sets.
-  static func primary(_ itemClass: ItemClass) -> [(name: String, kind: Kind)] {
+  /// The primary attributes that a name on the command line sets: `service/account`, or what comes closest to it.
+  static func named(_ itemClass: ItemClass) -> (service: String, account: String?) {
     switch itemClass {
-    case .genericPassword: [("service", .text), ("account", .text)]
-    case .internetPassword:
-      [
-        ("server", .text), ("account", .text), ("port", .integer), ("protocol", .text), ("path", .text),
-        ("security-domain", .text), ("authentication-type", .text),
-      ]
-    case .key:
-      [
-        ("application-label", .data), ("application-tag", .data), ("key-class", .text), ("key-type", .text), ("key-size", .integer),
-        ("effective-key-size", .integer), ("creator", .integer), ("start-date", .time), ("end-date", .time),
-      ]
-    case .certificate: [("issuer", .data), ("serial-number", .data), ("certificate-type", .integer)]
-    case .note: [("title", .text)]
+    case .genericPassword: ("service", "account")
+    case .internetPassword: ("server", "account")
+    case .key: ("application-label", "application-tag")
+    case .certificate: ("issuer", "serial-number")
+    case .note: ("title", nil)
     }
   }
 
-  static let userPrefix = "user."
-
   /// The name under which the vault keeps it: those of the class and the common ones as they are, all others as the user's own.
   static func stored(_ name: String, _ itemClass: ItemClass) -> String {
-    let isStandard = primary(itemClass).contains { $0.name == name } || ["label", "comment"].contains(name) || !isSettable(name)
-    return isStandard || name.hasPrefix(userPrefix) ? name : userPrefix + name
+    let isStandard = itemClass.primaryAttributes.contains { $0.name == name } || ["label", "comment"].contains(name) || !isSettable(name)
+    return isStandard || name.hasPrefix(Item.userPrefix) ? name : Item.userPrefix + name
   }
 
   static func isSettable(_ name: String) -> Bool {
@@ -67,36 +57,40 @@ enum AttributeName {
   }
 
   static func kind(of name: String, in itemClass: ItemClass) -> Kind {
-    primary(itemClass).first { $0.name == name }?.kind ?? .text
+    switch itemClass.primaryAttributes.first(where: { $0.name == name })?.absent {
+    case .data: .data
+    case .integer: .integer
+    case .time: .time
+    case .text, nil: .text
+    }
   }
 }
 
 extension ItemName {
-  /// The attributes of an item of `itemClass` with this name.
+  /// An item of `itemClass` with this name.
   /// - Throws: usage, where the class has no room for an account.
-  func attributes(for itemClass: ItemClass) throws(Failure) -> Attributes {
-    var attributes = Attributes()
-    let primary = AttributeName.primary(itemClass)
-    try attributes.set(primary[0], service)
-    guard let account else { return attributes }
-    guard primary.count > 1 else {
+  func item(_ itemClass: ItemClass) throws(Failure) -> Item {
+    var item = Item(itemClass)
+    let names = AttributeName.named(itemClass)
+    try item.set(names.service, to: service)
+    guard let account else { return item }
+    guard let name = names.account else {
       throw .usage("name \"\(service)/\(account)\": a note has a title only", hint: "--service takes a title with a / in it")
     }
-    try attributes.set(primary[1], account)
-    return attributes
+    try item.set(name, to: account)
+    return item
   }
 
-  /// The name of an item that lies in the vault.
-  static func parts(of item: Vault.Item) -> (service: String, account: String) {
-    let primary = AttributeName.primary(item.itemClass)
-    let service = item.attributes[primary[0].name]?.text ?? ""
-    return (service, primary.count > 1 ? item.attributes[primary[1].name]?.text ?? "" : "")
+  /// What an item in the vault is called.
+  static func parts(of item: Item) -> (service: String, account: String) {
+    let names = AttributeName.named(item.itemClass)
+    return (item.attributes[names.service]?.text ?? "", names.account.flatMap { item.attributes[$0]?.text } ?? "")
   }
 }
 
-extension Attributes {
-  /// The vault keeps no empty primary attributes.
-  fileprivate mutating func set(_ attribute: (name: String, kind: AttributeName.Kind), _ text: String) throws(Failure) {
-    self[attribute.name] = text.isEmpty ? nil : try attribute.kind.parse(text, attribute.name)
+extension Item {
+  /// The empty text is an absent attribute.
+  fileprivate mutating func set(_ name: String, to text: String) throws(Failure) {
+    attributes[name] = text.isEmpty ? nil : try AttributeName.kind(of: name, in: itemClass).parse(text, name)
   }
 }

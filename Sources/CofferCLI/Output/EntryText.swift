@@ -1,6 +1,6 @@
 import VaultCore
 
-extension Vault.Entry {
+extension Entry {
   /// As it would be typed: `service/account`, as a URI where that would be read otherwise.
   var name: String {
     let (service, account) = ItemName.parts(of: item)
@@ -22,8 +22,8 @@ extension Vault.Entry {
     var standard: [(String, JSON)] = []
     var own: [(String, JSON)] = []
     for (name, value) in item.attributes {
-      if name.hasPrefix(AttributeName.userPrefix) {
-        own.append((String(name.dropFirst(AttributeName.userPrefix.count)), try value.json()))
+      if name.hasPrefix(Item.userPrefix) {
+        own.append((String(name.dropFirst(Item.userPrefix.count)), try value.json()))
       } else if name != "class" {
         standard.append((name, try value.json()))
       }

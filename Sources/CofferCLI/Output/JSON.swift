@@ -9,6 +9,11 @@ enum JSON {
   /// In the order given.
   case object([(String, JSON)])
 
+  /// Without quotes, for tables.
+  var plain: String {
+    if case .text(let text) = self { text } else { description }
+  }
+
   /// On one line.
   var description: String {
     switch self {

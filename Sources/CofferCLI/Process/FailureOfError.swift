@@ -1,4 +1,5 @@
 import ArgumentParser
+import Storage
 import VaultCore
 
 extension Failure {
@@ -8,6 +9,8 @@ extension Failure {
     case let failure as Failure: self = failure
     case let error as VaultError:
       self.init(FailureTable.vault[error.code.name], error.code.name, error.detail, subject)
+    case let error as StorageError:
+      self.init(FailureTable.storage[error.code.name], error.code.name, error.detail, subject)
     default:
       self.init(.other, [subject, "\(error)"].compactMap(\.self).joined(separator: ": "))
     }

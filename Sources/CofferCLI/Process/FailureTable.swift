@@ -107,6 +107,13 @@ package enum FailureTable {
     "inDoubt": .init(
       .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list, coffer vault verify"),
     "io": .init(.inputOutput, "reading or writing failed"),
+    "outOfMemory": .init(.other, "out of memory"),
+    "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
+    "replaced": .init(.inputOutput, "another file was put in its place meanwhile", "try again"),
+    "wrongLength": .init(.integrity, "has another length than it must have", "restore it from a backup"),
+    "accessDenied": .init(.inputOutput, "you may not read it"),
+    "relativePath": .init(.usage, "COFFER_HOME must be an absolute path"),
+    "noHome": .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault"),
     "symbolicLink": .init(.inputOutput, "is a symbolic link", "name the file itself with --vault"),
     "foreignOwner": .init(.inputOutput, "belongs to somebody else", "a vault and its directory must belong to you"),
     "permissionsTooOpen": .init(.inputOutput, "others may read or write it", "chmod 600 the file, chmod 700 its directory"),
