@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 struct Coffer: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,25 +19,29 @@ extension Coffer {
   static func start() -> ExitStatus {
     do {
       try RawArguments.check()
-      var command = try parseAsRoot()
+      guard var command = try parsed() else { return .ok }
       try command.run()
       return .ok
-    } catch {
-      return report(error)
-    }
-  }
-
-  private static func report(_ error: any Error) -> ExitStatus {
-    do {
-      if !(error is Failure), exitCode(for: error) == .success {
-        try Descriptor.output.write(fullMessage(for: error) + "\n")
-        return .ok
-      }
-      throw error
     } catch {
       let failure = Failure(error)
       try? Descriptor.error.write(failure.text)
       return failure.status
+    }
+  }
+
+  /// Nil where help or the version was wanted, and has been printed.
+  private static func parsed() throws -> (any ParsableCommand)? {
+    do {
+      let command = try parseAsRoot()
+      // Its own command for "coffer help" prints by throwing.
+      guard "\(type(of: command))" == "HelpCommand" else { return command }
+      var help = command
+      try help.run()
+      return nil
+    } catch {
+      guard exitCode(for: error) == .success else { throw Failure(parsing: error) }
+      try Descriptor.output.write(fullMessage(for: error) + "\n")
+      return nil
     }
   }
 }

@@ -18,7 +18,7 @@ struct SecretList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    try EntryList.print(group: group, itemClass, json: json, vault) { _ in true }
+    try Listing.print(group: group, itemClass, json: json, vault) { _ in true }
   }
 }
 
@@ -52,7 +52,7 @@ struct SecretFind: ParsableCommand {
       return (name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
     }
     let part = pattern.lowercased()
-    try EntryList.print(group: group, itemClass, json: json, vault) { entry in
+    try Listing.print(group: group, itemClass, json: json, vault) { entry in
       let attributes = entry.item.attributes
       return attributes.contains { $0.value.text.lowercased().contains(part) }
         && wanted.allSatisfy { (attributes[$0.name] ?? attributes[Item.userPrefix + $0.name])?.text == $0.value }
@@ -60,18 +60,21 @@ struct SecretFind: ParsableCommand {
   }
 }
 
-private enum EntryList {
+private enum Listing {
   static func print(
     group: String?, _ itemClass: ClassName?, json: Bool, _ options: VaultOptions, where isWanted: (Entry) -> Bool
   ) throws {
     let group = try group.map { try AccessGroup($0) }
     let opened = try options.open()
     if let group { try opened.checkExists(group) }
-    let entries = try opened.entries(in: group) { entry in
+    let found = try opened.entries(in: group) { entry in
       (itemClass == nil || itemClass?.itemClass == entry.item.itemClass) && isWanted(entry)
     }
-    .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     try opened.close()
+    if found.unavailableCount > 0 {
+      try Descriptor.error.write("\(found.unavailableCount) items of other devices cannot be read here and are not shown\n")
+    }
     if json {
       let objects = try entries.map { JSON.object(try $0.members()) }
       return try Descriptor.output.write(JSON.array(objects).description + "\n")

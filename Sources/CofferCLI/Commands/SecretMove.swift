@@ -29,7 +29,7 @@ struct SecretMove: ParsableCommand {
   func run() throws {
     let selection = try Selection(name: name, group: group, itemClass.itemClass)
     let target = try newName.map { (text) throws(Failure) in try ItemName(parsing: text) }
-    guard let goal = toGroup ?? target?.group ?? (newName == nil ? nil : try selection.group.name) else {
+    guard toGroup != nil || newName != nil else {
       throw Failure.usage("move: where to?", hint: "coffer secret move NAME NEWNAME, or --to-group GROUP")
     }
     guard selection.name.field == nil, target?.field == nil else { throw Failure.usage("name: a field cannot be moved") }
@@ -37,7 +37,7 @@ struct SecretMove: ParsableCommand {
       throw Failure.usage("group: the new name says one, --to-group another")
     }
     let renamed = try target.map { (target) throws(Failure) in try target.item(itemClass.itemClass) }
-    let newGroup = try AccessGroup(goal)
+    let newGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) } ?? selection.group
     var opened = try vault.open()
     let entry = try selection.one(in: opened)
     try opened.prepare(newGroup, isCreated: createGroup)

@@ -48,11 +48,10 @@ struct VaultInit: ParsableCommand {
   }
 
   private func credential() throws -> Credential {
-    let file = try keyFile.map { try Secret.readingFile($0) }
-    if noPassphrase, let file { return try .keyFile(file) }
+    if noPassphrase, let keyFile { return try .keyFile(.readingFile(keyFile)) }
     let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
     let passphrase = try source.readNew("New passphrase")
-    guard let file else { return try .passphrase(passphrase) }
-    return .passphrase(passphrase, andKeyFile: file)
+    guard let keyFile else { return try .passphrase(passphrase) }
+    return .passphrase(passphrase, andKeyFile: try .readingFile(keyFile))
   }
 }

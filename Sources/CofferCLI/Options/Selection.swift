@@ -37,6 +37,7 @@ struct Selection {
     let candidates = try vault.entries(in: group) { candidate in
       candidate.item.itemClass == itemClass && ItemName.parts(of: candidate.item).service.utf8.elementsEqual(name.service.utf8)
     }
+    .entries
     guard let first = candidates.first else { throw none }
     guard candidates.count == 1 else {
       throw Failure(

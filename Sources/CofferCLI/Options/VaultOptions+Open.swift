@@ -32,7 +32,7 @@ extension VaultOptions {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
       var attempt = 1
       while true {
-        let credential = try credential(kinds)
+        let credential = try credential(kinds, place.path)
         let isTyped = isTyped
         Hardening.hide()
         do {
@@ -59,7 +59,7 @@ extension VaultOptions {
   }
 
   /// `kinds` are those that the file claims to have: enough to know what to ask for, no more.
-  private func credential(_ kinds: Set<SlotType>) throws -> Credential {
+  private func credential(_ kinds: Set<SlotType>, _ path: String) throws -> Credential {
     if let recoveryKeyDescriptor {
       return try .recoveryKey(.readingLine(.given(recoveryKeyDescriptor, by: "--recovery-key-fd")))
     }
@@ -67,7 +67,7 @@ extension VaultOptions {
     guard let keyFile else {
       guard kinds.contains(.passphrase) else {
         throw Failure(
-          .locked, kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase",
+          .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
           hint: kinds == [.recoveryKey] ? "--recovery-key" : "--key-file FILE")
       }
       return try .passphrase(passphrase.read("Passphrase: "))

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import VaultCore
 
@@ -39,6 +40,10 @@ extension Secret {
         }
       }
     }
+  }
+
+  var endsLine: Bool {
+    withBytes { $0.byteCount > 0 && $0.byte(at: $0.byteCount - 1) == 0x0A }
   }
 
   /// Drops one line end, which an editor or echo(1) has put there.
