@@ -34,6 +34,7 @@ let package = Package(
     // Tests
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "CSQLite"]),
+    .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
   ],
   swiftLanguageModes: [.v6]
 )
