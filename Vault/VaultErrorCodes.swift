@@ -7,6 +7,7 @@ extension VaultError.Code {
   public static let randomNotAvailable = Self("randomNotAvailable")
 
   // Container
+  public static let vaultExists = Self("vaultExists")
   public static let notAVault = Self("notAVault")
   public static let newerFormat = Self("newerFormat")
   public static let unknownIncompatibleFlag = Self("unknownIncompatibleFlag")
@@ -69,6 +70,8 @@ extension VaultError.Code {
   public static let keyFileLength = Self("keyFileLength")
   public static let recoveryKeyMalformed = Self("recoveryKeyMalformed")
   public static let deviceKeyMissing = Self("deviceKeyMissing")
+  /// The item was sealed on another device.
+  public static let wrongDeviceKey = Self("wrongDeviceKey")
   /// A `whenPasscodeSetThisDevice` item needs a passphrase slot.
   public static let passphraseSlotMissing = Self("passphraseSlotMissing")
 }

@@ -50,7 +50,7 @@ struct Header: Equatable {
   }
 
   /// The row, with its MAC.
-  func sealed(with keys: borrowing IntegrityKeys) -> SealedHeader {
+  func sealed(with keys: IntegrityKeys) -> SealedHeader {
     let bytes = authenticated
     return SealedHeader(header: self, bytes: bytes + keys.headerMAC(bytes).bytes)
   }
@@ -107,7 +107,7 @@ struct SealedHeader {
   }
 
   /// - Throws: `headerForged`.
-  func prove(with keys: borrowing IntegrityKeys) throws(VaultError) {
+  func prove(with keys: IntegrityKeys) throws(VaultError) {
     guard keys.headerMAC(Array(bytes.prefix(Header.byteCount - Digest.byteCount))) == mac else { throw VaultError(.headerForged) }
   }
 }

@@ -1,5 +1,5 @@
 /// What proves that rows are a genuine writer's. Reveals no secret.
-struct IntegrityKeys: ~Copyable {
+final class IntegrityKeys {
   private let header: Key
   private let tree: Key
   let vault: Identifier

@@ -31,3 +31,10 @@ extension Secret {
     }
   }
 }
+
+extension Secret {
+  /// A copy of bytes that were never secret, such as attributes, for calls that take a secret.
+  init(copying bytes: [UInt8]) throws(VaultError) {
+    self = try unsafe Secret(copying: bytes.span.bytes)
+  }
+}

@@ -11,7 +11,7 @@ struct SlotRows {
 
   /// Reads and proves the rows against their header, which must be proven.
   /// - Throws: `slotsForged`, and what the store throws.
-  init(proving rows: any Rows, header: Header, keys: borrowing IntegrityKeys) throws {
+  init(proving rows: any Rows, header: Header, keys: IntegrityKeys) throws {
     try self.init(reading: rows)
     let expectedCount = Int(clamping: min(UInt64(Self.historyLength), header.generation - 1))
     guard keys.slotsDigest(self) == header.slotsDigest, slots.count == Int(header.slotCount), history.count == expectedCount,
@@ -57,6 +57,15 @@ struct SlotRows {
   mutating func append(_ mac: Digest) {
     history.append(mac)
     if history.count > Self.historyLength { history.removeFirst() }
+  }
+
+  /// - Throws: `slotMalformed`, `unknownSlotType`, `kdfBelowFloor`.
+  func parsed() throws(VaultError) -> [KeySlot] {
+    var parsed: [KeySlot] = []
+    for (index, bytes) in slots.sorted(by: { $0.key < $1.key }) {
+      parsed.append(try KeySlot(index: index, parsing: bytes))
+    }
+    return parsed
   }
 
   mutating func setSlot(_ key: Int, _ bytes: [UInt8]?) {

@@ -3,34 +3,35 @@ struct ProvenTree {
   let rows: any Rows
   let depth: Int
   let root: Digest
+  let keys: IntegrityKeys
 
   /// The leaf digest of a record, or nil: then it is proven that no record has the identifier.
   /// - Throws: `nodeMissing`, `nodeMalformed`, `nodeForged`.
-  func leaf(_ id: Identifier, keys: borrowing IntegrityKeys) throws -> Digest? {
-    try leafNode(over: id, keys: keys)?.digest(of: id.bytes)
+  func leaf(_ id: Identifier) throws -> Digest? {
+    try leafNode(over: id)?.digest(of: id.bytes)
   }
 
   /// The leaf node that lists an identifier if anything does; nil where no such node exists.
-  func leafNode(over id: Identifier, keys: borrowing IntegrityKeys) throws -> Node? {
-    var node = try rootNode(keys: keys)
+  func leafNode(over id: Identifier) throws -> Node? {
+    var node = try rootNode()
     for level in 0..<depth {
-      guard let child = try self.child(id.byte(at: level), of: node, keys: keys) else { return nil }
+      guard let child = try self.child(id.byte(at: level), of: node) else { return nil }
       node = child
     }
     return node
   }
 
-  func rootNode(keys: borrowing IntegrityKeys) throws -> Node {
-    try node([], expecting: root, keys: keys)
+  func rootNode() throws -> Node {
+    try node([], expecting: root)
   }
 
   /// The child for the next byte of the prefix; nil where `parent` lists none.
-  func child(_ byte: UInt8, of parent: Node, keys: borrowing IntegrityKeys) throws -> Node? {
+  func child(_ byte: UInt8, of parent: Node) throws -> Node? {
     guard let digest = parent.digest(of: CollectionOfOne(byte)) else { return nil }
-    return try node(parent.prefix + [byte], expecting: digest, keys: keys)
+    return try node(parent.prefix + [byte], expecting: digest)
   }
 
-  func node(_ prefix: [UInt8], expecting digest: Digest, keys: borrowing IntegrityKeys) throws -> Node {
+  func node(_ prefix: [UInt8], expecting digest: Digest) throws -> Node {
     guard let body = try rows.node(prefix) else { throw VaultError(.nodeMissing, "at depth \(prefix.count)") }
     let isLeaf = prefix.count == depth
     guard body.count <= (isLeaf ? Node.maximumByteCount : 256 * (1 + Digest.byteCount)) else {
@@ -44,15 +45,15 @@ struct ProvenTree {
   }
 
   /// Every leaf node, in ascending order.
-  func forEachLeafNode(keys: borrowing IntegrityKeys, _ body: (Node) throws -> Void) throws {
-    try descend(rootNode(keys: keys), keys: keys, body)
+  func forEachLeafNode(_ body: (Node) throws -> Void) throws {
+    try descend(rootNode(), body)
   }
 
-  private func descend(_ node: Node, keys: borrowing IntegrityKeys, _ body: (Node) throws -> Void) throws {
+  private func descend(_ node: Node, _ body: (Node) throws -> Void) throws {
     guard node.prefix.count < depth else { return try body(node) }
     for index in 0..<node.count {
       let prefix = node.prefix + node.key(at: index)
-      try descend(self.node(prefix, expecting: node.digest(at: index), keys: keys), keys: keys, body)
+      try descend(self.node(prefix, expecting: node.digest(at: index)), body)
     }
   }
 }

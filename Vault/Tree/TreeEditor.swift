@@ -18,43 +18,43 @@ struct TreeEditor {
   }
 
   /// For a vault that is being made: a root without entries.
-  init(empty rows: any Rows) {
-    self.init(ProvenTree(rows: rows, depth: 0, root: .zero), recordCount: 0)
+  init(empty rows: any Rows, keys: IntegrityKeys) {
+    self.init(ProvenTree(rows: rows, depth: 0, root: .zero, keys: keys), recordCount: 0)
     nodes[[]] = Node(prefix: [], isLeaf: true)
   }
 
   /// The leaf digest as it is after the edits so far.
-  mutating func leaf(_ id: Identifier, keys: borrowing IntegrityKeys) throws -> Digest? {
-    try (nodes[id.prefix(depth)] ?? provenNode(id.prefix(depth), keys: keys))?.digest(of: id.bytes)
+  mutating func leaf(_ id: Identifier) throws -> Digest? {
+    try (nodes[id.prefix(depth)] ?? provenNode(id.prefix(depth)))?.digest(of: id.bytes)
   }
 
   /// A node as it was before the edits; nil where there was none. A tree that has grown has its leaf nodes in memory as a whole.
-  private mutating func provenNode(_ prefix: [UInt8], keys: borrowing IntegrityKeys) throws -> Node? {
+  private mutating func provenNode(_ prefix: [UInt8]) throws -> Node? {
     guard depth == tree.depth else { return nil }
     if let node = proven[prefix] { return node }
     guard let byte = prefix.last else {
       guard tree.root != .zero else { return nil }
-      proven[[]] = try tree.rootNode(keys: keys)
+      proven[[]] = try tree.rootNode()
       return proven[[]]
     }
-    guard let parent = try provenNode(prefix.dropLast(), keys: keys) else { return nil }
-    proven[prefix] = try tree.child(byte, of: parent, keys: keys)
+    guard let parent = try provenNode(prefix.dropLast()) else { return nil }
+    proven[prefix] = try tree.child(byte, of: parent)
     return proven[prefix]
   }
 
   /// Adds, replaces or (nil) removes the leaf of a record.
   /// - Throws: `vaultFull`, and what proves wrong on the way.
-  mutating func set(_ id: Identifier, to digest: Digest?, keys: borrowing IntegrityKeys) throws {
+  mutating func set(_ id: Identifier, to digest: Digest?) throws {
     let prefix = id.prefix(depth)
     if nodes[prefix] == nil {
-      nodes[prefix] = try provenNode(prefix, keys: keys) ?? Node(prefix: prefix, isLeaf: true)
+      nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true)
     }
     guard let before = nodes[prefix]?.count else { return }
     nodes[prefix]?.set(id.bytes, to: digest)
     let after = nodes[prefix]?.count ?? 0
     recordCount = after >= before ? recordCount + UInt64(after - before) : recordCount - UInt64(before - after)
     guard after <= Node.maximumEntryCount, recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
-    if recordCount > Self.capacity(ofDepth: depth) { try grow(keys: keys) }
+    if recordCount > Self.capacity(ofDepth: depth) { try grow() }
   }
 
   /// The most records that a tree of this depth is meant to hold.
@@ -67,7 +67,7 @@ struct TreeEditor {
   }
 
   /// One level more: every leaf node becomes an inner one, its entries go to nodes below it.
-  private mutating func grow(keys: borrowing IntegrityKeys) throws {
+  private mutating func grow() throws {
     var deeper: [[UInt8]: Node] = [:]
     var seen: Set<[UInt8]> = []
     func split(_ node: Node) {
@@ -80,7 +80,7 @@ struct TreeEditor {
     }
     for node in nodes.values where node.prefix.count == depth { split(node) }
     if depth == tree.depth && tree.root != .zero {
-      try tree.forEachLeafNode(keys: keys) { if !seen.contains($0.prefix) { split($0) } }
+      try tree.forEachLeafNode { if !seen.contains($0.prefix) { split($0) } }
     }
     // What was a leaf node is written anew as an inner one, or goes.
     dropped.formUnion(seen)
@@ -91,12 +91,12 @@ struct TreeEditor {
 
   /// Computes the digests upwards and writes the nodes into the change.
   /// - Returns: the new root.
-  mutating func finish(into change: inout Change, keys: borrowing IntegrityKeys) throws -> Digest {
+  mutating func finish(into change: inout Change) throws -> Digest {
     for level in stride(from: depth, to: 0, by: -1) {
       for node in nodes.values where node.prefix.count == level {
         let parent: [UInt8] = node.prefix.dropLast()
-        if nodes[parent] == nil { nodes[parent] = try provenNode(parent, keys: keys) ?? Node(prefix: parent, isLeaf: false) }
-        nodes[parent]?.set([node.prefix[level - 1]], to: node.isEmpty ? nil : keys.node(node, depth: depth))
+        if nodes[parent] == nil { nodes[parent] = try provenNode(parent) ?? Node(prefix: parent, isLeaf: false) }
+        nodes[parent]?.set([node.prefix[level - 1]], to: node.isEmpty ? nil : tree.keys.node(node, depth: depth))
       }
     }
     guard let root = nodes[[]] else { return tree.root }
@@ -104,7 +104,7 @@ struct TreeEditor {
     for (prefix, node) in nodes {
       change.nodes[prefix] = node.isEmpty && !prefix.isEmpty ? .some(nil) : node.body
     }
-    return keys.node(root, depth: depth)
+    return tree.keys.node(root, depth: depth)
   }
 }
 

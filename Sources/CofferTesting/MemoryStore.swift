@@ -1,0 +1,64 @@
+public import VaultCore
+
+/// A store in memory, for tests of programs that use a vault. Its rows can be read and changed at will, which is how a store lies.
+///
+/// Not thread-safe.
+public final class MemoryStore: Store, Rows {
+  public var header: [Int: [UInt8]] = [:]
+  public var nodes: [[UInt8]: [UInt8]] = [:]
+  public var records: [Identifier: SealedRecord] = [:]
+  /// Thrown by the next commit, after the change was put together and before any of it is kept.
+  public var nextCommitError: (any Error)?
+  /// The number of changes that were kept.
+  public private(set) var commitCount = 0
+
+  public init() {}
+
+  /// The same rows in a store of their own.
+  public func copy() -> MemoryStore {
+    let copy = MemoryStore()
+    copy.header = header
+    copy.nodes = nodes
+    copy.records = records
+    return copy
+  }
+
+  public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
+    try body(self)
+  }
+
+  public func commit(_ prepare: (any Rows) throws -> Change) throws {
+    let change = try prepare(self)
+    if let error = nextCommitError {
+      nextCommitError = nil
+      throw error
+    }
+    guard !change.isEmpty else { return }
+    for (key, value) in change.header { header[key] = value }
+    for (prefix, body) in change.nodes { nodes[prefix] = body }
+    for (id, record) in change.records { records[id] = record }
+    commitCount += 1
+  }
+
+  public func header(_ key: Int) throws -> [UInt8]? { header[key] }
+
+  public func headerKeys() throws -> [Int64] { header.keys.sorted().map(Int64.init) }
+
+  public func node(_ prefix: [UInt8]) throws -> [UInt8]? { nodes[prefix] }
+
+  public func forEachNode(_ body: ([UInt8]) throws -> Void) throws {
+    for prefix in nodes.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { try body(prefix) }
+  }
+
+  public func record(_ id: Identifier) throws -> SealedRecord? { records[id] }
+
+  public func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws {
+    for id in records.keys.filter({ $0.bytes.starts(with: prefix) }).sorted() {
+      if let record = records[id] { try body(record) }
+    }
+  }
+
+  public func records(inGroup group: Identifier) throws -> [Identifier] {
+    records.values.filter { $0.group == group }.map(\.id).sorted()
+  }
+}

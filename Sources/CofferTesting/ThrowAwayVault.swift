@@ -1,0 +1,41 @@
+public import VaultCore
+
+extension Vault {
+  /// A vault in memory behind a key file of constant bytes: opening it costs microseconds, and protects nothing.
+  public static func throwAway(
+    in store: any Store = MemoryStore(), anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
+  ) throws -> Vault {
+    try create(in: store, with: .throwAway(), at: .test, anchor: anchor, deviceKey: deviceKey)
+  }
+
+  /// Opens what `throwAway` made.
+  public static func openThrowAway(
+    _ store: any Store, anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
+  ) throws -> Vault {
+    try open(store, with: .throwAway(), anchor: anchor, deviceKey: deviceKey)
+  }
+}
+
+extension Credential {
+  /// The key file of throw-away vaults.
+  public static func throwAway() throws -> Credential {
+    try .keyFile(Secret(testing: [UInt8](repeating: 0x54, count: 64)))
+  }
+}
+
+extension Secret {
+  /// A secret from bytes that a test has in the open.
+  public init(testing bytes: [UInt8]) throws(VaultError) {
+    try self.init(copying: unsafe bytes.span.bytes)
+  }
+
+  /// A secret from a text that a test has in the open.
+  public init(testing text: String) throws(VaultError) {
+    try self.init(testing: Array(text.utf8))
+  }
+}
+
+extension Timestamp {
+  /// 2023-11-14 22:13:20 UTC.
+  public static let test = Timestamp(secondsSince1970: 1_700_000_000)
+}

@@ -1,0 +1,166 @@
+/// The keys of one access group, as its record holds them: one that names items, and one for each protection class and epoch.
+///
+/// A class because keys cannot be copied into arrays. Immutable.
+final class GroupKeys {
+  let group: AccessGroup
+  let created: Timestamp
+  /// What the items' records carry: random, so that the file does not tell the group's name.
+  let groupID: Identifier
+  /// The generation that wrote the record.
+  let version: UInt64
+  private let indexKey: Key
+  private let classKeys: [ClassKey]
+
+  /// One class key. For …ThisDevice classes it is sealed under the device key.
+  final class ClassKey {
+    let accessibility: Accessibility
+    let epoch: UInt32
+    /// 32 bytes, or a box of 168.
+    fileprivate let stored: Secret
+
+    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret) {
+      self.accessibility = accessibility
+      self.epoch = epoch
+      self.stored = stored
+    }
+
+    fileprivate static func storedCount(_ accessibility: Accessibility) -> Int {
+      accessibility.isThisDeviceOnly ? SecretBox.overhead + Padding.paddedCount(Key.byteCount) : Key.byteCount
+    }
+  }
+
+  private init(
+    group: AccessGroup, created: Timestamp, groupID: Identifier, version: UInt64, indexKey: consuming Key, classKeys: [ClassKey]
+  ) {
+    self.group = group
+    self.created = created
+    self.groupID = groupID
+    self.version = version
+    self.indexKey = indexKey
+    self.classKeys = classKeys
+  }
+
+  /// A new group with keys for the classes that move with the vault; the others come when they are first needed.
+  static func make(_ group: AccessGroup, at now: Timestamp, version: UInt64) throws(VaultError) -> GroupKeys {
+    guard let groupID = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.groupMalformed) }
+    return GroupKeys(
+      group: group, created: now, groupID: groupID, version: version, indexKey: try .random(),
+      classKeys: [
+        ClassKey(.whenUnlocked, epoch: 1, stored: try .random(count: Key.byteCount)),
+        ClassKey(.afterFirstUnlock, epoch: 1, stored: try .random(count: Key.byteCount)),
+      ])
+  }
+
+  /// The same group with a key for one more class.
+  /// - Throws: `deviceKeyMissing`.
+  func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
+    var stored = try Secret.random(count: Key.byteCount)
+    if accessibility.isThisDeviceOnly {
+      stored = try Secret(
+        copying: SecretBox.seal(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1)))
+    }
+    let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: 1, stored: stored)]).sorted {
+      ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
+    }
+    return GroupKeys(
+      group: group, created: created, groupID: groupID, version: version, indexKey: try Self.copy(indexKey), classKeys: classKeys)
+  }
+
+  private static func copy(_ key: borrowing Key) throws(VaultError) -> Key {
+    guard let copy = Key(try key.secret.duplicate()) else { throw VaultError(.groupMalformed) }
+    return copy
+  }
+
+  func itemID(_ item: Item) -> Identifier {
+    var context = Context(.itemID)
+    context.append(item.itemClass.rawValue)
+    context.append(TLV.encode(item.primaryKey))
+    return indexKey.digest(context).identifier
+  }
+
+  /// The epoch that new items of a class are sealed under; nil where the group has no key for the class yet.
+  func currentEpoch(_ accessibility: Accessibility) -> UInt32? {
+    classKeys.last { $0.accessibility == accessibility }?.epoch
+  }
+
+  var hasPasscodeKey: Bool { currentEpoch(.whenPasscodeSetThisDevice) != nil }
+
+  /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`.
+  func key(_ accessibility: Accessibility, epoch: UInt32, keys: VaultKeys) throws(VaultError) -> Key {
+    guard let classKey = classKeys.first(where: { $0.accessibility == accessibility && $0.epoch == epoch }) else {
+      throw VaultError(.unknownGroup, "no key for class \(accessibility.rawValue), epoch \(epoch)")
+    }
+    if !accessibility.isThisDeviceOnly, let key = Key(try classKey.stored.duplicate()) { return key }
+    let seal = try keys.deviceSealKey(groupID: groupID, accessibility, epoch: epoch)
+    let opened: Secret
+    do throws(VaultError) {
+      opened = try SecretBox.open(classKey.stored.copyIntoUnprotectedBytes(), key: seal)
+    } catch {
+      // The record is proven, so the box is genuine: it was sealed on another device.
+      throw error.code == .sealBroken ? VaultError(.wrongDeviceKey) : error
+    }
+    guard let key = Key(opened) else { throw VaultError(.groupMalformed, "a device key's length") }
+    return key
+  }
+
+  // MARK: The record
+
+  /// The plaintext of field `a`.
+  var attributes: [UInt8] {
+    var attributes = Attributes()
+    attributes["name"] = .text(group.name)
+    attributes["created"] = .time(created)
+    return TLV.encode(attributes)
+  }
+
+  /// The plaintext of field `s`.
+  func encodeSecret() throws(VaultError) -> Secret {
+    let entryCounts = classKeys.map { 8 + ClassKey.storedCount($0.accessibility) }
+    var secret = try Secret(count: Identifier.byteCount + Key.byteCount + 1 + entryCounts.reduce(0, +))
+    secret.write(groupID.bytes, at: 0)
+    secret.write(indexKey.secret, at: 16)
+    secret.write(UInt8(classKeys.count), at: 48)
+    var offset = 49
+    for (classKey, count) in zip(classKeys, entryCounts) {
+      var head: [UInt8] = [classKey.accessibility.rawValue, 0, 0, 0]
+      head.append(littleEndian: classKey.epoch)
+      secret.write(head, at: offset)
+      secret.write(classKey.stored, at: offset + 8)
+      offset += count
+    }
+    return secret
+  }
+
+  /// - Throws: `attributesMalformed`, `groupMalformed`.
+  static func decode(attributes bytes: [UInt8], secret: borrowing Secret, version: UInt64) throws(VaultError) -> GroupKeys {
+    let attributes = try TLV.decode(bytes)
+    guard case .text(let name)? = attributes["name"], case .time(let created)? = attributes["created"] else {
+      throw VaultError(.groupMalformed, "name or time")
+    }
+    let group: AccessGroup
+    do { group = try AccessGroup(name) } catch { throw VaultError(.groupMalformed, "name") }
+    guard secret.count >= 49, let groupID = Identifier(try secret.copy(0, 16).copyIntoUnprotectedBytes()), groupID != .zero,
+      let indexKey = Key(try secret.copy(16, Key.byteCount))
+    else { throw VaultError(.groupMalformed) }
+    var classKeys: [ClassKey] = []
+    var offset = 49
+    for _ in 0..<secret.byte(at: 48) {
+      guard offset + 8 <= secret.count else { throw VaultError(.groupMalformed, "ends early") }
+      var reader = ByteReader(try secret.copy(offset, 8).copyIntoUnprotectedBytes(), orThrow: .groupMalformed)
+      guard let accessibility = Accessibility(rawValue: try reader.readInteger()) else {
+        throw VaultError(.groupMalformed, "class")
+      }
+      try reader.readZeros(3)
+      let epoch: UInt32 = try reader.readInteger()
+      let count = ClassKey.storedCount(accessibility)
+      guard epoch > 0, offset + 8 + count <= secret.count,
+        classKeys.last.map({ ($0.accessibility.rawValue, $0.epoch) < (accessibility.rawValue, epoch) }) ?? true
+      else { throw VaultError(.groupMalformed, "a class key") }
+      classKeys.append(ClassKey(accessibility, epoch: epoch, stored: try secret.copy(offset + 8, count)))
+      offset += 8 + count
+    }
+    guard offset == secret.count, !classKeys.isEmpty else { throw VaultError(.groupMalformed, "length") }
+    return GroupKeys(
+      group: group, created: created, groupID: groupID, version: version, indexKey: indexKey, classKeys: classKeys)
+  }
+}

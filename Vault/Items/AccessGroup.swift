@@ -1,0 +1,32 @@
+/// The name of a set of items with a key of its own. Compared byte by byte.
+public struct AccessGroup: Sendable, CustomStringConvertible {
+  /// In bytes of UTF-8.
+  public static let maximumByteCount = 255
+  /// `default`: every vault has it.
+  public static let standard = AccessGroup(unchecked: "default")
+
+  public let name: String
+
+  /// - Throws: `nameNotAllowed` (empty, or with a control character), `nameTooLong`.
+  public init(_ name: String) throws(VaultError) {
+    guard !name.isEmpty, !name.hasControlCharacter else { throw VaultError(.nameNotAllowed, "a group's name") }
+    guard name.utf8.count <= Self.maximumByteCount else { throw VaultError(.nameTooLong, "a group's name") }
+    self.name = name
+  }
+
+  private init(unchecked name: String) {
+    self.name = name
+  }
+
+  public var description: String { name }
+}
+
+extension AccessGroup: Hashable, Comparable {
+  public static func == (left: AccessGroup, right: AccessGroup) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
+  public static func < (left: AccessGroup, right: AccessGroup) -> Bool {
+    left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+  }
+  public func hash(into hasher: inout Hasher) {
+    for byte in name.utf8 { hasher.combine(byte) }
+  }
+}

@@ -1,0 +1,57 @@
+/// A value that describes an item. Sealed in the file, but not kept in locked memory: secrets do not belong here.
+public enum AttributeValue: Equatable, Sendable {
+  /// UTF-8.
+  case text(String)
+  case data([UInt8])
+  case integer(UInt64)
+  case time(Timestamp)
+
+  /// Values that are the same bytes. (`String` compares characters, and would take é for e with an accent.)
+  public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+    left.type == right.type && left.bytes == right.bytes
+  }
+}
+
+/// Names and values, ordered by the bytes of the names.
+public struct Attributes: Equatable, Sendable, Sequence {
+  /// In bytes of UTF-8.
+  public static let maximumNameByteCount = 255
+  /// In bytes.
+  public static let maximumValueByteCount = 65_536
+
+  private var entries: [(name: String, value: AttributeValue)] = []
+
+  public init() {}
+
+  /// Names are compared byte by byte. Setting nil removes the attribute.
+  public subscript(name: String) -> AttributeValue? {
+    get {
+      let index = position(of: name)
+      return index.isFound ? entries[index.at].value : nil
+    }
+    set {
+      let index = position(of: name)
+      entries.replaceSubrange(
+        index.at..<index.at + (index.isFound ? 1 : 0), with: newValue.map { [(name: name, value: $0)] } ?? [])
+    }
+  }
+
+  private func position(of name: String) -> (at: Int, isFound: Bool) {
+    let at = entries.firstIndex { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) } ?? entries.count
+    return (at, at < entries.count && entries[at].name.utf8.elementsEqual(name.utf8))
+  }
+
+  public func makeIterator() -> IndexingIterator<[(name: String, value: AttributeValue)]> { entries.makeIterator() }
+
+  public var count: Int { entries.count }
+
+  public static func == (left: Attributes, right: Attributes) -> Bool {
+    left.entries.count == right.entries.count
+      && zip(left, right).allSatisfy { $0.name.utf8.elementsEqual($1.name.utf8) && $0.value == $1.value }
+  }
+}
+
+extension String {
+  /// Control characters (U+0000–1F, U+007F) are refused in names: they forge lines on terminals and in lists.
+  var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+}

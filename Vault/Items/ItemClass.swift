@@ -1,0 +1,51 @@
+/// What kind of thing an item is: decides which attributes tell two items of a group apart.
+public enum ItemClass: UInt8, CaseIterable, Sendable {
+  case genericPassword = 1
+  case internetPassword
+  case key
+  case certificate
+  case note
+
+  /// The attributes that make an item unique within its group, with the value that stands for "absent". As Apple's keychain has
+  /// them for `kSecClassGenericPassword`, `…InternetPassword`, `…Key`, `…Certificate` (the access group apart); the note is ours.
+  public var primaryAttributes: [(name: String, absent: AttributeValue)] {
+    switch self {
+    case .genericPassword:
+      [("account", .text("")), ("service", .text(""))]
+    case .internetPassword:
+      [
+        ("account", .text("")), ("authentication-type", .text("")), ("path", .text("")), ("port", .integer(0)),
+        ("protocol", .text("")), ("security-domain", .text("")), ("server", .text("")),
+      ]
+    case .key:
+      [
+        ("application-label", .data([])), ("application-tag", .data([])), ("creator", .integer(0)),
+        ("effective-key-size", .integer(0)), ("end-date", .time(Timestamp(secondsSince1970: 0))), ("key-class", .text("")),
+        ("key-size", .integer(0)), ("key-type", .text("")), ("start-date", .time(Timestamp(secondsSince1970: 0))),
+      ]
+    case .certificate:
+      [("certificate-type", .integer(0)), ("issuer", .data([])), ("serial-number", .data([]))]
+    case .note:
+      [("title", .text(""))]
+    }
+  }
+
+  /// Attributes that every class has, with their types.
+  static let commonAttributes: [(name: String, absent: AttributeValue)] = [
+    ("comment", .text("")), ("created", .time(Timestamp(secondsSince1970: 0))), ("label", .text("")),
+    ("modified", .time(Timestamp(secondsSince1970: 0))),
+  ]
+}
+
+/// When the key of an item may be had, and whether it leaves the machine. The names are those of Apple's `kSecAttrAccessible…`.
+public enum Accessibility: UInt8, CaseIterable, Sendable {
+  case whenUnlocked = 1
+  case afterFirstUnlock
+  case whenUnlockedThisDevice
+  case afterFirstUnlockThisDevice
+  /// Needs a passphrase slot; goes with the last one.
+  case whenPasscodeSetThisDevice
+
+  /// Whether the key is sealed under the device key, so that a copy of the vault on another machine does not open the item.
+  public var isThisDeviceOnly: Bool { rawValue >= Self.whenUnlockedThisDevice.rawValue }
+}

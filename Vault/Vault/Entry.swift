@@ -1,0 +1,22 @@
+/// Where an item lies: stays the same until the item is moved or one of its primary attributes changes.
+public struct Reference: Hashable, Sendable {
+  public let group: AccessGroup
+  public let id: Identifier
+}
+
+/// An item as it lies in the vault.
+public struct Entry: Equatable, Sendable {
+  public let reference: Reference
+  public let item: Item
+  public let accessibility: Accessibility
+  /// The generation that last wrote it.
+  public let generation: UInt64
+}
+
+/// What a walk over the vault found.
+public struct EntryList: Sendable {
+  /// Ordered by group, then by identifier.
+  public let entries: [Entry]
+  /// Items of …ThisDevice classes that do not open here: another device's, or no device key was given.
+  public let unavailableCount: Int
+}

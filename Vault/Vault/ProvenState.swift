@@ -1,0 +1,111 @@
+/// One state of the vault inside one transaction of the store, proven from the header on. Each transaction begins by making one.
+struct ProvenState {
+  let rows: any Rows
+  let keys: VaultKeys
+  let sealedHeader: SealedHeader
+  let tree: ProvenTree
+
+  var header: Header { sealedHeader.header }
+  var mac: Digest { sealedHeader.mac }
+
+  /// - Throws: `notAVault` where there is no header; what parsing and proving it throws.
+  init(proving rows: any Rows, keys: VaultKeys) throws {
+    guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
+    sealedHeader = try SealedHeader(parsing: bytes)
+    guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
+    try sealedHeader.prove(with: keys.integrity)
+    self.rows = rows
+    self.keys = keys
+    tree = ProvenTree(rows: rows, depth: sealedHeader.header.depth, root: sealedHeader.header.root, keys: keys.integrity)
+  }
+
+  /// A record by its identifier; nil is a proven absence.
+  /// - Throws: `recordMissing`, `recordForged`, and what the tree throws.
+  func record(_ id: Identifier) throws -> SealedRecord? {
+    guard let leaf = try tree.leaf(id) else { return nil }
+    return try record(id, expecting: leaf)
+  }
+
+  func record(_ id: Identifier, expecting leaf: Digest) throws -> SealedRecord {
+    guard let record = try rows.record(id) else { throw VaultError(.recordMissing, "\(id)") }
+    try prove(record, id: id, leaf: leaf)
+    return record
+  }
+
+  func prove(_ record: SealedRecord, id: Identifier, leaf: Digest) throws(VaultError) {
+    guard record.id == id, keys.integrity.leaf(record) == leaf else { throw VaultError(.recordForged, "\(id)") }
+  }
+
+  /// Every record that the tree lists, proven, in ascending order. Rows that it does not list are passed over: no look-up reaches
+  /// them. Memory is bounded by one leaf node and one record.
+  func forEachRecord(_ body: (SealedRecord, RecordMeta) throws -> Void) throws {
+    try tree.forEachLeafNode { node in
+      var next = 0
+      try rows.forEachRecord(under: node.prefix) { record in
+        guard next < node.count, record.id >= node.identifier(at: next) else { return }
+        guard record.id == node.identifier(at: next) else { throw VaultError(.recordMissing, "\(node.identifier(at: next))") }
+        try prove(record, id: record.id, leaf: node.digest(at: next))
+        next += 1
+        try body(record, RecordMeta(parsing: record, header: header))
+      }
+      guard next == node.count else { throw VaultError(.recordMissing, "\(node.identifier(at: next))") }
+    }
+  }
+
+  // MARK: Groups
+
+  /// The keys of a group, proven; nil is a proven absence.
+  /// - Parameter known: an earlier state of the group. Where it is still the current one, nothing is decrypted.
+  func groupKeys(_ group: AccessGroup, known: GroupKeys? = nil) throws -> GroupKeys? {
+    guard let record = try record(keys.groupRecordID(group)) else { return nil }
+    return try groupKeys(record, known: known)
+  }
+
+  private func groupKeys(_ record: SealedRecord, known: GroupKeys? = nil) throws -> GroupKeys {
+    let meta = try RecordMeta(parsing: record, header: header)
+    guard meta.kind == .group else { throw VaultError(.recordMalformed, "no group") }
+    if let known, known.version == meta.version { return known }
+    return try keys.openGroup(record, meta: meta)
+  }
+
+  /// All groups, by the identifier that their records carry. Complete only together with a walk over all records: the store's
+  /// index is a hint, so whoever needs completeness meets `unknownGroup` there.
+  func allGroups() throws -> [Identifier: GroupKeys] {
+    var groups: [Identifier: GroupKeys] = [:]
+    for id in try rows.records(inGroup: .zero) {
+      guard let record = try record(id), RecordMeta.isGroup(record) else { continue }
+      let group = try groupKeys(record)
+      guard groups.updateValue(group, forKey: group.groupID) == nil else {
+        throw VaultError(.groupMalformed, "two groups with one identifier")
+      }
+    }
+    return groups
+  }
+
+  // MARK: Items
+
+  /// What is sealed in an item's attributes, checked against the identifier that it lies under.
+  /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
+  func openItem(_ record: SealedRecord, meta: RecordMeta, group: GroupKeys) throws -> Entry {
+    let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
+    let attributes = try seal(record, meta).open(.attributes, of: record, with: key)
+    let item = try Item(decoding: attributes.copyIntoUnprotectedBytes())
+    guard group.itemID(item) == record.id else { throw VaultError(.identifierMismatch, "\(record.id)") }
+    return Entry(
+      reference: Reference(group: group.group, id: record.id), item: item, accessibility: meta.accessibility,
+      generation: meta.version)
+  }
+
+  func openSecret(_ record: SealedRecord, meta: RecordMeta, group: GroupKeys) throws -> Secret {
+    let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
+    return try seal(record, meta).open(.secret, of: record, with: key)
+  }
+
+  private func seal(_ record: SealedRecord, _ meta: RecordMeta) -> RecordSeal {
+    RecordSeal(vault: keys.vault, id: record.id, group: record.group, meta: meta)
+  }
+}
+
+extension RecordMeta {
+  static func isGroup(_ record: SealedRecord) -> Bool { record.meta.first == RecordKind.group.rawValue }
+}

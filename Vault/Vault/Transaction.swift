@@ -1,0 +1,228 @@
+/// Several changes that become one commit. Lives inside `Vault.transaction`; what it reads includes what it changed.
+public struct Transaction: ~Copyable {
+  private let state: ProvenState
+  private let keyring: Keyring
+  private var tree: TreeEditor
+  private var slotRows: SlotRows
+  private var change = Change()
+  /// Groups that this transaction made or gave a key.
+  private var editedGroups: [AccessGroup: GroupKeys] = [:]
+
+  /// The generation that this commit will be.
+  public var generation: UInt64 { state.header.generation + 1 }
+  private var keys: VaultKeys { state.keys }
+
+  /// - Throws: `unknownReadOnlyFlag`, and what proving the state throws.
+  init(proving rows: any Rows, keyring: Keyring) throws {
+    let state = try keyring.prove(rows)
+    guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
+    let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
+    try keyring.check(state, slotRows)
+    self.state = state
+    self.keyring = keyring
+    self.slotRows = slotRows
+    tree = TreeEditor(state.tree, recordCount: state.header.recordCount)
+  }
+
+  // MARK: Items
+
+  /// - Throws: `duplicate`, `groupNotFound`, `secretTooLarge`, `attributeNotAllowed`, `nameNotAllowed`, `nameTooLong`,
+  ///   `deviceKeyMissing`, `passphraseSlotMissing`, `vaultFull`; integrity errors.
+  @discardableResult
+  public mutating func add(
+    _ item: Item, secret: borrowing Secret, to group: AccessGroup = .standard, accessible: Accessibility = .whenUnlocked,
+    at now: Timestamp
+  ) throws -> Reference {
+    var item = try item.checked()
+    if item.created == nil { item.created = now }
+    item.modified = now
+    return try insert(item, secret: secret, into: group, accessible: accessible)
+  }
+
+  /// By the item's primary attributes: one proven look-up. Nil is a proven absence.
+  /// - Throws: `groupNotFound`; integrity errors.
+  public mutating func entry(_ item: Item, in group: AccessGroup = .standard) throws -> Entry? {
+    let group = try self.group(group)
+    return try record(group.itemID(item), in: group).map { try state.openItem($0.record, meta: $0.meta, group: group) }
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  public mutating func entry(_ reference: Reference) throws -> Entry {
+    let group = try self.group(reference.group)
+    let found = try existing(reference, in: group)
+    return try state.openItem(found.record, meta: found.meta, group: group)
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  public mutating func secret(of reference: Reference) throws -> Secret {
+    let group = try self.group(reference.group)
+    let found = try existing(reference, in: group)
+    return try state.openSecret(found.record, meta: found.meta, group: group)
+  }
+
+  /// Changes the attributes and keeps the secret.
+  /// - Returns: the reference afterwards: another one if a primary attribute changed.
+  /// - Throws: `notFound`, `duplicate` where the new primary attributes are another item's, and as `add`.
+  @discardableResult
+  public mutating func update(
+    _ reference: Reference, at now: Timestamp, _ change: (inout Item) throws -> Void
+  ) throws -> Reference {
+    try replace(reference, with: try secret(of: reference), at: now, change)
+  }
+
+  /// Changes the secret, and the attributes if wanted.
+  @discardableResult
+  public mutating func update(
+    _ reference: Reference, secret: borrowing Secret, at now: Timestamp, _ change: (inout Item) throws -> Void = { _ in }
+  ) throws -> Reference {
+    try replace(reference, with: secret, at: now, change)
+  }
+
+  private mutating func replace(
+    _ reference: Reference, with secret: borrowing Secret, at now: Timestamp, _ edit: (inout Item) throws -> Void
+  ) throws -> Reference {
+    let before = try entry(reference)
+    var item = before.item
+    try edit(&item)
+    guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
+    item = try item.checked(keeping: before.item.attributes)
+    item.modified = now
+    try remove(reference)
+    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility)
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  public mutating func remove(_ reference: Reference) throws {
+    _ = try existing(reference, in: try group(reference.group))
+    try tree.set(reference.id, to: nil)
+    change.records[reference.id] = .some(nil)
+  }
+
+  /// Puts an item into another group: sealed anew under that group's key.
+  /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
+  @discardableResult
+  public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
+    guard reference.group != group else { return reference }
+    var entry = try entry(reference)
+    let secret = try secret(of: reference)
+    try remove(reference)
+    var item = entry.item
+    item.modified = now
+    entry = Entry(reference: reference, item: item, accessibility: entry.accessibility, generation: generation)
+    return try insert(entry.item, secret: secret, into: group, accessible: entry.accessibility)
+  }
+
+  private mutating func insert(
+    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility
+  ) throws -> Reference {
+    let group = try self.group(group, withKeyFor: accessible)
+    let id = group.itemID(item)
+    guard try tree.leaf(id) == nil else { throw VaultError(.duplicate) }
+    guard let epoch = group.currentEpoch(accessible) else { throw VaultError(.unknownGroup) }
+    let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
+    let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
+      .seal(attributes: item.encoded, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
+    try put(record)
+    return Reference(group: group.group, id: id)
+  }
+
+  private mutating func put(_ record: SealedRecord) throws {
+    try tree.set(record.id, to: keys.integrity.leaf(record))
+    change.records[record.id] = record
+  }
+
+  private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: SealedRecord, meta: RecordMeta) {
+    guard let found = try record(reference.id, in: group) else { throw VaultError(.notFound) }
+    return found
+  }
+
+  private mutating func record(
+    _ id: Identifier, in group: GroupKeys
+  ) throws -> (record: SealedRecord, meta: RecordMeta)? {
+    guard let leaf = try tree.leaf(id) else { return nil }
+    let record: SealedRecord
+    if let edited = change.records[id], let written = edited {
+      record = written
+    } else {
+      record = try state.record(id, expecting: leaf)
+    }
+    guard record.group == group.groupID else { return nil }
+    var header = state.header
+    header.generation = generation
+    return (record, try RecordMeta(parsing: record, header: header))
+  }
+
+  // MARK: Groups
+
+  /// - Throws: `groupExists`; integrity errors.
+  public mutating func createGroup(_ group: AccessGroup, at now: Timestamp) throws {
+    guard try tree.leaf(keys.groupRecordID(group)) == nil else { throw VaultError(.groupExists, group.name) }
+    try put(try .make(group, at: now, version: generation))
+  }
+
+  private mutating func put(_ group: GroupKeys) throws {
+    try put(try keys.seal(group, masterEpoch: state.header.masterEpoch))
+    editedGroups[group.group] = group
+  }
+
+  private func group(_ group: AccessGroup) throws -> GroupKeys {
+    guard let keys = try editedGroups[group] ?? keyring.group(group, in: state) else {
+      throw VaultError(.groupNotFound, group.name)
+    }
+    return keys
+  }
+
+  private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {
+    let group = try group(name)
+    guard group.currentEpoch(accessible) == nil else { return group }
+    if accessible == .whenPasscodeSetThisDevice {
+      guard try slots().contains(where: \.type.hasPassphrase) else { throw VaultError(.passphraseSlotMissing) }
+    }
+    let extended = try group.adding(accessible, keys: keys, version: generation)
+    try put(extended)
+    return extended
+  }
+
+  // MARK: Slots
+
+  func slots() throws -> [KeySlot] {
+    try slotRows.parsed()
+  }
+
+  mutating func setSlot(_ index: Int, _ slot: KeySlot?) {
+    slotRows.setSlot(index, slot?.bytes)
+    change.header[index] = .some(slot?.bytes)
+  }
+
+  /// Whether any group has a key that must not outlive the last passphrase slot.
+  func hasPasscodeKeys() throws -> Bool {
+    try state.allGroups().values.contains(where: \.hasPasscodeKey)
+  }
+
+  // MARK: The end
+
+  /// Puts the change together: nodes, slots, history, header.
+  /// - Returns: an empty change, and nil, where nothing was edited.
+  mutating func finish() throws -> (change: Change, header: SealedHeader?) {
+    guard !change.isEmpty else { return (change, nil) }
+    slotRows.append(state.mac)
+    change.header[Header.historyKey] = slotRows.historyBytes
+    var header = state.header
+    header.generation = generation
+    header.root = try tree.finish(into: &change)
+    header.depth = tree.depth
+    header.recordCount = tree.recordCount
+    header.slotCount = UInt32(slotRows.slots.count)
+    header.slotsDigest = keys.integrity.slotsDigest(slotRows)
+    header.previousMAC = state.mac
+    let sealed = header.sealed(with: keys.integrity)
+    change.header[0] = sealed.bytes
+    return (change, sealed)
+  }
+
+  /// What is to be remembered once the commit is durable.
+  func adoption(of header: SealedHeader) -> () -> Void {
+    let (keyring, mac, groups) = (keyring, state.mac, editedGroups)
+    return { keyring.adopt(header, replacing: mac, edited: groups) }
+  }
+}
