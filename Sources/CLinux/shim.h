@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /// memfd_secret(2): memory that the kernel itself does not map. -1 with ENOSYS where the kernel has none, or has it switched off.
@@ -23,4 +24,24 @@ static inline int coffer_memfd_secret(unsigned int flags) {
 /// prctl(2) with one argument.
 static inline int coffer_prctl(int option, unsigned long argument) {
   return prctl(option, argument, 0, 0, 0);
+}
+
+// Locks of an open file description. Linux only, and hidden without _GNU_SOURCE, which an earlier include may have left undefined.
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 37
+#endif
+
+/// fcntl(F_OFD_SETLK) for one byte: `type` is F_WRLCK or F_UNLCK. Never waits: -1 with EAGAIN or EACCES where another has it.
+static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
+  struct flock lock = {0};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+/// renameat2(RENAME_NOREPLACE): -1 with EEXIST where the new name is taken, EINVAL where the file system cannot do it.
+static inline int coffer_rename_exclusive(const char *from, const char *to) {
+  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
 }

@@ -1,0 +1,77 @@
+import CLinux
+import Glibc
+import VaultCore
+
+/// Makes a vault: built under another name, made durable, and then given its own name, if nobody else has taken it.
+///
+/// A process that dies on the way leaves nothing at the path, and at most a file `.NAME.….new` beside it that means nothing. The next
+/// creation removes it.
+struct Creation {
+  private let location: Location
+
+  /// - Throws: `vaultExists`, `noVault`, `foreignOwner`, `permissionsTooOpen`, `readOnly`.
+  init(_ location: Location) throws(StorageError) {
+    self.location = location
+    guard let directory = try FileStatus.at(location.directory) else { throw StorageError(.noVault, location.directory) }
+    try Ownership.check(directory: directory, location.directory)
+    try checkVacant()
+    guard location.isWritable else { throw StorageError(.readOnly, location.directory) }
+  }
+
+  /// The log of a vault that is gone would be taken for the new one's. It may be all that is left of the old one, so it stays.
+  private func checkVacant() throws(StorageError) {
+    for path in [location.path, location.log, location.journal, location.logIndex] where try FileStatus.at(path) != nil {
+      throw StorageError(.vaultExists, path)
+    }
+  }
+
+  /// Within the side lock.
+  /// - Throws: `vaultExists`; `inDoubt` where the vault has its name and it is not known whether it keeps it; what writing throws.
+  func run(_ change: Change) throws {
+    try checkVacant()
+    removeLeftovers()
+    let temporary = TemporaryName.next(for: location.path)
+    do {
+      // Made here for its mode and its exclusiveness; SQLite takes an empty file for a new database.
+      let file = try Descriptor(temporary, O_RDWR | O_CREAT | O_EXCL)
+      try file.setMode(0o600)
+      try Self.fill(temporary, change)
+      try file.synchronize()
+      try TemporaryName.moveWithoutReplacing(temporary, to: location.path)
+    } catch {
+      unsafe unlink(temporary)
+      throw error
+    }
+    do { try Directories.synchronize(location.directory) } catch { throw StorageError(.inDoubt, "\(error)") }
+  }
+
+  private static func fill(_ path: String, _ change: Change) throws {
+    let connection = try Connection(path, .create)
+    // Nobody sees the file before it has its name, and a half-made one is thrown away: no journal. The caller syncs.
+    for statement in ["PRAGMA page_size=\(Container.pageByteCount)", "PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF"] {
+      try connection.run(statement)
+    }
+    try connection.run(.beginWrite)
+    try connection.run("PRAGMA application_id=\(Container.program)")
+    try connection.run("PRAGMA user_version=\(Container.formatVersion)")
+    for object in Container.schema { try connection.run(object.sql) }
+    try change.apply(to: connection)
+    try connection.run(.commit)
+  }
+
+  /// Only makers of vaults write such files, and they hold the side lock, so nobody is at work on these.
+  private func removeLeftovers() {
+    for name in TemporaryName.leftovers(of: location.name, in: location.directory) { unsafe unlink(name) }
+  }
+}
+
+/// The rows of a vault that is not there yet.
+final class NoRows: Rows {
+  func header(_ key: Int) -> [UInt8]? { nil }
+  func headerKeys() -> [Int64] { [] }
+  func node(_ prefix: [UInt8]) -> [UInt8]? { nil }
+  func forEachNode(_ body: ([UInt8]) throws -> Void) {}
+  func record(_ id: Identifier) -> SealedRecord? { nil }
+  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) {}
+  func records(inGroup group: Identifier) -> [Identifier] { [] }
+}

@@ -1,0 +1,168 @@
+public import VaultCore
+
+/// A vault in an SQLite file: the store that the core reads and writes through.
+///
+/// Many processes and threads may use one vault at a time, each through a store of its own. A store is **not thread-safe**: it belongs
+/// to one thread at a time, and its own calls must not be nested in its closures (that stops the program).
+///
+/// The file is at rest when nobody has it open: one file, and an empty `.lock` beside it that writers queue at.
+public final class FileStore: Store {
+  private enum State {
+    /// Made by the first commit.
+    case pending(Creation)
+    case open(OpenVault)
+    /// It exists, and is opened by the next call.
+    case closed
+    /// An earlier call left the outcome in doubt.
+    case poisoned(String)
+  }
+
+  private let location: Location
+  private let lock: SideLock
+  private let busyTimeout: Duration
+  private let journal: OpenVault.Journal
+  private var state: State
+  private var isInUse = false
+
+  /// Where the vault lies, its directory resolved: the same text for all ways to write the path.
+  public var path: String { location.path }
+
+  /// Opens a vault that exists. It is not changed by that.
+  ///
+  /// The directory may be reached through symbolic links, the file may not be one. Where nothing can be written the vault can be read,
+  /// as long as nobody left changes in its log.
+  ///
+  /// - Parameter busyTimeout: How long a call waits for other processes.
+  /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `damaged`, `replaced`, `symbolicLink`,
+  ///   `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring them in), `busy`,
+  ///   `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  public convenience init(at path: String, busyTimeout: Duration = .seconds(10)) throws {
+    try self.init(at: path, busyTimeout: busyTimeout, journal: .automatic)
+  }
+
+  package convenience init(at path: String, busyTimeout: Duration, withRollbackJournal: Bool) throws {
+    try self.init(at: path, busyTimeout: busyTimeout, journal: withRollbackJournal ? .rollback : .automatic)
+  }
+
+  private convenience init(at path: String, busyTimeout: Duration, journal: OpenVault.Journal) throws {
+    let location = try Location(path)
+    let vault = try OpenVault(location, journal: journal, deadline: Deadline(after: busyTimeout))
+    self.init(location, .open(vault), busyTimeout, journal)
+  }
+
+  private init(_ location: Location, _ state: State, _ busyTimeout: Duration, _ journal: OpenVault.Journal) {
+    self.location = location
+    self.lock = SideLock(location.lock)
+    self.state = state
+    self.busyTimeout = busyTimeout
+    self.journal = journal
+  }
+
+  deinit {
+    // With the lock, so that no writer meets a file that is being closed. Without it SQLite closes just as safely.
+    guard case .open(let vault) = state, !vault.isPoisoned, vault.hasLog else { return }
+    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) { try vault.checkpoint() }
+  }
+
+  /// A store for a vault that does not exist yet. Nothing is at the path before the first commit, and all that the commit holds is
+  /// there, durable, with the file: it is built under another name. Until then the store is empty.
+  ///
+  /// - Parameter createDirectory: Makes the directory, and those above, for this user alone, where they are missing.
+  /// - Throws: `StorageError`: `vaultExists`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly`,
+  ///   `full`, `io`. The first commit throws `vaultExists` where somebody else was first.
+  public static func create(
+    at path: String, createDirectory: Bool = false, busyTimeout: Duration = .seconds(10)
+  ) throws -> FileStore {
+    if createDirectory { try Directories.create(Location.parent(of: path)) }
+    let location = try Location(path)
+    return FileStore(location, .pending(try Creation(location)), busyTimeout, .automatic)
+  }
+
+  /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`, `replaced`,
+  ///   `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
+    enter()
+    defer { leave() }
+    switch state {
+    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .pending: return try body(NoRows())
+    case .open, .closed:
+      let deadline = Deadline(after: busyTimeout)
+      let vault = try opened(deadline)
+      vault.wait(until: deadline)
+      return try vault.read(body)
+    }
+  }
+
+  /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store from
+  ///   `create`), and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After `inDoubt`
+  ///   the change was made or not, as a whole; after any other error it was not.
+  public func commit(_ prepare: (any Rows) throws -> Change) throws {
+    enter()
+    defer { leave() }
+    let deadline = Deadline(after: busyTimeout)
+    switch state {
+    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .pending(let creation): try lock.withLock(until: deadline) { try create(by: creation, prepare) }
+    case .open, .closed:
+      guard location.isWritable else { throw StorageError(.readOnly, location.path) }
+      let vault = try opened(deadline)
+      try lock.withLock(until: deadline) {
+        vault.wait(until: deadline)
+        try vault.write(prepare)
+      }
+    }
+  }
+
+  private func create(by creation: Creation, _ prepare: (any Rows) throws -> Change) throws {
+    let change = try prepare(NoRows())
+    if change.isEmpty { return }
+    do {
+      try creation.run(change)
+    } catch let error where StorageError.Code.inDoubt ~= error {
+      state = .poisoned("the vault was being made")
+      throw error
+    }
+    // Whether it opens is another matter: the change was made.
+    state = .closed
+  }
+
+  /// Brings the log into the vault file and empties it, so that the file alone is the vault: when idle, or before a copy is made.
+  /// - Returns: False where readers in other processes keep it from that.
+  /// - Throws: `StorageError`: `busy`, `full`, `readOnly`, `inDoubt`, `io`.
+  @discardableResult
+  public func checkpoint() throws -> Bool {
+    enter()
+    defer { leave() }
+    switch state {
+    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .pending, .closed: return true
+    case .open(let vault):
+      guard vault.hasLog else { return true }
+      let deadline = Deadline(after: busyTimeout)
+      return try lock.withLock(until: deadline) {
+        // Readers come and go: waiting for a moment without any would keep the writers waiting.
+        vault.wait(until: Deadline(after: .zero))
+        return try vault.checkpoint()
+      }
+    }
+  }
+
+  /// A vault that was opened as one that nobody changes is opened again when somebody has changed it.
+  private func opened(_ deadline: Deadline) throws -> OpenVault {
+    if case .open(let vault) = state, try !vault.isStale { return vault }
+    let fresh = try OpenVault(location, journal: journal, deadline: deadline)
+    state = .open(fresh)
+    return fresh
+  }
+
+  private func enter() {
+    precondition(!isInUse, "a store was used within its own closure")
+    isInUse = true
+  }
+
+  private func leave() {
+    isInUse = false
+    if case .open(let vault) = state, vault.isPoisoned { state = .poisoned("an earlier call failed in writing to the disk") }
+  }
+}

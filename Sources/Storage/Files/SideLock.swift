@@ -1,0 +1,83 @@
+import CLinux
+import Glibc
+
+/// The queue of writers: two one-byte locks on a file beside the vault, tried without waiting until a deadline.
+///
+/// SQLite's own waiting starves (two writers made 3,117 and 57 commits per second), and flock(2) waits for ever on a writer that was
+/// stopped. So a writer takes the turnstile, then the writer's lock, then gives the turnstile back: whoever holds the turnstile is the
+/// next writer, and one that has just released cannot overtake it. The locks belong to an open file description: two stores of one
+/// process exclude each other, and the kernel takes them back when a process dies.
+///
+/// The file's content means nothing, and removing the file costs fairness, not safety: SQLite's own locks lie beneath.
+///
+/// Not thread-safe.
+final class SideLock {
+  private static let turnstile = 0
+  private static let writer = 1
+
+  private let path: String
+  private var descriptor: Int32 = -1
+
+  init(_ path: String) { self.path = path }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault` for what lies at the path;
+  ///   `readOnly`, `accessDenied`, `full`, `descriptorsExhausted`, `io`.
+  func withLock<Result>(until deadline: Deadline, _ body: () throws -> Result) throws -> Result {
+    try open()
+    try take(Self.turnstile, until: deadline)
+    do {
+      try take(Self.writer, until: deadline)
+    } catch {
+      release(Self.turnstile)
+      throw error
+    }
+    release(Self.turnstile)
+    defer { release(Self.writer) }
+    return try body()
+  }
+
+  private func open() throws(StorageError) {
+    if descriptor >= 0 {
+      // Whoever waits at a file that was removed waits alone.
+      let now = try FileStatus.at(path)
+      var status = stat()
+      if unsafe fstat(descriptor, &status) == 0, let now, now.isSameFile(as: FileStatus(status)) { return }
+      close(descriptor)
+      descriptor = -1
+    }
+    let opened = retrying { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
+    guard opened.result >= 0 else { throw StorageError(errno: opened.errno, path) }
+    descriptor = opened.result
+    do throws(StorageError) {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(errno: errno, path) }
+      try Ownership.check(file: FileStatus(status), path)
+      // Just made, under a umask that takes bits from the owner.
+      if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
+    } catch {
+      close(descriptor)
+      descriptor = -1
+      throw error
+    }
+  }
+
+  private func take(_ byte: Int, until deadline: Deadline) throws(StorageError) {
+    var pause = UInt32(50)
+    while coffer_ofd_lock(descriptor, Int16(F_WRLCK), byte) != 0 {
+      let number = errno
+      guard number == EAGAIN || number == EACCES || number == EINTR else { throw StorageError(errno: number, path) }
+      guard !deadline.hasPassed else { throw StorageError(.busy, "another process writes the vault") }
+      // Jitter, so that those who came together don't try together.
+      usleep(UInt32.random(in: pause / 2...pause))
+      pause = min(pause + pause / 4, 1000)
+    }
+  }
+
+  private func release(_ byte: Int) {
+    _ = coffer_ofd_lock(descriptor, Int16(F_UNLCK), byte)
+  }
+}

@@ -1,0 +1,195 @@
+import Glibc
+import VaultCore
+
+/// A vault file that passed every check, and its transactions. The part of `FileStore` that exists once the file does.
+///
+/// Not thread-safe.
+final class OpenVault {
+  private let location: Location
+  private let journal: Journal
+  private let connection: Connection
+  /// What the file was when it was opened without locks, because nothing here can be written. Nil where it can.
+  private let unchanging: FileStatus?
+  private var checkedSchema: Int64?
+  private var isJournalSettled = false
+
+  enum Journal: Sendable {
+    /// As the file system allows.
+    case automatic
+    /// A rollback journal, whatever the file system.
+    case rollback
+  }
+
+  /// Pages in the log that a commit brings into the file before it returns: about what SQLite does by itself.
+  private static let checkpointPages: Int32 = 1000
+
+  /// - Throws: all that is wrong with the file. See `FileStore.init`.
+  init(_ location: Location, journal: Journal, deadline: Deadline) throws {
+    self.location = location
+    self.journal = journal
+    let status = try Self.inspect(location)
+    if location.isWritable {
+      unchanging = nil
+      connection = try Connection(location.path, .readWrite)
+    } else {
+      // The log can be read only by one who may lock and map files beside it.
+      guard try !location.hasPendingChanges() else {
+        throw StorageError(.readOnly, "\(location.path) has changes in its log that only someone who may write can bring in")
+      }
+      unchanging = status
+      connection = try Connection(location.path, .unchanging)
+    }
+    connection.wait(until: deadline)
+    try Container.check(start: connection.fileStart(100))
+    // What was inspected is what was opened.
+    guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
+      throw StorageError(.replaced, location.path)
+    }
+    try Self.checkSize(location)
+    try read { _ in }
+    if unchanging == nil {
+      try connection.run(.durable)
+      try connection.run(.noAutomaticCheckpoint)
+    }
+  }
+
+  var isPoisoned: Bool { connection.isPoisoned }
+
+  /// Whether there may be a log to bring into the file.
+  var hasLog: Bool { unchanging == nil && (try? FileStatus.at(location.log)) != nil }
+
+  /// How long the calls that follow wait for other connections.
+  func wait(until deadline: Deadline) { connection.wait(until: deadline) }
+
+  /// Whether another file has to be opened to see the present state.
+  var isStale: Bool {
+    get throws {
+      guard let unchanging else { return false }
+      return try FileStatus.at(location.path) != unchanging || location.hasPendingChanges()
+    }
+  }
+
+  // MARK: Checks on the file
+
+  private static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
+    guard let directory = try FileStatus.at(location.directory) else { throw StorageError(.noVault, location.directory) }
+    try Ownership.check(directory: directory, location.directory)
+    guard let file = try FileStatus.at(location.path) else { throw StorageError(.noVault, location.path) }
+    try Ownership.check(file: file, location.path)
+    guard file.size > 0 else { throw StorageError(.notAVault, "\(location.path) is empty") }
+    guard unsafe faccessat(AT_FDCWD, location.path, R_OK, 0x200) == 0 else { throw StorageError(errno: errno, location.path) }
+    // In a directory like /tmp others may have put files where SQLite is going to look for its own.
+    for path in [location.log, location.logIndex, location.journal] {
+      if let status = try FileStatus.at(path) { try Ownership.check(file: status, path) }
+    }
+    return file
+  }
+
+  /// A file that ends within a page was cut. SQLite itself refuses one that is shorter than its header says, but rounds up.
+  private static func checkSize(_ location: Location) throws(StorageError) {
+    guard let file = try FileStatus.at(location.path), file.size % Int64(Container.pageByteCount) != 0 else { return }
+    // After a crash the end of the file may be torn, and whole in the log.
+    guard try location.hasPendingChanges() else { throw StorageError(.damaged, "\(location.path) is cut off within a page") }
+  }
+
+  /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.
+  private func checkState() throws {
+    let version = try connection.integer(.schemaVersion)
+    if version != checkedSchema {
+      checkedSchema = nil
+      try Container.checkSchema(connection)
+      guard try connection.integer(.program) == Container.program else { throw StorageError(.notAVault, location.path) }
+      checkedSchema = version
+    }
+    try Container.check(formatVersion: connection.integer(.formatVersion))
+    guard try !connection.hasMoved() else { throw StorageError(.replaced, location.path) }
+  }
+
+  // MARK: Transactions
+
+  func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
+    try connection.run(.beginRead)
+    let rows = StoredRows(connection)
+    defer {
+      rows.close()
+      endWithoutChange()
+    }
+    try checkState()
+    return try body(rows)
+  }
+
+  /// Within the side lock. Until COMMIT is run nothing has been changed, whatever fails.
+  func write(_ prepare: (any Rows) throws -> Change) throws {
+    try settleJournal()
+    try connection.run(.beginWrite)
+    let rows = StoredRows(connection)
+    do {
+      defer { rows.close() }
+      try checkState()
+      let change = try prepare(rows)
+      if change.isEmpty {
+        endWithoutChange()
+        return
+      }
+      try change.apply(to: connection)
+    } catch {
+      endWithoutChange()
+      throw error
+    }
+    try commit()
+    if connection.logPages >= Self.checkpointPages {
+      // The commit is durable in the log. If this fails in fsync the connection is poisoned, and the next call says so.
+      _ = try? connection.checkpoint(.passive)
+    }
+  }
+
+  private func commit() throws(StorageError) {
+    do {
+      try connection.run(.commit)
+    } catch {
+      endWithoutChange()
+      // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning. All
+      // else may have left the end mark, or the changed pages, where the next one to open finds them.
+      if error.code == .full || error.code == .busy { throw error }
+      connection.poison()
+      throw StorageError(.inDoubt, error.detail)
+    }
+  }
+
+  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to open.
+  private func endWithoutChange() {
+    guard connection.isInTransaction else { return }
+    do { try connection.run(.rollback) } catch {
+      if connection.isInTransaction { connection.poison() }
+    }
+  }
+
+  /// Brings the log into the file and empties it. False where readers keep it from that.
+  func checkpoint() throws -> Bool {
+    do {
+      return try connection.checkpoint(.truncate)
+    } catch let error where connection.isPoisoned {
+      throw StorageError(.inDoubt, error.detail)
+    }
+  }
+
+  // MARK: Journal
+
+  /// The file may come from another machine, or from another kind of file system. Changed before the first write, not by readers.
+  private func settleJournal() throws {
+    guard !isJournalSettled else { return }
+    let usesLog = try connection.fileStart(20)[18] == 2
+    let wantsLog = journal == .automatic && FileSystem.sharesMemory(at: location.directory)
+    defer { checkedSchema = nil }
+    if wantsLog && !usesLog {
+      // Where SQLite finds no shared memory it stays with the journal, and where a reader is busy it is tried again.
+      do { _ = try connection.text(.useLog) } catch StorageError.Code.busy { return }
+    } else if usesLog && !wantsLog {
+      // Alone, the log needs no shared memory. The first read afterwards gives the lock back.
+      try connection.run(.exclusive)
+      defer { try? connection.run(.shared) }
+      guard try connection.text(.useJournal) == "delete" else { throw StorageError(.busy, location.path) }
+    }
+    isJournalSettled = true
+  }
+}

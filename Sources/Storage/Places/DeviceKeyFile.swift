@@ -1,0 +1,35 @@
+import Glibc
+public import VaultCore
+
+/// The key of this device, for items that must not leave it: 32 random bytes in a file outside the vault and its backups.
+///
+/// Read and written between the file and locked memory, with no copy in between. Thread-safe.
+public struct DeviceKeyFile: Sendable {
+  public static let byteCount = 32
+
+  public let path: String
+
+  public init(at path: String) { self.path = path }
+
+  /// Nil where there is no file.
+  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`, `permissionsTooOpen`
+  ///   (others may read or write it), `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`: `memoryNotLockable`, `outOfMemory`.
+  public func load() throws -> Secret? {
+    guard let file = try SmallFile.open(path) else { return nil }
+    // Unlike a vault it is not sealed: nobody else may even read it.
+    guard try file.status().mode & 0o077 == 0 else { throw StorageError(.permissionsTooOpen, "\(path) may be read by others") }
+    let key = try Secret(capacity: Self.byteCount + 1) { try file.read(into: &$0) }
+    guard key.count == Self.byteCount else { throw StorageError(.wrongLength, path) }
+    return key
+  }
+
+  /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: what was sealed
+  /// for that one would be lost.
+  /// - Throws: `StorageError`: `vaultExists` where there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
+  public func create(_ key: borrowing Secret) throws {
+    guard key.count == Self.byteCount else { throw StorageError(.wrongLength, "\(key.count) bytes") }
+    try Directories.create(Location.parent(of: path))
+    let path = path
+    try key.withBytes { bytes throws(StorageError) in try SmallFile.write(bytes, to: path, replacing: false, .durable) }
+  }
+}

@@ -1,0 +1,51 @@
+import CSQLite
+
+// The file beneath a connection, seen through SQLite's own descriptor. Opening and closing another one in this process would drop the
+// locks of every connection to the same file.
+extension Connection {
+  /// The first bytes of the file, before SQLite was asked to understand them.
+  func fileStart(_ count: Int) throws(StorageError) -> [UInt8] {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    let result = unsafe withUnsafeMutablePointer(to: &pointer) {
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, $0)
+    }
+    try check(result)
+    guard let file = unsafe pointer, let methods = unsafe file.pointee.pMethods, let read = unsafe methods.pointee.xRead else {
+      throw StorageError(.io, "no file")
+    }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, Int32(count), 0) }
+    // A short read fills up with zeros, which no check lets pass.
+    guard got == SQLITE_OK || got == SQLITE_IOERR | (2 << 8) else { throw error(got) }
+    return bytes
+  }
+
+  /// Whether the path leads to another file by now, or to none: what is written from here on nobody would ever see.
+  func hasMoved() throws(StorageError) -> Bool {
+    var moved: Int32 = 0
+    let result = unsafe withUnsafeMutablePointer(to: &moved) {
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, $0)
+    }
+    try check(result)
+    return moved != 0
+  }
+
+  enum Checkpoint: Sendable {
+    /// Brings in what no reader still needs, without waiting.
+    case passive
+    /// And empties the log.
+    case truncate
+  }
+
+  /// Whether the log is empty, or wholly in the file, afterwards.
+  func checkpoint(_ mode: Checkpoint) throws(StorageError) -> Bool {
+    let verb = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+    var log: Int32 = 0
+    var done: Int32 = 0
+    let result = unsafe sqlite3_wal_checkpoint_v2(handle, "main", verb, &log, &done)
+    if result & 0xFF == SQLITE_BUSY { return false }
+    try check(result)
+    logPages = 0
+    return log == done
+  }
+}

@@ -1,0 +1,47 @@
+/// Every statement that is ever run on a vault that exists.
+enum SQL: String {
+  // Before the schema is known to be right: none of these reads it.
+  case checkCells = "PRAGMA cell_size_check=ON"
+  case noMapping = "PRAGMA mmap_size=0"
+  case temporaryInMemory = "PRAGMA temp_store=MEMORY"
+  case overwriteDeleted = "PRAGMA secure_delete=ON"
+
+  case beginRead = "BEGIN"
+  case beginWrite = "BEGIN IMMEDIATE"
+  case commit = "COMMIT"
+  case rollback = "ROLLBACK"
+
+  case schemaVersion = "PRAGMA schema_version"
+  case formatVersion = "PRAGMA user_version"
+  case program = "PRAGMA application_id"
+  case schema = "SELECT type,name,tbl_name,sql FROM sqlite_schema ORDER BY name"
+
+  // EXTRA is FULL in WAL mode. With a rollback journal it syncs the directory as well, without which an acknowledged commit can be lost.
+  case durable = "PRAGMA synchronous=EXTRA"
+  // A failed fsync in SQLite's own checkpoint would go unreported, and be repeated: checkpoints are asked for.
+  case noAutomaticCheckpoint = "PRAGMA wal_autocheckpoint=0"
+  case useLog = "PRAGMA journal_mode=WAL"
+  case useJournal = "PRAGMA journal_mode=DELETE"
+  case exclusive = "PRAGMA locking_mode=EXCLUSIVE"
+  case shared = "PRAGMA locking_mode=NORMAL"
+
+  case header = "SELECT v FROM hdr WHERE k=?1"
+  case headerKeys = "SELECT k FROM hdr ORDER BY k"
+  case node = "SELECT b FROM node WHERE p=?1"
+  case nodeKeys = "SELECT p FROM node ORDER BY p"
+  case record = "SELECT id,grp,m,a,s FROM rec WHERE id=?1"
+  case allRecords = "SELECT id,grp,m,a,s FROM rec ORDER BY id"
+  case recordsFrom = "SELECT id,grp,m,a,s FROM rec WHERE id>=?1 ORDER BY id"
+  case recordsBetween = "SELECT id,grp,m,a,s FROM rec WHERE id>=?1 AND id<?2 ORDER BY id"
+  case recordsInGroup = "SELECT id FROM rec INDEXED BY rec_grp WHERE grp=?1 ORDER BY id"
+
+  case writeHeader = "INSERT INTO hdr(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v"
+  case writeNode = "INSERT INTO node(p,b) VALUES(?1,?2) ON CONFLICT(p) DO UPDATE SET b=excluded.b"
+  case writeRecord = """
+    INSERT INTO rec(id,grp,m,a,s) VALUES(?1,?2,?3,?4,?5) \
+    ON CONFLICT(id) DO UPDATE SET grp=excluded.grp,m=excluded.m,a=excluded.a,s=excluded.s
+    """
+  case removeHeader = "DELETE FROM hdr WHERE k=?1"
+  case removeNode = "DELETE FROM node WHERE p=?1"
+  case removeRecord = "DELETE FROM rec WHERE id=?1"
+}

@@ -1,0 +1,96 @@
+import VaultCore
+
+/// The rows that one transaction sees. Types and lengths of the columns are checked before their bytes are copied; what the bytes say
+/// is for the core to prove.
+final class StoredRows: Rows {
+  private let connection: Connection
+  private var isOpen = true
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// The transaction is over.
+  func close() { isOpen = false }
+
+  private func query<Result>(_ sql: SQL, _ body: (Statement) throws -> Result) throws -> Result {
+    precondition(isOpen, "the rows of a transaction were used after it")
+    return try connection.with(sql, body)
+  }
+
+  func header(_ key: Int) throws -> [UInt8]? {
+    try query(.header) { statement in
+      try statement.bind(1, Int64(key))
+      return try statement.step() ? statement.bytes(0, Limits.header(Int64(key)), "hdr.v") : nil
+    }
+  }
+
+  func headerKeys() throws -> [Int64] {
+    try query(.headerKeys) { statement in
+      var keys: [Int64] = []
+      while try statement.step() {
+        // No file of ours has more than ten; a forged one must not make us collect a billion.
+        guard keys.count < 256 else { throw StorageError(.columnMismatch, "hdr has too many rows") }
+        keys.append(try statement.integer(0))
+      }
+      return keys
+    }
+  }
+
+  func node(_ prefix: [UInt8]) throws -> [UInt8]? {
+    try query(.node) { statement in
+      try statement.bind(1, prefix)
+      return try statement.step() ? statement.bytes(0, Limits.node, "node.b") : nil
+    }
+  }
+
+  func forEachNode(_ body: ([UInt8]) throws -> Void) throws {
+    try query(.nodeKeys) { statement in
+      while try statement.step() { try body(statement.bytes(0, cutTo: Limits.nodeKey.upperBound, "node.p")) }
+    }
+  }
+
+  func record(_ id: Identifier) throws -> SealedRecord? {
+    try query(.record) { statement in
+      try statement.bind(1, id.bytes)
+      return try statement.step() ? Self.record(statement) : nil
+    }
+  }
+
+  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws {
+    let end = Self.successor(of: prefix)
+    let sql: SQL = prefix.isEmpty ? .allRecords : end == nil ? .recordsFrom : .recordsBetween
+    try query(sql) { statement in
+      if !prefix.isEmpty { try statement.bind(1, prefix) }
+      if let end { try statement.bind(2, end) }
+      while try statement.step() { try body(Self.record(statement)) }
+    }
+  }
+
+  func records(inGroup group: Identifier) throws -> [Identifier] {
+    try query(.recordsInGroup) { statement in
+      try statement.bind(1, group.bytes)
+      var found: [Identifier] = []
+      while try statement.step() { found.append(try Self.identifier(statement, 0, "rec.id")) }
+      return found
+    }
+  }
+
+  private static func record(_ statement: Statement) throws -> SealedRecord {
+    SealedRecord(
+      id: try identifier(statement, 0, "rec.id"), group: try identifier(statement, 1, "rec.grp"),
+      meta: try statement.bytes(2, Limits.meta, "rec.m"), attributes: try statement.bytes(3, Limits.field, "rec.a"),
+      secret: try statement.bytes(4, Limits.field, "rec.s"))
+  }
+
+  private static func identifier(_ statement: Statement, _ column: Int32, _ name: StaticString) throws -> Identifier {
+    guard let identifier = Identifier(try statement.bytes(column, Limits.identifier, name)) else {
+      throw StorageError(.columnMismatch, "\(name)")
+    }
+    return identifier
+  }
+
+  /// The first key after all that begin with `prefix`. Nil where there is none.
+  static func successor(of prefix: [UInt8]) -> [UInt8]? {
+    guard let last = prefix.lastIndex(where: { $0 < 0xFF }) else { return nil }
+    return prefix[..<last] + [prefix[last] + 1]
+  }
+}
