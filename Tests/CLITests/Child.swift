@@ -14,7 +14,8 @@ final class Child {
   /// - Parameters:
   ///   - descriptors: what becomes descriptor 0, 1 and 2.
   ///   - terminal: a terminal that becomes all three, and the controlling one, instead.
-  init(_ command: String, in directory: String, environment: [String], descriptors: [Int32] = [], terminal: String? = nil) throws {
+  init(_ command: String, in directory: String, environment: [String], descriptors: [Int32] = [], terminal: String? = nil) throws
+  {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -27,7 +28,6 @@ final class Child {
     for (target, descriptor) in descriptors.enumerated() {
       unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
     }
-    unsafe posix_spawn_file_actions_addchdir_np(&actions, directory)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -38,9 +38,14 @@ final class Child {
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
     unsafe posix_spawnattr_setflags(&attributes, Self.setSession | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    let words = unsafe ["/bin/sh", "-c", command].map { (word: String) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
+    // Whatever the test runner has left open.
+    let closing = "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-"
+    let words = unsafe ["/bin/sh", "-c", "\(closing)\ncd '\(directory)' || exit 99\n\(command)"].map {
+      (word: String) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word)
+    }
     let variables = unsafe environment.map { (word: String) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for unsafe word in unsafe words + variables { unsafe free(word) } }
+    let strings = unsafe words + variables
+    defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
     var process: pid_t = 0
     let result = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, words + [nil], variables + [nil])
     guard result == 0 else { throw Failed(what: "posix_spawn: \(result)") }

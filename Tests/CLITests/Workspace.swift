@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A fresh directory with an empty home, in which the steps of one transcript run one after the other.
 final class Workspace {
@@ -58,7 +59,9 @@ final class Workspace {
     for _ in 0..<Self.attempts {
       let outcome = try Child.run(step.command, in: path, environment: environment, input: step.input, limit: Self.limit)
       failures = []
-      if outcome.status != step.status { failures.append("status \(outcome.status.map { "\($0)" } ?? "none: killed after a hang")") }
+      if outcome.status != step.status {
+        failures.append("status \(outcome.status.map { "\($0)" } ?? "none: killed after a hang")")
+      }
       if !Pattern.matches(outcome.output, step.output) { failures.append("stdout: \(outcome.output.prefix(2000))") }
       if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
       guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
@@ -69,7 +72,9 @@ final class Workspace {
 
   func runOnTerminal(_ step: Transcript.Step) throws -> [String] {
     let terminal = try PseudoTerminal()
-    let child = try Child(step.command, in: path, environment: environment, terminal: terminal.path)
+    let child = try Child.spawning.withLock { _ in
+      try Child(step.command, in: path, environment: environment, terminal: terminal.path)
+    }
     let deadline = Deadline(milliseconds: Self.limit)
     var failures: [String] = []
     var modes: [String] = []
@@ -77,7 +82,7 @@ final class Workspace {
       switch action {
       case .expect(let text):
         guard terminal.expect(text, until: deadline) else {
-          failures.append("never said: \(text)")
+          failures.append("never said: \(String(decoding: text, as: UTF8.self))")
           break
         }
       case .send(let bytes): terminal.send(bytes)

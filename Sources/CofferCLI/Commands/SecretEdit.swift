@@ -6,7 +6,8 @@ struct SecretEdit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
     abstract: "Change attributes of an item, or its secret in an editor.",
-    discussion: "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
+    discussion:
+      "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
   )
 
   @OptionGroup var item: ItemOptions
@@ -51,7 +52,8 @@ struct SecretEdit: ParsableCommand {
   private func editSecret(_ selection: Selection) throws {
     guard !vault.noInput, Descriptor.input.isTerminal, Descriptor.output.isTerminal else {
       throw Failure(
-        .locked, "edit: an editor needs a terminal", hint: "coffer secret set --update NAME reads the new secret from standard input")
+        .locked, "edit: an editor needs a terminal",
+        hint: "coffer secret set --update NAME reads the new secret from standard input")
     }
     var opened = try vault.open()
     let entry = try selection.one(in: opened)

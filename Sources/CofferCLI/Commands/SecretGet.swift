@@ -5,7 +5,8 @@ struct SecretGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Write a secret to standard output.",
-    discussion: "Exactly its bytes; at a terminal with a line end. coffer://GROUP/SERVICE/ACCOUNT#NAME writes an attribute instead."
+    discussion:
+      "Exactly its bytes; at a terminal with a line end. coffer://GROUP/SERVICE/ACCOUNT#NAME writes an attribute instead."
   )
 
   @OptionGroup var item: ItemOptions

@@ -4,7 +4,8 @@ import VaultCore
 struct SecretList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items, never their secrets.",
-    discussion: "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
+    discussion:
+      "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
 
   @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
   var group: String?

@@ -2,7 +2,8 @@ import ArgumentParser
 import VaultCore
 
 struct VaultInit: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
 
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
@@ -10,13 +11,15 @@ struct VaultInit: ParsableCommand {
   @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
   var lowMemory = false
 
-  @Option(help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
   var keyFile: String?
 
   @Flag(help: "The key file alone opens the vault.")
   var noPassphrase = false
 
-  @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
+  @Option(
+    name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
   var passphraseDescriptor: Int32?
 
   @Flag(help: "Make a recovery key too, and print it once.")

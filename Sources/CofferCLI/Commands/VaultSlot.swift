@@ -11,7 +11,8 @@ struct VaultSlot: ParsableCommand {
 }
 
 struct SlotList: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.")
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.")
 
   @OptionGroup var vault: VaultOptions
 

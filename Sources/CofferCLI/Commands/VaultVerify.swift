@@ -3,7 +3,8 @@ import Glibc
 import VaultCore
 
 struct VaultVerify: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "verify", abstract: "Check every item and everything that leads to it.")
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check every item and everything that leads to it.")
 
   @OptionGroup var vault: VaultOptions
 
@@ -28,7 +29,8 @@ struct VaultVerify: ParsableCommand {
     try? opened.close()
     guard result.isSound else {
       throw Failure(
-        .integrity, "\(place.path): \(result.problems.count) problems", hint: "what is sound can still be read; keep a copy of the file",
+        .integrity, "\(place.path): \(result.problems.count) problems",
+        hint: "what is sound can still be read; keep a copy of the file",
         details: result.problems.map { Failure($0).message })
     }
   }

@@ -52,7 +52,7 @@ enum Editor {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     let words: [String] = ["sh", "-c", "\(editor) \"$@\"", editor, path]
     let arguments = unsafe words.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var child: pid_t = 0
     let result = unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, arguments + [nil], environ)
     guard result == 0 else { throw SystemError(number: result).failure("/bin/sh") }

@@ -27,13 +27,14 @@ extension VaultOptions {
   }
 
   /// Runs `body` with what opens the vault, again where a person has mistyped.
-  func withCredential<Result: ~Copyable>(for place: VaultPlace, _ body: (borrowing Credential) throws -> Result) throws -> Result {
+  func withCredential<Result: ~Copyable>(for place: VaultPlace, _ body: (borrowing Credential) throws -> Result) throws -> Result
+  {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
       var attempt = 1
       while true {
-        let credential = try credential(kinds, place.path)
-        let isTyped = isTyped
+        var isTyped = false
+        let credential = try credential(kinds, place.path, &isTyped)
         Hardening.hide()
         do {
           return try body(credential)
@@ -50,31 +51,28 @@ extension VaultOptions {
     error.code == .wrongCredential || error.code == .recoveryKeyMalformed
   }
 
-  /// Whether a person types what opens the vault.
-  private var isTyped: Bool {
-    if recoveryKeyDescriptor != nil { return false }
-    if recoveryKey { return true }
-    guard case .person? = try? passphrase.place() else { return false }
-    return true
-  }
-
-  /// `kinds` are those that the file claims to have: enough to know what to ask for, no more.
-  private func credential(_ kinds: Set<SlotType>, _ path: String) throws -> Credential {
+  /// - Parameters:
+  ///   - kinds: those that the file claims to have: enough to know what to ask for, no more.
+  ///   - isTyped: becomes true where a person has typed it, and may mistype.
+  private func credential(_ kinds: Set<SlotType>, _ path: String, _ isTyped: inout Bool) throws -> Credential {
     if let recoveryKeyDescriptor {
       return try .recoveryKey(.readingLine(.given(recoveryKeyDescriptor, by: "--recovery-key-fd")))
     }
-    if recoveryKey { return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput)) }
+    if recoveryKey {
+      isTyped = true
+      return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput))
+    }
     guard let keyFile else {
       guard kinds.contains(.passphrase) else {
         throw Failure(
           .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
           hint: kinds == [.recoveryKey] ? "--recovery-key" : "--key-file FILE")
       }
-      return try .passphrase(passphrase.read("Passphrase: "))
+      return try .passphrase(passphrase.read("Passphrase: ", &isTyped))
     }
     let file = try Secret.readingFile(keyFile)
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
-    return needsBoth ? .passphrase(try passphrase.read("Passphrase: "), andKeyFile: file) : try .keyFile(file)
+    return needsBoth ? .passphrase(try passphrase.read("Passphrase: ", &isTyped), andKeyFile: file) : try .keyFile(file)
   }
 
   /// What the file may make this machine spend: at most half of its memory.

@@ -12,7 +12,7 @@ struct Descriptor: Sendable {
   static let output = Descriptor(number: STDOUT_FILENO, name: "standard output")
   static let error = Descriptor(number: STDERR_FILENO, name: "standard error")
 
-  /// A descriptor that the caller named in an option. 
+  /// A descriptor that the caller named in an option.
   /// - Throws: usage, where it is not open.
   static func given(_ number: Int32, by option: String) throws(Failure) -> Descriptor {
     let descriptor = Descriptor(number: number, name: "descriptor \(number)")
