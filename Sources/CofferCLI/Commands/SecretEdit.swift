@@ -46,7 +46,7 @@ struct SecretEdit: ParsableCommand {
         item.apply(changes)
       }
     }
-    try opened.close()
+    try opened.finish()
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -66,7 +66,7 @@ struct SecretEdit: ParsableCommand {
       }
       _ = try opened.update(entry.reference, secret: after, at: .now())
     }
-    try opened.close()
+    try opened.finish()
   }
 
   /// The file is gone when this returns or throws. Editors end a file with a line end; one that was not there before is dropped.

@@ -56,7 +56,7 @@ struct SecretSet: ParsableCommand {
         }
       }
     }
-    try opened.close()
+    try opened.finish()
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

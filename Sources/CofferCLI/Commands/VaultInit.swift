@@ -44,7 +44,7 @@ struct VaultInit: ParsableCommand {
         in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
         deviceKey: try place.deviceKey())
       let text = recoveryKey ? try vault.addRecoverySlot() : nil
-      try vault.close()
+      try vault.finish()
       if let text { try RecoveryKeyOutput.print(text) }
     }
     if Descriptor.error.isTerminal { try? Descriptor.error.write("\(place.path.escapingControls()): a new vault\n") }
@@ -53,8 +53,10 @@ struct VaultInit: ParsableCommand {
   private func credential() throws -> Credential {
     if noPassphrase, let keyFile { return try .keyFile(.readingFile(keyFile)) }
     let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
+    let file = try keyFile.map { try Secret.readingFile($0) }
+    Hardening.hide()
     let passphrase = try source.readNew("New passphrase")
-    guard let keyFile else { return try .passphrase(passphrase) }
-    return .passphrase(passphrase, andKeyFile: try .readingFile(keyFile))
+    guard let file else { return try .passphrase(passphrase) }
+    return .passphrase(passphrase, andKeyFile: file)
   }
 }

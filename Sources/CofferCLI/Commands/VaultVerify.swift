@@ -26,7 +26,7 @@ struct VaultVerify: ParsableCommand {
     } else if result.isSound {
       try Descriptor.output.write("\(result.recordCount) records, all sound\n")
     }
-    try? opened.close()
+    try opened.finish()
     guard result.isSound else {
       throw Failure(
         .integrity, "\(place.path): \(result.problems.count) problems",

@@ -13,7 +13,13 @@ extension VaultOptions {
   /// Proves who asks, and opens the vault.
   func open(_ place: VaultPlace) throws -> Vault {
     try withCredential(for: place) { credential in
-      try Vault.open(place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey())
+      let vault = try Vault.open(
+        place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey())
+      if case .tooFarBehind = vault.rollbackCheck {
+        try Descriptor.error.write(
+          "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")
+      }
+      return vault
     }
   }
 
@@ -31,11 +37,13 @@ extension VaultOptions {
   {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
+      // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
+      let file = try keyFile.map { try Secret.readingFile($0) } ?? Secret(count: 0)
+      Hardening.hide()
       var attempt = 1
       while true {
         var isTyped = false
-        let credential = try credential(kinds, place.path, &isTyped)
-        Hardening.hide()
+        let credential = try credential(kinds, file, place.path, &isTyped)
         do {
           return try body(credential)
         } catch {
@@ -54,7 +62,9 @@ extension VaultOptions {
   /// - Parameters:
   ///   - kinds: those that the file claims to have: enough to know what to ask for, no more.
   ///   - isTyped: becomes true where a person has typed it, and may mistype.
-  private func credential(_ kinds: Set<SlotType>, _ path: String, _ isTyped: inout Bool) throws -> Credential {
+  private func credential(_ kinds: Set<SlotType>, _ file: borrowing Secret, _ path: String, _ isTyped: inout Bool) throws
+    -> Credential
+  {
     if let recoveryKeyDescriptor {
       return try .recoveryKey(.readingLine(.given(recoveryKeyDescriptor, by: "--recovery-key-fd")))
     }
@@ -62,7 +72,7 @@ extension VaultOptions {
       isTyped = true
       return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput))
     }
-    guard let keyFile else {
+    guard keyFile != nil else {
       guard kinds.contains(.passphrase) else {
         throw Failure(
           .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
@@ -70,7 +80,7 @@ extension VaultOptions {
       }
       return try .passphrase(passphrase.read("Passphrase: ", &isTyped))
     }
-    let file = try Secret.readingFile(keyFile)
+    let file = try file.duplicate()
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
     return needsBoth ? .passphrase(try passphrase.read("Passphrase: ", &isTyped), andKeyFile: file) : try .keyFile(file)
   }
@@ -82,5 +92,17 @@ extension VaultOptions {
     let half = sysconf(Int32(_SC_PHYS_PAGES)) / 2 * (sysconf(Int32(_SC_PAGESIZE)) / 1024)
     if half > 0, half < Int(ceiling.memoryKiB) { ceiling.memoryKiB = UInt32(half) }
     return ceiling
+  }
+}
+
+extension Vault {
+  /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
+  consuming func finish() throws {
+    do {
+      try close()
+    } catch {
+      try Descriptor.error.write(
+        "coffer: warning: the state of the vault was not recorded: \(Failure(error).message.escapingControls())\n")
+    }
   }
 }

@@ -37,7 +37,7 @@ struct VaultOptions: ParsableArguments {
       throw .usage(
         "options: a recovery key opens the vault alone", hint: "leave out --key-file, --passphrase-fd or --recovery-key")
     }
-    if passphraseDescriptor == 0 || recoveryKeyDescriptor == 0, !Descriptor.input.isOpen {
+    if passphraseDescriptor == 0 || recoveryKeyDescriptor == 0, !Descriptor.input.isReadable {
       throw .usage("descriptor 0: standard input is closed")
     }
   }

@@ -23,6 +23,13 @@ struct Descriptor: Sendable {
   }
 
   var isOpen: Bool { fcntl(number, F_GETFD) >= 0 }
+
+  /// Not so for a standard input that was closed.
+  var isReadable: Bool {
+    let mode = fcntl(number, F_GETFL)
+    return mode >= 0 && mode & O_ACCMODE != O_WRONLY
+  }
+
   var isTerminal: Bool { isatty(number) == 1 }
 
   /// Opens a file for reading. Also /dev/fd/N and named pipes.

@@ -3,9 +3,9 @@ import VaultCore
 /// Whoever sits at the controlling terminal, if somebody does.
 enum Person {
   /// - Throws: `locked` where there is nobody to ask, or nobody may be asked.
-  static func ask(_ question: String, isAllowed: Bool) throws -> Secret {
+  static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool) throws -> Secret {
     guard isAllowed, let prompt = try Prompt.open() else { throw nobody }
-    return try prompt.ask(question)
+    return try prompt.ask(question, isShown: isShown)
   }
 
   /// What is not seen is typed twice. An empty answer is one too.
