@@ -56,7 +56,7 @@ final class Workspace {
   /// What was not as it must be.
   func run(_ step: Transcript.Step) throws -> [String] {
     var failures: [String] = []
-    for _ in 0..<Self.attempts {
+    for attempt in 0..<Self.attempts {
       let outcome = try Child.run(step.command, in: path, environment: environment, input: step.input, limit: Self.limit)
       failures = []
       if outcome.status != step.status {
@@ -66,6 +66,7 @@ final class Workspace {
       if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
       guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
       failures.append("took \(outcome.milliseconds) ms")
+      usleep(UInt32(attempt) * 20_000)
     }
     return failures
   }
