@@ -47,10 +47,7 @@ final class OpenVault {
     }
     try Self.checkSize(location)
     try read { _ in }
-    if unchanging == nil {
-      try connection.run(.durable)
-      try connection.run(.noAutomaticCheckpoint)
-    }
+    if unchanging == nil { try connection.run(.durable) }
   }
 
   var isPoisoned: Bool { connection.isPoisoned }

@@ -29,7 +29,8 @@ import VaultCore
     fixture.write([])
     #expect(opening(fixture) == .notAVault)
     #expect(fixture.read() == [])
-    fixture.write(Array("A text, and a long one, that has more than the hundred bytes that the header of a file has in SQLite.".utf8))
+    fixture.write(
+      Array("A text, and a long one, that has more than the hundred bytes that the header of a file has in SQLite.".utf8))
     #expect(opening(fixture) == .notAVault)
   }
 
@@ -132,9 +133,11 @@ import VaultCore
     let holder = Child([probe, "umask", umask, "hold", path])
     #expect(holder.line() == "ok holding")
     #expect(
-      run("sh", "-c", "stat -c '%n %a' \(fixture.directory)/a \(fixture.directory)/a/b \(fixture.directory)/a/b/* | sed 's|.*/||'") == [
-        "a 700", "b 700", "vault.coffer 600", "vault.coffer-shm 600", "vault.coffer-wal 600", "vault.coffer.lock 600",
-      ])
+      run(
+        "sh", "-c", "stat -c '%n %a' \(fixture.directory)/a \(fixture.directory)/a/b \(fixture.directory)/a/b/* | sed 's|.*/||'")
+        == [
+          "a 700", "b 700", "vault.coffer 600", "vault.coffer-shm 600", "vault.coffer-wal 600", "vault.coffer.lock 600",
+        ])
   }
 
   @Test func truncated() throws {

@@ -112,7 +112,9 @@ func code(_ body: () throws -> Void) -> VaultError.Code? {
     let store = MemoryStore()
     var vault = try Vault.throwAway(in: store)
     let team = try AccessGroup("team")
-    #expect(code { try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "x"), to: team, at: .test) } == .groupNotFound)
+    #expect(
+      code { try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "x"), to: team, at: .test) }
+        == .groupNotFound)
     try vault.createGroup(team, at: .test)
     #expect(code { try vault.createGroup(team, at: .test) } == .groupExists)
     let mine = try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "mine"), at: .test)
@@ -140,7 +142,8 @@ func code(_ body: () throws -> Void) -> VaultError.Code? {
     var vault = try Vault.throwAway()
     let longest = String(repeating: "x", count: 1024)
     try vault.add(Item(service: longest, account: longest), secret: Secret(count: 0), at: .test)
-    #expect(code { try vault.add(Item(service: longest + "x", account: ""), secret: Secret(count: 0), at: .test) } == .nameTooLong)
+    #expect(
+      code { try vault.add(Item(service: longest + "x", account: ""), secret: Secret(count: 0), at: .test) } == .nameTooLong)
     #expect(code { _ = try AccessGroup(String(repeating: "x", count: 256)) } == .nameTooLong)
     #expect(code { _ = try AccessGroup("") } == .nameNotAllowed)
   }

@@ -71,11 +71,11 @@ struct SealedHeader {
   }
 
   /// Checks what can be checked without a key.
-  /// - Throws: `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`.
+  /// - Throws: `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`.
   init(parsing bytes: [UInt8]) throws(VaultError) {
     guard bytes.count == Header.byteCount else { throw VaultError(.headerMalformed, "\(bytes.count) bytes") }
     var reader = ByteReader(bytes, orThrow: .headerMalformed)
-    guard try reader.read(8) == ArraySlice(Header.magic) else { throw VaultError(.notAVault) }
+    guard try reader.read(8) == ArraySlice(Header.magic) else { throw VaultError(.headerMalformed, "magic") }
     let major: UInt16 = try reader.readInteger()
     guard major == Header.majorVersion else {
       throw major > Header.majorVersion ? VaultError(.newerFormat, "version \(major)") : VaultError(.headerMalformed)

@@ -42,7 +42,7 @@ struct KeySlot {
     var reader = ByteReader(bytes, orThrow: .slotMalformed)
     let rawType: UInt8 = try reader.readInteger()
     let rawKDF: UInt8 = try reader.readInteger()
-    guard let type = SlotType(rawValue: rawType), rawKDF == (type.hasPassphrase ? 1 : 0) else {
+    guard let type = SlotType(rawValue: rawType), rawKDF <= 1 else {
       throw VaultError(.unknownSlotType, "slot \(index): type \(rawType), key derivation \(rawKDF)")
     }
     try reader.readZeros(2)
@@ -58,7 +58,9 @@ struct KeySlot {
     guard extensionCount <= Self.maximumExtensionCount, reader.remaining == Int(extensionCount),
       type == .external || extensionCount == 0
     else { throw VaultError(.slotMalformed, "slot \(index): \(bytes.count) bytes") }
-    guard lanes == (type.hasPassphrase ? 1 : 0), type.hasPassphrase || (iterations == 0 && memoryKiB == 0) else {
+    guard rawKDF == (type.hasPassphrase ? 1 : 0), lanes == UInt32(rawKDF),
+      type.hasPassphrase || (iterations == 0 && memoryKiB == 0)
+    else {
       throw VaultError(.slotMalformed, "slot \(index): parameters")
     }
     kdf = type.hasPassphrase ? try KDFParameters(iterations: iterations, memoryKiB: memoryKiB) : nil

@@ -20,23 +20,24 @@ struct SlotRows {
   }
 
   /// Reads the rows without proof.
-  /// - Throws: `slotsForged` for rows that the format does not have; `slotMalformed` for a ring of another shape.
+  /// - Throws: `headerMalformed` for rows that the format does not have, or no slot; `slotsForged` for a ring of another shape.
   init(reading rows: any Rows) throws {
     for key in try rows.headerKeys() where key != 0 {
-      guard let key = Int(exactly: key), let bytes = try rows.header(key) else { throw VaultError(.slotsForged) }
+      guard (1...Int64(Header.historyKey)).contains(key) else { throw VaultError(.headerMalformed, "row \(key)") }
+      let key = Int(key)
+      guard let bytes = try rows.header(key) else { throw VaultError(.headerMalformed, "row \(key)") }
       if Header.slotKeys.contains(key) {
         slots[key] = bytes
-      } else if key == Header.historyKey {
-        guard !bytes.isEmpty, bytes.count % Digest.byteCount == 0, bytes.count / Digest.byteCount <= Self.historyLength else {
-          throw VaultError(.slotsForged, "the history ring has \(bytes.count) bytes")
-        }
-        history = stride(from: 0, to: bytes.count, by: Digest.byteCount).map {
-          Digest(unchecked: Array(bytes[$0..<$0 + Digest.byteCount]))
-        }
-      } else {
-        throw VaultError(.slotsForged, "row \(key)")
+        continue
+      }
+      guard !bytes.isEmpty, bytes.count % Digest.byteCount == 0, bytes.count / Digest.byteCount <= Self.historyLength else {
+        throw VaultError(.slotsForged, "the history ring has \(bytes.count) bytes")
+      }
+      history = stride(from: 0, to: bytes.count, by: Digest.byteCount).map {
+        Digest(unchecked: Array(bytes[$0..<$0 + Digest.byteCount]))
       }
     }
+    guard !slots.isEmpty else { throw VaultError(.headerMalformed, "no slot") }
   }
 
   /// Every row, ascending.

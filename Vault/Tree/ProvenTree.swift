@@ -4,6 +4,8 @@ struct ProvenTree {
   let depth: Int
   let root: Digest
   let keys: IntegrityKeys
+  /// Whether there is no record at all: only then may the root have no entry.
+  var isEmpty = false
 
   /// The leaf digest of a record, or nil: then it is proven that no record has the identifier.
   /// - Throws: `nodeMissing`, `nodeMalformed`, `nodeForged`.
@@ -40,7 +42,7 @@ struct ProvenTree {
     let node = Node(prefix: prefix, isLeaf: isLeaf, unchecked: body)
     guard keys.node(node, depth: depth) == digest else { throw VaultError(.nodeForged, "at depth \(prefix.count)") }
     try node.checkOrder()
-    guard !node.isEmpty || prefix.isEmpty else { throw VaultError(.nodeMalformed, "an empty node below the root") }
+    guard !node.isEmpty || (prefix.isEmpty && isEmpty) else { throw VaultError(.nodeMalformed, "an empty node") }
     return node
   }
 

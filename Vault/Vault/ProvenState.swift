@@ -16,7 +16,9 @@ struct ProvenState {
     try sealedHeader.prove(with: keys.integrity)
     self.rows = rows
     self.keys = keys
-    tree = ProvenTree(rows: rows, depth: sealedHeader.header.depth, root: sealedHeader.header.root, keys: keys.integrity)
+    tree = ProvenTree(
+      rows: rows, depth: sealedHeader.header.depth, root: sealedHeader.header.root, keys: keys.integrity,
+      isEmpty: sealedHeader.header.recordCount == 0)
   }
 
   /// A record by its identifier; nil is a proven absence.

@@ -17,7 +17,6 @@ public struct Transaction: ~Copyable {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
-    try keyring.check(state, slotRows)
     self.state = state
     self.keyring = keyring
     self.slotRows = slotRows

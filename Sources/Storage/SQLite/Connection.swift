@@ -42,14 +42,15 @@ import CSQLite
     } catch {
       throw StorageError(error.code, "\(path): \(error.detail)")
     }
-    let pages = unsafe Unmanaged.passUnretained(self).toOpaque()
+    // This takes the place of SQLite's own checkpoints after a commit: they would keep a failed fsync to themselves, and repeat it.
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe sqlite3_wal_hook(
       opened,
       { context, _, _, pages in
         guard let context = unsafe context else { return SQLITE_OK }
         unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = pages
         return SQLITE_OK
-      }, pages)
+      }, context)
   }
 
   deinit {

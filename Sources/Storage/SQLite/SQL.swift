@@ -18,8 +18,6 @@ enum SQL: String {
 
   // EXTRA is FULL in WAL mode. With a rollback journal it syncs the directory as well, without which an acknowledged commit can be lost.
   case durable = "PRAGMA synchronous=EXTRA"
-  // A failed fsync in SQLite's own checkpoint would go unreported, and be repeated: checkpoints are asked for.
-  case noAutomaticCheckpoint = "PRAGMA wal_autocheckpoint=0"
   case useLog = "PRAGMA journal_mode=WAL"
   case useJournal = "PRAGMA journal_mode=DELETE"
   case exclusive = "PRAGMA locking_mode=EXCLUSIVE"
