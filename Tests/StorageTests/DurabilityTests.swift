@@ -30,7 +30,8 @@ import VaultCore
     for kind in ["vault.coffer-journal>", "vault.coffer>"] {
       #expect(traced.calls.filter { $0.contains("sync(") && $0.contains(kind) }.count >= 5, "\(kind)")
     }
-    // Each journal that is removed is followed by a sync of the directory: until then a power loss would bring the old state back.
+    // Each journal that is removed is followed by a sync of the directory: until then a power loss would bring the old state
+    // back.
     for (index, call) in traced.calls.enumerated() where call.contains("unlink(") {
       #expect(index + 1 < traced.calls.count && traced.calls[index + 1].contains("\(fixture.directory)>"))
     }
@@ -67,8 +68,10 @@ import VaultCore
         // Before the commit: certainly not made.
         #expect(lines.first == "io")
       }
-      // Not even by the checkpoint of closing: the sync that failed is the last.
-      if let failed = traced.calls.firstIndex(where: { $0.contains("EIO") }) { #expect(failed == traced.calls.count - 1) }
+      // (SQLite passes over syncs of the directory.) Not even by the checkpoint of closing: the sync that failed is the last.
+      if let failed = traced.calls.firstIndex(where: { $0.contains("EIO") && $0.contains("vault.coffer") }) {
+        #expect(failed == traced.calls.count - 1)
+      }
       let acknowledged = lines.prefix(2).filter { $0 == "ok" }.count
       #expect(after >= before + acknowledged && after <= before + 2)
     }
@@ -155,7 +158,7 @@ import VaultCore
       #expect(fixture.names.contains("vault.coffer-wal"))
     }
     #expect(fixture.names == ["vault.coffer", "vault.coffer.lock"])
-    #expect(Fixture.read("\(fixture.path).lock") == [])
+    #expect(Fixture.read("\(fixture.path).lock").allSatisfy { $0 == 0 })
     // And that file is the vault: a copy of it has everything.
     run("cp", "-p", fixture.path, "\(fixture.directory)/copy")
     #expect(try FileStore(at: "\(fixture.directory)/copy").recordCount() == 4)

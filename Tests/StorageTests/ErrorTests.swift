@@ -17,7 +17,7 @@ import VaultCore
       (SQLITE_CANTOPEN, EROFS, .readOnly), (SQLITE_CANTOPEN, ENOMEM, .outOfMemory), (SQLITE_CANTOPEN, 0, .io),
       (SQLITE_IOERR | 3 << 8, EDQUOT, .full), (SQLITE_IOERR | 3 << 8, EIO, .io), (SQLITE_IOERR | 3 << 8, EACCES, .io),
       (SQLITE_IOERR | 4 << 8, EIO, .io), (SQLITE_IOERR | 19 << 8, ENOSPC, .full), (SQLITE_IOERR | 12 << 8, 0, .outOfMemory),
-      (SQLITE_IOERR | 2 << 8, 0, .damaged), (SQLITE_IOERR | 33 << 8, 0, .damaged), (SQLITE_MISUSE, 0, .io),
+      (SQLITE_IOERR | 2 << 8, 0, .damaged), (SQLITE_IOERR | 33 << 8, EIO, .io), (SQLITE_MISUSE, 0, .io),
     ] as [(Int32, Int32, StorageError.Code)])
   func resultsOfSQLite(result: Int32, number: Int32, expected: StorageError.Code) {
     #expect(StorageError(sqlite: result, errno: number, "").code == expected)
@@ -33,9 +33,10 @@ import VaultCore
 
   /// The n-th call of a kind fails. Whatever comes of it, it has a code of its own, and what was acknowledged is there.
   @Test(arguments: [
-    ("openat", "ENOMEM", ["outOfMemory"]), ("openat", "EMFILE", ["descriptorsExhausted"]), ("openat", "EIO", ["io"]),
-    ("pwrite64", "EDQUOT", ["full", "inDoubt"]), ("pwrite64", "EIO", ["io", "inDoubt"]), ("pwrite64", "ENOSPC", ["full"]),
-    ("pread64", "EIO", ["io", "inDoubt"]), ("fcntl", "EIO", ["io", "busy", "inDoubt"]),
+    ("openat", "ENOMEM", ["outOfMemory", "io", "readOnly"]), ("openat", "EMFILE", ["descriptorsExhausted", "io", "readOnly"]),
+    ("openat", "EIO", ["io", "readOnly"]),
+    ("pwrite64", "EDQUOT", ["full", "io", "inDoubt"]), ("pwrite64", "EIO", ["io", "inDoubt"]), ("pwrite64", "ENOSPC", ["full"]),
+    ("pread64", "EIO", ["io", "damaged", "inDoubt"]), ("fcntl", "EIO", ["io", "busy", "inDoubt"]),
     ("fcntl", "ENOLCK", ["io", "busy", "inDoubt"]),
     ("ftruncate", "EIO", ["io", "inDoubt"]), ("mmap", "ENOMEM", ["outOfMemory", "io", "inDoubt"]),
     ("unlink", "EIO", ["io", "inDoubt"]),

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// File systems where SQLite's write-ahead log must not be used: it needs memory that all its users share, so one machine, and locks
-/// and mappings that agree with one another.
+/// File systems where SQLite's write-ahead log must not be used: it needs memory that all its users share, so one machine, and
+/// locks and mappings that agree with one another.
 package enum FileSystem {
   private static let unsuitable: Set<UInt64> = [
     0x6969,  // NFS

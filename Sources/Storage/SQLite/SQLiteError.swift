@@ -26,7 +26,7 @@ extension StorageError {
     case SQLITE_CANTOPEN: result == sqliteCannotOpenLink ? .symbolicLink : code(errno: number, denied: .readOnly)
     case SQLITE_IOERR:
       switch result {
-      case sqliteShortRead, sqliteCorruptFileSystem: .damaged
+      case sqliteShortRead: .damaged
       case sqliteNoMemory: .outOfMemory
       default: code(errno: number, denied: .io)
       }
@@ -57,4 +57,3 @@ private let sqliteReadOnlyMoved = SQLITE_READONLY | (4 << 8)
 private let sqliteCannotOpenLink = SQLITE_CANTOPEN | (6 << 8)
 private let sqliteShortRead = SQLITE_IOERR | (2 << 8)
 private let sqliteNoMemory = SQLITE_IOERR | (12 << 8)
-private let sqliteCorruptFileSystem = SQLITE_IOERR | (33 << 8)
