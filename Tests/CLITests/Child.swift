@@ -10,6 +10,8 @@ final class Child {
 
   let process: pid_t
   private var status: Int32?
+  /// In milliseconds, with all its children; known at the end.
+  private(set) var processorTime = 0.0
 
   /// - Parameters:
   ///   - descriptors: what becomes descriptor 0, 1 and 2.
@@ -57,7 +59,10 @@ final class Child {
   func wait(until deadline: Deadline, killing: Bool = true) -> Int32? {
     while status == nil {
       var raw: Int32 = 0
-      if unsafe waitpid(process, &raw, WNOHANG) == process {
+      var usage = rusage()
+      if unsafe wait4(process, &raw, WNOHANG, &usage) == process {
+        let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+        processorTime = Double(seconds) * 1e3 + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3
         status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + raw & 0x7F
         break
       }

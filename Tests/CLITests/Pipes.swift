@@ -8,6 +8,7 @@ struct Outcome {
   /// Nil where it had to be killed.
   var status: Int32?
   var milliseconds: Double
+  var processorTime: Double
 }
 
 extension Child {
@@ -47,7 +48,8 @@ extension Child {
     return Outcome(
       output: String(decoding: collected[0], as: UTF8.self), errors: String(decoding: collected[1], as: UTF8.self),
       status: status,
-      milliseconds: Double(taken.components.seconds) * 1e3 + Double(taken.components.attoseconds) / 1e15)
+      milliseconds: Double(taken.components.seconds) * 1e3 + Double(taken.components.attoseconds) / 1e15,
+      processorTime: child.processorTime)
   }
 
   private static func pipe() throws -> (end: Int32, start: Int32) {

@@ -6,7 +6,7 @@ final class Workspace {
   /// After which a step hangs, in milliseconds.
   private static let limit = 30_000
   /// How often a step that must be fast is tried: other processes share the machine.
-  private static let attempts = 20
+  private static let attempts = 8
 
   private let path: String
 
@@ -65,7 +65,10 @@ final class Workspace {
       if !Pattern.matches(outcome.output, step.output) { failures.append("stdout: \(outcome.output.prefix(2000))") }
       if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
       guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
-      failures.append("took \(outcome.milliseconds) ms")
+      // Where others take the processor, what the command took of it counts, as long as it has not waited for anything either.
+      let isBusy = outcome.processorTime <= Double(limit) && outcome.milliseconds <= Double(20 * limit)
+      if attempt + 1 == Self.attempts, isBusy { return [] }
+      failures.append("took \(outcome.milliseconds) ms, \(outcome.processorTime) ms of the processor")
       usleep(UInt32(attempt) * 20_000)
     }
     return failures

@@ -69,21 +69,27 @@ struct SecretEdit: ParsableCommand {
     try opened.finish()
   }
 
-  /// The file is gone when this returns or throws. Editors end a file with a line end; one that was not there before is dropped.
+  /// Editors end a file with a line end; one that was not there before is dropped.
   private func edited(_ before: borrowing Secret) throws -> Secret {
-    var ending: Int32?
+    let signals = try Editor.blockSignals()
     var after = try Secret(count: 0)
-    do {
-      let scratch = try ScratchDirectory()
-      try scratch.write(before)
-      ending = try Editor.run(on: scratch.filePath)
-      if ending == nil { after = try scratch.read() }
-    }
+    var ending: Int32?
+    try throughFile(before, signals, &after, &ending)
     if let ending {
-      raise(ending)
+      signals.letThrough(ending)
       throw Failure.cancelled
     }
     if !before.endsLine, after.endsLine { after.truncate(to: after.count - 1) }
     return after
+  }
+
+  /// The file is gone when this returns or throws.
+  private func throughFile(
+    _ before: borrowing Secret, _ signals: borrowing BlockedSignals, _ after: inout Secret, _ ending: inout Int32?
+  ) throws {
+    let scratch = try ScratchDirectory()
+    try scratch.write(before)
+    ending = try Editor.run(on: scratch.filePath, signals)
+    if ending == nil { after = try scratch.read() }
   }
 }
