@@ -116,6 +116,15 @@ import VaultCore
     }
   }
 
+  @Test func aFailedWriteOfTheCommitLeavesTheOutcomeInDoubtAndTheStoreUnusable() throws {
+    let fixture = try Fixture()
+    #expect(run(probe, "add", fixture.path) == ["ok"])
+    let traced = trace(
+      fixture, ["-P", "\(fixture.path)-wal", "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EIO:when=2"], "add-twice",
+      fixture.path)
+    #expect(traced.lines == ["inDoubt", "inDoubt", "inDoubt"])
+  }
+
   @Test func aCheckpointAfterACommitThatFailsInSyncSpoilsTheStoreButNotTheCommit() throws {
     let fixture = try Fixture()
     #expect(run(probe, "add", fixture.path) == ["ok"])
