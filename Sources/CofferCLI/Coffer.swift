@@ -23,7 +23,7 @@ extension Coffer {
       return .ok
     } catch {
       let failure = Failure(error)
-      try? Descriptor.error.write(failure.text)
+      Descriptor.error.note(failure.text)
       return failure.status
     }
   }

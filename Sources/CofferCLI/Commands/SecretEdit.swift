@@ -46,7 +46,7 @@ struct SecretEdit: ParsableCommand {
         item.apply(changes)
       }
     }
-    try opened.finish()
+    opened.finish()
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -59,14 +59,14 @@ struct SecretEdit: ParsableCommand {
     let entry = try selection.one(in: opened)
     let before = try about(entry.name) { try opened.secret(of: entry.reference) }
     let after = try edited(before)
-    guard !after.isEqual(to: before) else { return try Descriptor.error.write("\(entry.name.escapingControls()): unchanged\n") }
+    guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
       guard try opened.entry(entry.reference).generation == entry.generation else {
         throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
       }
       _ = try opened.update(entry.reference, secret: after, at: .now())
     }
-    try opened.finish()
+    opened.finish()
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.

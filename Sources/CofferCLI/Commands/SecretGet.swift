@@ -34,7 +34,7 @@ struct SecretGet: ParsableCommand {
         try secret.write(to: output)
       }
     }
-    try opened.finish()
+    opened.finish()
   }
 
   private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {

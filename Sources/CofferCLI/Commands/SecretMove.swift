@@ -51,7 +51,7 @@ struct SecretMove: ParsableCommand {
         try transaction.add(item, secret: secret, to: newGroup, accessible: entry.accessibility, at: .now())
       }
     }
-    try opened.finish()
+    opened.finish()
   }
 }
 

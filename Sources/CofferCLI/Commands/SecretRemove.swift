@@ -27,6 +27,6 @@ struct SecretRemove: ParsableCommand {
       guard try Question.isYes("Remove \(entry.name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
     }
     try about(entry.name) { try opened.remove(entry.reference) }
-    try opened.finish()
+    opened.finish()
   }
 }

@@ -56,7 +56,7 @@ struct SecretSet: ParsableCommand {
         }
       }
     }
-    try opened.finish()
+    opened.finish()
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

@@ -44,10 +44,10 @@ struct VaultInit: ParsableCommand {
         in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
         deviceKey: try place.deviceKey())
       let text = recoveryKey ? try vault.addRecoverySlot() : nil
-      try vault.finish()
+      vault.finish()
       if let text { try RecoveryKeyOutput.print(text) }
     }
-    if Descriptor.error.isTerminal { try? Descriptor.error.write("\(place.path.escapingControls()): a new vault\n") }
+    if Descriptor.error.isTerminal { Descriptor.error.note("\(place.path.escapingControls()): a new vault\n") }
   }
 
   private func credential() throws -> Credential {

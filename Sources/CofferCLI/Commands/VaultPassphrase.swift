@@ -25,6 +25,6 @@ struct VaultPassphrase: ParsableCommand {
     }
     let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
-    try opened.finish()
+    opened.finish()
   }
 }

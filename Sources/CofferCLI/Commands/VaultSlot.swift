@@ -47,14 +47,14 @@ struct SlotAdd: ParsableCommand {
     guard !newRecoveryKey else {
       var opened = try vault.open(place)
       let text = try about(place.path) { try opened.addRecoverySlot() }
-      try opened.finish()
+      opened.finish()
       return try RecoveryKeyOutput.print(text)
     }
     let file = try slot.openedKeyFile()
     var opened = try vault.open(place)
     let credential = try slot.credential(file, isInputAllowed: !vault.noInput)
     _ = try about(place.path) { try opened.addSlot(credential, kdf: slot.kdf) }
-    try opened.finish()
+    opened.finish()
   }
 }
 
@@ -74,6 +74,6 @@ struct SlotRemove: ParsableCommand {
       throw Failure(.notFound, "slot \(slot): there is none", hint: "coffer vault slot list")
     }
     try about("slot \(slot)") { try opened.removeSlot(found.id) }
-    try opened.finish()
+    opened.finish()
   }
 }

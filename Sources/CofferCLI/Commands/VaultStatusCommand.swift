@@ -37,7 +37,7 @@ struct VaultStatusCommand: ParsableCommand {
     guard isAsked else { return try Vault.inspect(place.store) }
     let opened = try vault.open(place)
     let status = try opened.status()
-    try opened.finish()
+    opened.finish()
     return status
   }
 }

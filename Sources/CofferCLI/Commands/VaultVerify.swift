@@ -26,7 +26,7 @@ struct VaultVerify: ParsableCommand {
     } else if result.isSound {
       try Descriptor.output.write("\(result.recordCount) records, all sound\n")
     }
-    try opened.finish()
+    opened.finish()
     guard result.isSound else {
       throw Failure(
         .integrity, "\(place.path): \(result.problems.count) problems",
@@ -47,10 +47,10 @@ final class Progress {
     let percent = min(100, done / max(1, total / 100))
     guard percent != shown else { return }
     shown = percent
-    try? Descriptor.error.write("\r\(percent) %")
+    Descriptor.error.note("\r\(percent) %")
   }
 
   func clear() {
-    if shown != nil { try? Descriptor.error.write("\r     \r") }
+    if shown != nil { Descriptor.error.note("\r     \r") }
   }
 }

@@ -16,7 +16,7 @@ extension VaultOptions {
       let vault = try Vault.open(
         place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey())
       if case .tooFarBehind = vault.rollbackCheck {
-        try Descriptor.error.write(
+        Descriptor.error.note(
           "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")
       }
       return vault
@@ -48,7 +48,7 @@ extension VaultOptions {
           return try body(credential)
         } catch {
           guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }
-          try Descriptor.error.write("Wrong. Try again.\n")
+          Descriptor.error.note("Wrong. Try again.\n")
         }
         attempt += 1
       }
@@ -97,11 +97,11 @@ extension VaultOptions {
 
 extension Vault {
   /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
-  consuming func finish() throws {
+  consuming func finish() {
     do {
       try close()
     } catch {
-      try Descriptor.error.write(
+      Descriptor.error.note(
         "coffer: warning: the state of the vault was not recorded: \(Failure(error).message.escapingControls())\n")
     }
   }

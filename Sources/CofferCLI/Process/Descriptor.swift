@@ -85,6 +85,11 @@ struct Descriptor: Sendable {
     try text.withUTF8 { try write(unsafe RawSpan(_unsafeElements: $0)) }
   }
 
+  /// A word beside the result, for which nothing fails.
+  func note(_ text: String) {
+    try? write(text)
+  }
+
   private func wait(for event: Int32) throws {
     var entry = pollfd(fd: number, events: Int16(event), revents: 0)
     guard unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR else { throw SystemError.last.failure(name) }
