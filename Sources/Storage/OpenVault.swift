@@ -86,7 +86,9 @@ final class OpenVault {
   private static func checkSize(_ location: Location) throws(StorageError) {
     guard let file = try FileStatus.at(location.path), file.size % Int64(Container.pageByteCount) != 0 else { return }
     // After a crash the end of the file may be torn, and whole in the log.
-    guard try location.hasPendingChanges() else { throw StorageError(.damaged, "\(location.path) is cut off within a page") }
+    guard try location.hasPendingChanges() else {
+      throw StorageError(.storageDamaged, "\(location.path) is cut off within a page")
+    }
   }
 
   /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.

@@ -12,7 +12,7 @@ extension StorageError.Code {
   /// A column of another type or length than the format says.
   public static let columnMismatch = Self("columnMismatch")
   /// Truncated, or inconsistent as a database, or on a bad sector, which SQLite reports alike.
-  public static let damaged = Self("damaged")
+  public static let storageDamaged = Self("storageDamaged")
   /// Another file was put in its place, or it was removed, while it was open.
   public static let replaced = Self("replaced")
   /// A small file (anchor, device key) of another length than it must have.

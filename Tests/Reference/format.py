@@ -17,7 +17,7 @@ RULES = {
     "R34": "recordMalformed", "R35": "recordMalformed", "R36": "recordMalformed", "R37": "unknownGroup",
     "R38": "sealBroken", "R39": "paddingNotCanonical", "R40": "attributesMalformed",
     "R41": "attributesMalformed", "R42": "groupMalformed", "R43": "groupMalformed",
-    "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted",
+    "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
 }
 
 
@@ -110,11 +110,11 @@ def seal(key, m, nonce):
     return nonce + sodium.secretbox(PAD(m), nonce, key)
 
 
-def unseal(key, box, what=""):
+def unseal(key, box, what="", rule="R38"):
     """Opens a box without looking at its padding."""
     padded = sodium.secretbox_open(box[24:], box[:24], key)
     if padded is None:
-        refuse("R38", what)
+        refuse(rule, what)
     return padded
 
 

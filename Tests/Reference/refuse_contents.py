@@ -157,18 +157,17 @@ def vectors(add):
 
     def device_vector(name, rule, change, operation="get", cls=3, **more):
         add("device-" + name, rule, operation, options=device, records=device_box(change, cls), **more)
-    device_vector("box-changed", "R38", lambda v, g: g.keys[3, 1][:-1] + bytes([g.keys[3, 1][-1] ^ 1]))
-    device_vector("box-nonce", "R38", lambda v, g: b"\0" * 24 + g.keys[3, 1][24:])
-    device_vector("box-of-class-4", "R38", lambda v, g: g.keys[4, 1])
-    device_vector("box-of-other-group", "R38", lambda v, g: v.groups["work"].keys[3, 1])
-    device_vector("box-of-epoch-2", "R38", lambda v, g: v.device_box(g.gid, 3, 2, g.gks[3, 1]))
-    device_vector("box-unused-class-5", "R38", lambda v, g: g.keys[4, 1], "verify", 5)
+    device_vector("box-changed", "R48", lambda v, g: g.keys[3, 1][:-1] + bytes([g.keys[3, 1][-1] ^ 1]))
+    device_vector("box-nonce", "R48", lambda v, g: b"\0" * 24 + g.keys[3, 1][24:])
+    device_vector("box-of-class-4", "R48", lambda v, g: g.keys[4, 1])
+    device_vector("box-of-other-group", "R48", lambda v, g: v.groups["work"].keys[3, 1])
+    device_vector("box-of-epoch-2", "R48", lambda v, g: v.device_box(g.gid, 3, 2, g.gks[3, 1]))
     device_vector("box-padding", "R39", lambda v, g: v.device_box(
         g.gid, 3, 1, b"", padded=g.gks[3, 1] + OLD + bytes(94) + b"\1"))
     device_vector("box-no-mark", "R39", lambda v, g: v.device_box(g.gid, 3, 1, b"", padded=bytes(128)))
     for n in (0, 31, 33):
         device_vector(f"key-{n}", "R43", lambda v, g, n=n: v.device_box(g.gid, 3, 1, b"\5" * n))
-    add("device-other-key", "R38", "get", options=device, files=lambda v: {".device": DEVICE_KEY[::-1]})
+    add("device-other-key", "R48", "get", options=device, files=lambda v: {".device": DEVICE_KEY[::-1]})
 
     # R39
     for field in ("a", "s"):

@@ -8,8 +8,8 @@ import VaultCore
   @Test(
     arguments: [
       (SQLITE_BUSY, 0, .busy), (SQLITE_BUSY | 2 << 8, 0, .busy), (SQLITE_LOCKED, 0, .busy), (SQLITE_PROTOCOL, 0, .busy),
-      (SQLITE_FULL, 0, .full), (SQLITE_NOMEM, 0, .outOfMemory), (SQLITE_NOTADB, 0, .notAVault), (SQLITE_CORRUPT, 0, .damaged),
-      (SQLITE_CORRUPT | 3 << 8, 0, .damaged), (SQLITE_SCHEMA, 0, .schemaAltered), (SQLITE_TOOBIG, 0, .columnMismatch),
+      (SQLITE_FULL, 0, .full), (SQLITE_NOMEM, 0, .outOfMemory), (SQLITE_NOTADB, 0, .notAVault), (SQLITE_CORRUPT, 0, .storageDamaged),
+      (SQLITE_CORRUPT | 3 << 8, 0, .storageDamaged), (SQLITE_SCHEMA, 0, .schemaAltered), (SQLITE_TOOBIG, 0, .columnMismatch),
       (SQLITE_PERM, 0, .accessDenied), (SQLITE_AUTH, 0, .accessDenied), (SQLITE_READONLY, 0, .readOnly),
       (SQLITE_READONLY | 6 << 8, 0, .readOnly), (SQLITE_READONLY | 4 << 8, 0, .replaced),
       (SQLITE_CANTOPEN | 6 << 8, 0, .symbolicLink),
@@ -17,7 +17,7 @@ import VaultCore
       (SQLITE_CANTOPEN, EROFS, .readOnly), (SQLITE_CANTOPEN, ENOMEM, .outOfMemory), (SQLITE_CANTOPEN, 0, .io),
       (SQLITE_IOERR | 3 << 8, EDQUOT, .full), (SQLITE_IOERR | 3 << 8, EIO, .io), (SQLITE_IOERR | 3 << 8, EACCES, .io),
       (SQLITE_IOERR | 4 << 8, EIO, .io), (SQLITE_IOERR | 19 << 8, ENOSPC, .full), (SQLITE_IOERR | 12 << 8, 0, .outOfMemory),
-      (SQLITE_IOERR | 2 << 8, 0, .damaged), (SQLITE_IOERR | 33 << 8, EIO, .io), (SQLITE_MISUSE, 0, .io),
+      (SQLITE_IOERR | 2 << 8, 0, .storageDamaged), (SQLITE_IOERR | 33 << 8, EIO, .io), (SQLITE_MISUSE, 0, .io),
     ] as [(Int32, Int32, StorageError.Code)])
   func resultsOfSQLite(result: Int32, number: Int32, expected: StorageError.Code) {
     #expect(StorageError(sqlite: result, errno: number, "").code == expected)
@@ -36,7 +36,7 @@ import VaultCore
     ("openat", "ENOMEM", ["outOfMemory", "io", "readOnly"]), ("openat", "EMFILE", ["descriptorsExhausted", "io", "readOnly"]),
     ("openat", "EIO", ["io", "readOnly"]),
     ("pwrite64", "EDQUOT", ["full", "io", "inDoubt"]), ("pwrite64", "EIO", ["io", "inDoubt"]), ("pwrite64", "ENOSPC", ["full"]),
-    ("pread64", "EIO", ["io", "damaged", "inDoubt"]), ("fcntl", "EIO", ["io", "busy", "inDoubt"]),
+    ("pread64", "EIO", ["io", "storageDamaged", "inDoubt"]), ("fcntl", "EIO", ["io", "busy", "inDoubt"]),
     ("fcntl", "ENOLCK", ["io", "busy", "inDoubt"]),
     ("ftruncate", "EIO", ["io", "inDoubt"]), ("mmap", "ENOMEM", ["outOfMemory", "io", "inDoubt"]),
     ("unlink", "EIO", ["io", "inDoubt"]),

@@ -149,11 +149,11 @@ import VaultCore
       fixture.write(Array(whole[..<length]))
       let failure = opening(fixture)
       // Without its marks, which end at 72, nothing says what the file was.
-      #expect(failure == (length < 72 ? .notAVault : .damaged), "\(length) bytes")
+      #expect(failure == (length < 72 ? .notAVault : .storageDamaged), "\(length) bytes")
       #expect(fixture.read().count == length)
     }
     fixture.write(whole + [0])
-    #expect(opening(fixture) == .damaged)
+    #expect(opening(fixture) == .storageDamaged)
     fixture.write(whole)
     #expect(opening(fixture) == nil)
   }
@@ -164,7 +164,7 @@ import VaultCore
     var bytes = fixture.read()
     bytes[offset] = value
     fixture.write(bytes)
-    #expect(opening(fixture) == .damaged)
+    #expect(opening(fixture) == .storageDamaged)
   }
 
   @Test func damagedPages() throws {
@@ -172,7 +172,7 @@ import VaultCore
     var bytes = fixture.read()
     for offset in 4096..<bytes.count { bytes[offset] = 0xA5 }
     fixture.write(bytes)
-    #expect(code { _ = try FileStore(at: fixture.path).recordCount() } == .damaged)
+    #expect(code { _ = try FileStore(at: fixture.path).recordCount() } == .storageDamaged)
   }
 
   @Test func replacedOrRemovedWhileOpen() throws {

@@ -19,7 +19,9 @@ enum Dump {
             group.group,
             object([
               ("attributes", attributes(sealed)), ("gid", quoted("\(group.groupID)")), ("group", text(group.group.name)),
-              ("id", quoted("\(record.id)")), ("keys", "[\(group.keyNames.joined(separator: ","))]"), ("ver", "\(meta.version)"),
+              ("id", quoted("\(record.id)")),
+              ("keys", "[\(group.keyNames.map { "[\($0.accessibility.rawValue),\($0.epoch)]" }.joined(separator: ","))]"),
+              ("ver", "\(meta.version)"),
             ])
           ))
       }

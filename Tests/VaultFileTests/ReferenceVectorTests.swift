@@ -16,7 +16,8 @@ import VaultCore
 
   enum Operation: String, CaseIterable { case open, get, list, verify, write }
 
-  static let reference = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Reference")
+  static let reference = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+    path: "Reference")
 
   static func python(_ arguments: [String], input: String? = nil) throws -> (status: Int32, output: Data) {
     let process = Process()
@@ -97,12 +98,20 @@ import VaultCore
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file(file))
       }
       if vector.operation == "dump" {
-        #expect(try dump(vector.name, in: directory) == Data(contentsOf: URL(filePath: directory.file(vector.name + ".dump"))), "\(vector)")
+        let expected = try String(contentsOfFile: directory.file(vector.name + ".dump"), encoding: .utf8)
+        let seen = String(decoding: try dump(vector.name, in: directory), as: UTF8.self)
+        if !seen.utf8.elementsEqual(expected.utf8) {
+          let lines = zip(seen.split(separator: "\n"), expected.split(separator: "\n"))
+          let first = lines.first { !$0.utf8.elementsEqual($1.utf8) }
+          Issue.record("\(vector.name): \(String(describing: first).prefix(1000))")
+        }
       } else {
         let expected = try #require(Operation(rawValue: vector.operation))
         let before = try Data(contentsOf: URL(filePath: directory.file(vector.name + ".coffer")))
         let refusal = Self.firstRefusal(vector.name, in: directory.path, upTo: expected)
-        #expect(refusal?.operation == expected && refusal?.code == vector.code, "\(vector): \(String(describing: refusal))")
+        if refusal?.operation != expected || refusal?.code != vector.code {
+          Issue.record("\(vector): \(String(describing: refusal))")
+        }
         if vector.operation == "open", !FileManager.default.fileExists(atPath: directory.file(vector.name + ".coffer-wal")) {
           #expect(try Data(contentsOf: URL(filePath: directory.file(vector.name + ".coffer"))) == before, "\(vector) was changed")
         }

@@ -145,10 +145,7 @@ public struct Transaction: ~Copyable {
     } else {
       record = try state.record(id, expecting: leaf)
     }
-    guard record.group == group.groupID else { return nil }
-    var header = state.header
-    header.generation = generation
-    return (record, try RecordMeta(parsing: record, header: header))
+    return (record, try state.itemMeta(record, in: group, upTo: generation))
   }
 
   // MARK: Groups

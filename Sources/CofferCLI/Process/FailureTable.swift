@@ -106,7 +106,7 @@ package enum FailureTable {
     "newerFormat": .init(.other, "has a format this version does not know", upgrade),
     "schemaAltered": .init(.integrity, "the tables of the file have been changed", backup),
     "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
-    "damaged": .init(.integrity, "the file is damaged", backup),
+    "storageDamaged": .init(.integrity, "the file is damaged", backup),
     "busy": .init(.inputOutput, "another process is writing", "try again"),
     "full": .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again"),
     "readOnly": .init(.inputOutput, "is read-only"),

@@ -121,14 +121,16 @@ import CSQLite
   /// The single integer, or the single text, that a pragma answers with.
   func integer(_ sql: SQL) throws -> Int64 {
     try with(sql) { statement in
-      guard try statement.step() else { throw StorageError(.damaged, sql.rawValue) }
+      guard try statement.step() else { throw StorageError(.storageDamaged, sql.rawValue) }
       return try statement.integer(0)
     }
   }
 
   func text(_ sql: SQL) throws -> String {
     try with(sql) { statement in
-      guard try statement.step(), let text = statement.text(0, limit: 64) else { throw StorageError(.damaged, sql.rawValue) }
+      guard try statement.step(), let text = statement.text(0, limit: 64) else {
+        throw StorageError(.storageDamaged, sql.rawValue)
+      }
       while try statement.step() {}
       return String(decoding: text, as: UTF8.self)
     }

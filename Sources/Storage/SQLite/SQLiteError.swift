@@ -15,18 +15,18 @@ extension StorageError {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_FULL: .full
     case SQLITE_NOMEM: .outOfMemory
-    case SQLITE_NOTADB: .notAVault
-    case SQLITE_CORRUPT: .damaged
+    case SQLITE_NOTADB: .storageDamaged  // The first 100 bytes were right: what follows them is not.
+    case SQLITE_CORRUPT: .storageDamaged
     case SQLITE_SCHEMA: .schemaAltered
     case SQLITE_TOOBIG, SQLITE_MISMATCH: .columnMismatch
     // A row that its own index denies, or that the format's constraints do not allow: the file contradicts itself.
-    case SQLITE_CONSTRAINT, SQLITE_ERROR: .damaged
+    case SQLITE_CONSTRAINT, SQLITE_ERROR: .storageDamaged
     case SQLITE_PERM, SQLITE_AUTH: .accessDenied
     case SQLITE_READONLY: result == sqliteReadOnlyMoved ? .replaced : .readOnly
     case SQLITE_CANTOPEN: result == sqliteCannotOpenLink ? .symbolicLink : code(errno: number, denied: .readOnly)
     case SQLITE_IOERR:
       switch result {
-      case sqliteShortRead: .damaged
+      case sqliteShortRead: .storageDamaged
       case sqliteNoMemory: .outOfMemory
       default: code(errno: number, denied: .io)
       }
