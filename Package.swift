@@ -34,6 +34,7 @@ let package = Package(
     // Tests
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
+    .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "StorageProbe", "VaultCore", "CSQLite"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,1 +1,4 @@
+import Glibc
 
+Hardening.begin()
+exit(Coffer.start().rawValue)

@@ -1,0 +1,37 @@
+// Linux calls that a program on a terminal needs and Swift's Glibc module does not have.
+#pragma once
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/// A descriptor that tells of the signals in `set`, which the caller has blocked. Closed on exec, never blocks.
+static inline int coffer_signalfd(const sigset_t *set) {
+  return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// The next signal that has come, or 0 where none has.
+static inline int coffer_signalfd_next(int descriptor) {
+  struct signalfd_siginfo info;
+  return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
+
+/// Whether what `descriptor` refers to lies in memory: on tmpfs or ramfs.
+static inline int coffer_is_in_memory(int descriptor) {
+  struct statfs status;
+  if (fstatfs(descriptor, &status) != 0) return 0;
+  return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
+}
+
+/// The default action again. In C because SIG_DFL is a macro with a cast, which Swift does not import.
+static inline void coffer_signal_default(int number) {
+  signal(number, SIG_DFL);
+}
+
+static inline void coffer_signal_ignore(int number) {
+  signal(number, SIG_IGN);
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import VaultCore
+
+struct SecretCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secret",
+    abstract: "Keep secrets, and get them back.",
+    subcommands: [
+      SecretSet.self, SecretGet.self, SecretList.self, SecretFind.self, SecretEdit.self, SecretRemove.self, SecretMove.self,
+    ]
+  )
+
+  func run() throws {
+    throw Failure.usage("secret: a verb is missing", hint: "coffer secret --help")
+  }
+}

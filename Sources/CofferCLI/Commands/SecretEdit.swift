@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import VaultCore
+
+struct SecretEdit: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Change attributes of an item, or its secret in an editor.",
+    discussion: "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
+  )
+
+  @OptionGroup var item: ItemOptions
+  @OptionGroup var attributes: AttributeOptions
+
+  @Option(parsing: .singleValue, help: ArgumentHelp("Remove this attribute. May be repeated.", valueName: "name"))
+  var removeAttr: [String] = []
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(item)
+    guard selection.name.field == nil else { throw Failure.usage("name: fields are edited with --attr NAME=VALUE") }
+    if attributes.isEmpty, removeAttr.isEmpty {
+      try editSecret(selection)
+    } else {
+      try editAttributes(selection)
+    }
+  }
+
+  private func editAttributes(_ selection: Selection) throws {
+    let changes = try attributes.changes(for: selection.itemClass)
+    let removed = try removeAttr.map { name in
+      let stored = AttributeName.stored(name, selection.itemClass)
+      guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
+      return stored
+    }
+    var opened = try vault.open()
+    let entry = try selection.one(in: opened)
+    for name in removed where entry.item.attributes[name] == nil {
+      throw Failure(.notFound, "\(entry.name): has no attribute \(name)")
+    }
+    try about(entry.name) {
+      _ = try opened.update(entry.reference, at: .now()) { item in
+        for name in removed { item.attributes[name] = nil }
+        item.apply(changes)
+      }
+    }
+    try opened.close()
+  }
+
+  private func editSecret(_ selection: Selection) throws {
+    guard !vault.noInput, Descriptor.input.isTerminal, Descriptor.output.isTerminal else {
+      throw Failure(
+        .locked, "edit: an editor needs a terminal", hint: "coffer secret set --update NAME reads the new secret from standard input")
+    }
+    var opened = try vault.open()
+    let entry = try selection.one(in: opened)
+    let before = try about(entry.name) { try opened.secret(of: entry.reference) }
+    let after = try edited(before)
+    guard !after.isEqual(to: before) else { return try Descriptor.error.write("\(entry.name.escapingControls()): unchanged\n") }
+    try about(entry.name) {
+      guard try opened.entry(entry.reference).generation == entry.generation else {
+        throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
+      }
+      _ = try opened.update(entry.reference, secret: after, at: .now())
+    }
+    try opened.close()
+  }
+
+  /// The file is gone when this returns or throws. Editors end a file with a line end; one that was not there before is dropped.
+  private func edited(_ before: borrowing Secret) throws -> Secret {
+    var ending: Int32?
+    var after = try Secret(count: 0)
+    do {
+      let scratch = try ScratchDirectory()
+      try scratch.write(before)
+      ending = try Editor.run(on: scratch.filePath)
+      if ending == nil { after = try scratch.read() }
+    }
+    if let ending {
+      raise(ending)
+      throw Failure.cancelled
+    }
+    if !before.endsLine, after.endsLine { after.truncate(to: after.count - 1) }
+    return after
+  }
+}

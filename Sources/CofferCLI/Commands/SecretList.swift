@@ -1,0 +1,85 @@
+import ArgumentParser
+import VaultCore
+
+struct SecretList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List items, never their secrets.",
+    discussion: "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
+
+  @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
+  var group: String?
+
+  @Option(name: .customLong("class"), help: "Only this kind of item.")
+  var itemClass: ClassName?
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    try Listing.print(group: group, itemClass, json: json, vault) { _ in true }
+  }
+}
+
+struct SecretFind: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find", abstract: "List the items with a text in one of their attributes.",
+    discussion: "Upper and lower case are the same. Nothing found is no error.")
+
+  @Argument(help: "A part of any attribute.")
+  var pattern: String
+
+  @Option(
+    name: .customLong("attr"), parsing: .singleValue,
+    help: ArgumentHelp("Only items with exactly this attribute. May be repeated.", valueName: "name=value"))
+  var attributes: [String] = []
+
+  @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
+  var group: String?
+
+  @Option(name: .customLong("class"), help: "Only this kind of item.")
+  var itemClass: ClassName?
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let wanted = try attributes.map { text in
+      guard let equals = text.firstIndex(of: "=") else { throw Failure.usage("--attr \(text): needs a name and a value") }
+      return (name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
+    }
+    let part = pattern.lowercased()
+    try Listing.print(group: group, itemClass, json: json, vault) { entry in
+      let attributes = entry.item.attributes
+      return attributes.contains { $0.value.text.lowercased().contains(part) }
+        && wanted.allSatisfy { (attributes[$0.name] ?? attributes[Item.userPrefix + $0.name])?.text == $0.value }
+    }
+  }
+}
+
+private enum Listing {
+  static func print(
+    group: String?, _ itemClass: ClassName?, json: Bool, _ options: VaultOptions, where isWanted: (Entry) -> Bool
+  ) throws {
+    let group = try group.map { try AccessGroup($0) }
+    let opened = try options.open()
+    if let group { try opened.checkExists(group) }
+    let found = try opened.entries(in: group) { entry in
+      (itemClass == nil || itemClass?.itemClass == entry.item.itemClass) && isWanted(entry)
+    }
+    let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    try opened.close()
+    if found.unavailableCount > 0 {
+      try Descriptor.error.write("\(found.unavailableCount) items of other devices cannot be read here and are not shown\n")
+    }
+    if json {
+      let objects = try entries.map { JSON.object(try $0.members()) }
+      return try Descriptor.output.write(JSON.array(objects).description + "\n")
+    }
+    let table = Table(heading: Entry.columns, rows: entries.map(\.row))
+    try Descriptor.output.write(table.text(style: .current()))
+  }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import VaultCore
+
+struct SecretMove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Give an item another name, or another group.",
+    discussion: "Its secret and all other attributes stay as they are.")
+
+  @Argument(help: "The item as it is called now.")
+  var name: String
+
+  @Argument(help: "Its new name.")
+  var newName: String?
+
+  @Option(help: ArgumentHelp("The group it is in.", valueName: "name"))
+  var group: String?
+
+  @Option(help: ArgumentHelp("The group it goes to.", valueName: "name"))
+  var toGroup: String?
+
+  @Flag(help: "Make the group if it is not there.")
+  var createGroup = false
+
+  @Option(name: .customLong("class"), help: "The kind of item.")
+  var itemClass: ClassName = .genericPassword
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(name: name, group: group, itemClass.itemClass)
+    let target = try newName.map { (text) throws(Failure) in try ItemName(parsing: text) }
+    guard toGroup != nil || newName != nil else {
+      throw Failure.usage("move: where to?", hint: "coffer secret move NAME NEWNAME, or --to-group GROUP")
+    }
+    guard selection.name.field == nil, target?.field == nil else { throw Failure.usage("name: a field cannot be moved") }
+    guard toGroup == nil || target?.group == nil || toGroup == target?.group else {
+      throw Failure.usage("group: the new name says one, --to-group another")
+    }
+    let renamed = try target.map { (target) throws(Failure) in try target.item(itemClass.itemClass) }
+    let newGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) } ?? selection.group
+    var opened = try vault.open()
+    let entry = try selection.one(in: opened)
+    try opened.prepare(newGroup, isCreated: createGroup)
+    try about("\(name)") {
+      var reference = entry.reference
+      if newGroup != reference.group {
+        if let renamed, try opened.entry(entry.item.renamed(as: renamed), in: newGroup) != nil { throw VaultError(.duplicate) }
+        reference = try opened.move(reference, to: newGroup, at: .now())
+      }
+      if let renamed { _ = try opened.update(reference, at: .now()) { $0 = $0.renamed(as: renamed) } }
+    }
+    try opened.close()
+  }
+}
+
+extension Item {
+  /// The same item under the name of another one.
+  func renamed(as other: Item) -> Item {
+    var result = self
+    let names = AttributeName.named(itemClass)
+    result.attributes[names.service] = other.attributes[names.service]
+    if let account = names.account { result.attributes[account] = other.attributes[account] }
+    return result
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import VaultCore
+
+struct SecretSet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Keep a secret.",
+    discussion: "The secret is typed at the terminal, read from standard input as it is, or from --file. It is never an argument."
+  )
+
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "Replace the secret of an item that is there.")
+  var update = false
+
+  @Option(help: ArgumentHelp("Read the secret from this file.", valueName: "path"), completion: .file())
+  var file: String?
+
+  @Flag(help: "Make the group if it is not there.")
+  var createGroup = false
+
+  @Option(help: "When the secret can be read, and whether only on this machine.")
+  var accessible: AccessibilityName?
+
+  @OptionGroup var attributes: AttributeOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(item)
+    guard selection.name.field == nil else { throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr") }
+    let changes = try attributes.changes(for: selection.itemClass)
+    let source = try SecretSource.choose(file: file, vault)
+    let place = try vault.openPlace()
+    var given: Secret?
+    if case .stream = source { given = try source.read(isInputAllowed: false) }
+    var opened = try vault.open(place)
+    let group = try selection.group
+    try opened.prepare(group, isCreated: createGroup)
+    let existing = try opened.entry(selection.name.item(selection.itemClass), in: group)
+    if existing != nil, !update { throw duplicate(selection.name) }
+    let secret = try given.take() ?? source.read(isInputAllowed: !vault.noInput)
+    try about("\(selection.name)") {
+      if let existing {
+        guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
+          throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
+        }
+        _ = try opened.update(existing.reference, secret: secret, at: .now()) { $0.apply(changes) }
+      } else {
+        var new = try selection.name.item(selection.itemClass)
+        new.apply(changes)
+        let accessibility = accessible?.accessibility ?? .whenUnlocked
+        _ = try opened.add(new, secret: secret, to: group, accessible: accessibility, at: .now())
+      }
+    }
+    try opened.close()
+  }
+
+  private func duplicate(_ name: ItemName) -> Failure {
+    Failure(.duplicate, "\(name): there is such an item already", hint: "to replace its secret: coffer secret set --update")
+  }
+}
+
+extension Item {
+  mutating func apply(_ changes: [AttributeChange]) {
+    for change in changes { attributes[change.name] = change.value }
+  }
+}

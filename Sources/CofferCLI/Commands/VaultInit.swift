@@ -1,0 +1,57 @@
+import ArgumentParser
+import VaultCore
+
+struct VaultInit: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
+
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
+  var lowMemory = false
+
+  @Option(help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
+  var keyFile: String?
+
+  @Flag(help: "The key file alone opens the vault.")
+  var noPassphrase = false
+
+  @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
+  var passphraseDescriptor: Int32?
+
+  @Flag(help: "Make a recovery key too, and print it once.")
+  var recoveryKey = false
+
+  @Flag(help: "Never ask anybody for anything.")
+  var noInput = false
+
+  @Flag(help: "Go on where memory cannot be locked, so that secrets may be swapped out.")
+  var allowSwap = false
+
+  func run() throws {
+    if allowSwap { LockedMemory.policy = .allowSwap }
+    if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
+    if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
+    try VaultPlace.checkFree(vault)
+    let credential = try credential()
+    Hardening.hide()
+    let place = try VaultPlace(creating: vault)
+    try about(place.path) {
+      var vault = try Vault.create(
+        in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
+        deviceKey: try place.deviceKey())
+      let text = recoveryKey ? try vault.addRecoverySlot() : nil
+      try vault.close()
+      if let text { try RecoveryKeyOutput.print(text) }
+    }
+    if Descriptor.error.isTerminal { try? Descriptor.error.write("\(place.path.escapingControls()): a new vault\n") }
+  }
+
+  private func credential() throws -> Credential {
+    if noPassphrase, let keyFile { return try .keyFile(.readingFile(keyFile)) }
+    let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
+    let passphrase = try source.readNew("New passphrase")
+    guard let keyFile else { return try .passphrase(passphrase) }
+    return .passphrase(passphrase, andKeyFile: try .readingFile(keyFile))
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import VaultCore
+
+struct VaultStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "What the vault says of itself.",
+    discussion: "Without a credential in the options nothing is asked, and nothing of what is shown is proven."
+  )
+
+  @OptionGroup var vault: VaultOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let place = try vault.openPlace()
+    let status = try about(place.path) { try read(place) }
+    let members: [(String, JSON)] = [
+      ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
+      ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("proven", .boolean(status.isProven)),
+    ]
+    guard !json else {
+      let slots = JSON.array(status.slots.map(\.json))
+      return try Descriptor.output.write(JSON.object(members + [("slots", slots)]).description + "\n")
+    }
+    var table = Table(heading: ["FIELD", "VALUE"])
+    for (name, value) in members { table.rows.append([name, value.plain]) }
+    for slot in status.slots { table.rows.append(["slot \(slot.index)", slot.text]) }
+    try Descriptor.output.write(table.text(style: .current()))
+  }
+
+  private func read(_ place: VaultPlace) throws -> VaultStatus {
+    let isAsked = vault.keyFile != nil || vault.passphraseDescriptor != nil || vault.recoveryKey || vault.recoveryKeyDescriptor != nil
+    guard isAsked else { return try Vault.inspect(place.store) }
+    let opened = try vault.open(place)
+    let status = try opened.status()
+    try opened.close()
+    return status
+  }
+}
+
+extension SlotDescription {
+  var text: String {
+    guard let kdf else { return type.name }
+    return "\(type.name), Argon2id \(kdf.iterations) x \(kdf.memoryKiB / 1024) MiB"
+  }
+
+  var json: JSON {
+    var members: [(String, JSON)] = [
+      ("index", .integer(Int64(index))), ("id", .text(id.description)), ("type", .text(type.name)),
+    ]
+    if let kdf {
+      members.append(("iterations", .natural(UInt64(kdf.iterations))))
+      members.append(("memoryKiB", .natural(UInt64(kdf.memoryKiB))))
+    }
+    return .object(members)
+  }
+}
+
+extension SlotType {
+  var name: String {
+    switch self {
+    case .passphrase: "passphrase"
+    case .recoveryKey: "recovery-key"
+    case .keyFile: "key-file"
+    case .passphraseAndKeyFile: "passphrase-and-key-file"
+    case .external: "external"
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Glibc
+import VaultCore
+
+struct VaultVerify: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "verify", abstract: "Check every item and everything that leads to it.")
+
+  @OptionGroup var vault: VaultOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let place = try vault.openPlace()
+    let opened = try vault.open(place)
+    let progress = Progress()
+    let result = try about(place.path) { try opened.verify { progress.show($0, of: $1) } }
+    progress.clear()
+    if json {
+      let problems = result.problems.map { JSON.object([("code", .text($0.code.name)), ("detail", .text($0.detail))]) }
+      let members: [(String, JSON)] = [
+        ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)), ("problems", .array(problems)),
+      ]
+      try Descriptor.output.write(JSON.object(members).description + "\n")
+    } else if result.isSound {
+      try Descriptor.output.write("\(result.recordCount) records, all sound\n")
+    }
+    try? opened.close()
+    guard result.isSound else {
+      throw Failure(
+        .integrity, "\(place.path): \(result.problems.count) problems", hint: "what is sound can still be read; keep a copy of the file",
+        details: result.problems.map { Failure($0).message })
+    }
+  }
+}
+
+/// How far a long operation is: on standard error, for a person, from the second second on.
+final class Progress {
+  private let start = time(nil)
+  private let isWanted = Descriptor.error.isTerminal
+  private var shown: UInt64?
+
+  func show(_ done: UInt64, of total: UInt64) {
+    guard isWanted, total > 0, time(nil) - start >= 1 else { return }
+    let percent = min(100, done / max(1, total / 100))
+    guard percent != shown else { return }
+    shown = percent
+    try? Descriptor.error.write("\r\(percent) %")
+  }
+
+  func clear() {
+    if shown != nil { try? Descriptor.error.write("\r     \r") }
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// The editor of the person at the terminal.
+enum Editor {
+  /// How long an editor that was told to end may take, in milliseconds.
+  private static let patience: Int32 = 2000
+
+  /// Runs it on a file and waits.
+  ///
+  /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody writes
+  /// to the file any more when it is wiped.
+  /// - Returns: the signal that this program got and must die of, after it has cleaned up.
+  /// - Throws: `cancelled` where the editor failed or was interrupted.
+  static func run(on path: String) throws -> Int32? {
+    guard let editor = Environment["VISUAL"] ?? Environment["EDITOR"] else {
+      throw Failure(.other, "edit: neither $VISUAL nor $EDITOR is set", hint: "EDITOR=nano coffer secret edit NAME")
+    }
+    let signals = try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
+    let child = try start(editor, path, mask: signals.previousMask)
+    var ending: Int32?
+    var isForced = false
+    while true {
+      var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = unsafe poll(&entry, 1, ending == nil ? -1 : patience)
+      if ready == 0, !isForced {
+        kill(child, SIGKILL)
+        isForced = true
+      }
+      while let signal = signals.next() {
+        guard signal == SIGTERM || signal == SIGHUP else { continue }
+        ending = signal
+        kill(child, signal)
+      }
+      var status: Int32 = 0
+      guard unsafe waitpid(child, &status, WNOHANG) == child else { continue }
+      guard status == 0 || ending != nil else { throw Failure(.cancelled, "edit: the editor failed; nothing has been changed") }
+      return ending
+    }
+  }
+
+  /// Through the shell, because the variable may hold options.
+  private static func start(_ editor: String, _ path: String, mask: sigset_t) throws -> pid_t {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var mask = mask
+    var defaults = sigset_t()
+    _ = unsafe sigemptyset(&defaults)
+    _ = unsafe sigaddset(&defaults, SIGPIPE)
+    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let words: [String] = ["sh", "-c", "\(editor) \"$@\"", editor, path]
+    let arguments = unsafe words.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
+    defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+    var child: pid_t = 0
+    let result = unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, arguments + [nil], environ)
+    guard result == 0 else { throw SystemError(number: result).failure("/bin/sh") }
+    return child
+  }
+}

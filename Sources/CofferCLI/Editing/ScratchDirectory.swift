@@ -1,0 +1,87 @@
+import CLinux
+import Glibc
+import VaultCore
+
+/// A directory in memory, for this user alone, with one file for an editor. All that lies in it is overwritten and removed at the end.
+///
+/// On a disk the text would stay in blocks that nobody can name any more. What editors leave beside a file, such as copies and
+/// swap files, lies in here too.
+struct ScratchDirectory: ~Copyable {
+  static let fileName = "secret"
+
+  let path: String
+  private let descriptor: Int32
+
+  var filePath: String { "\(path)/\(Self.fileName)" }
+
+  /// - Throws: `other` where no file system in memory is at hand.
+  init() throws {
+    for parent in [Environment["XDG_RUNTIME_DIR"], "/dev/shm"] {
+      guard let parent, let made = try Self.make(in: parent) else { continue }
+      (path, descriptor) = made
+      return
+    }
+    throw Failure(
+      .other, "edit: neither $XDG_RUNTIME_DIR nor /dev/shm is in memory, and a secret must not touch a disk",
+      hint: "coffer secret set --update NAME, which needs no file")
+  }
+
+  /// Nil where `parent` is no place for it.
+  private static func make(in parent: String) throws -> (String, Int32)? {
+    guard parent.hasPrefix("/") else { return nil }
+    let outer = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard outer >= 0 else { return nil }
+    defer { close(outer) }
+    guard coffer_is_in_memory(outer) == 1 else { return nil }
+    var template = Array("\(parent)/coffer-XXXXXX".utf8CString)
+    guard unsafe template.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) != nil }) else { return nil }
+    let path = unsafe template.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
+    let inner = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard inner >= 0, coffer_is_in_memory(inner) == 1 else { throw SystemError.last.failure(path) }
+    return (path, inner)
+  }
+
+  func write(_ secret: borrowing Secret) throws {
+    let number = unsafe openat(descriptor, Self.fileName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard number >= 0 else { throw SystemError.last.failure(filePath) }
+    defer { close(number) }
+    try secret.withBytes { try Descriptor(number: number, name: filePath).write($0) }
+  }
+
+  func read() throws -> Secret {
+    let number = unsafe openat(descriptor, Self.fileName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { throw SystemError.last.failure(filePath) }
+    defer { close(number) }
+    return try Secret.reading(Descriptor(number: number, name: filePath))
+  }
+
+  deinit {
+    if let stream = unsafe fdopendir(descriptor) {
+      while let entry = unsafe readdir(stream) {
+        unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+          unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe Self.erase($0, in: descriptor) }
+        }
+      }
+      unsafe closedir(stream)
+    }
+    _ = unsafe rmdir(path)
+  }
+
+  private static func erase(_ name: UnsafePointer<CChar>, in directory: Int32) {
+    let number = unsafe openat(directory, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    if number >= 0 {
+      var status = stat()
+      if unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+        let zeros = [UInt8](repeating: 0, count: 4096)
+        var written: off_t = 0
+        while written < status.st_size {
+          let count = unsafe pwrite(number, zeros, zeros.count, written)
+          guard count > 0 else { break }
+          written += off_t(count)
+        }
+      }
+      close(number)
+    }
+    _ = unsafe unlinkat(directory, name, 0)
+  }
+}

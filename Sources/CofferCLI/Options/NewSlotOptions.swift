@@ -1,0 +1,40 @@
+import ArgumentParser
+import VaultCore
+
+/// A further way into a vault.
+struct NewSlotOptions: ParsableArguments {
+  @Flag(help: "A new passphrase, typed twice.")
+  var newPassphrase = false
+
+  @Option(name: .customLong("new-passphrase-fd"), help: ArgumentHelp("Read the new passphrase from this descriptor.", valueName: "n"))
+  var newPassphraseDescriptor: Int32?
+
+  @Option(help: ArgumentHelp("A key file; with a new passphrase, both are needed.", valueName: "file"), completion: .file())
+  var newKeyFile: String?
+
+  @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
+  var lowMemory = false
+
+  var kdf: KDFParameters { lowMemory ? .lowMemory : .standard }
+
+  var hasPassphrase: Bool { newPassphrase || newPassphraseDescriptor != nil }
+
+  /// Read while files of the caller still open.
+  func openedKeyFile() throws -> Secret? {
+    guard let newKeyFile else { return nil }
+    return try .readingFile(newKeyFile)
+  }
+
+  /// What the options say; with `asksAlways` also a passphrase that no option mentions.
+  func credential(_ file: consuming Secret?, isInputAllowed: Bool, asksAlways: Bool = false) throws -> Credential {
+    guard hasPassphrase || asksAlways else {
+      guard let file else { throw Failure.usage("slot: one kind must be named", hint: "coffer vault slot add --help") }
+      return try .keyFile(file)
+    }
+    let source = PassphraseSource(
+      descriptor: newPassphraseDescriptor, option: "--new-passphrase-fd", isNew: true, isInputAllowed: isInputAllowed)
+    let passphrase = try source.readNew("New passphrase")
+    guard let file else { return try .passphrase(passphrase) }
+    return .passphrase(passphrase, andKeyFile: file)
+  }
+}

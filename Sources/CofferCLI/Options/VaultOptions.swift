@@ -1,0 +1,45 @@
+import ArgumentParser
+import VaultCore
+
+/// Which vault, and how to get into it.
+struct VaultOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  @Option(help: ArgumentHelp("Open with this key file.", valueName: "file"), completion: .file())
+  var keyFile: String?
+
+  @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
+  var passphraseDescriptor: Int32?
+
+  @Flag(help: "Ask for the recovery key.")
+  var recoveryKey = false
+
+  @Option(name: .customLong("recovery-key-fd"), help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "n"))
+  var recoveryKeyDescriptor: Int32?
+
+  @Flag(help: "Never ask anybody for anything.")
+  var noInput = false
+
+  @Flag(help: "Go on where memory cannot be locked, so that secrets may be swapped out.")
+  var allowSwap = false
+
+  @Flag(name: .customLong("allow-expensive-kdf"), help: "Take whatever time and memory the vault's file says unlocking needs.")
+  var allowExpensiveKDF = false
+
+  /// What holds before anything secret is read.
+  func prepare() throws(Failure) {
+    if allowSwap { LockedMemory.policy = .allowSwap }
+    guard [recoveryKey, recoveryKeyDescriptor != nil, keyFile != nil || passphraseDescriptor != nil].count(where: \.self) <= 1 else {
+      throw .usage("options: a recovery key opens the vault alone", hint: "leave out --key-file, --passphrase-fd or --recovery-key")
+    }
+    if passphraseDescriptor == 0 || recoveryKeyDescriptor == 0, !Descriptor.input.isOpen {
+      throw .usage("descriptor 0: standard input is closed")
+    }
+  }
+
+  /// Whether standard input is spoken for, so that it cannot carry the secret too.
+  var takesStandardInput: Bool {
+    passphraseDescriptor == 0 || recoveryKeyDescriptor == 0
+  }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// For whom standard output is meant.
+struct OutputStyle {
+  let isTerminal: Bool
+  private let isColoured: Bool
+
+  /// Looks at standard output, `NO_COLOR` (https://no-color.org) and `TERM`.
+  static func current() -> OutputStyle {
+    let isTerminal = Descriptor.output.isTerminal
+    return OutputStyle(isTerminal: isTerminal, isColoured: isTerminal && Environment["NO_COLOR"] == nil && Environment["TERM"] != "dumb")
+  }
+
+  func bold(_ text: String) -> String {
+    isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// One variable at a time, when it is needed. Set but empty counts as not set.
+enum Environment {
+  static subscript(name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

@@ -1,0 +1,85 @@
+import CLinux
+import Glibc
+import VaultCore
+
+/// A file descriptor that is read or written with the plain calls, so that no buffer of a library keeps a copy.
+struct Descriptor: Sendable {
+  let number: Int32
+  /// For messages.
+  let name: String
+
+  static let input = Descriptor(number: STDIN_FILENO, name: "standard input")
+  static let output = Descriptor(number: STDOUT_FILENO, name: "standard output")
+  static let error = Descriptor(number: STDERR_FILENO, name: "standard error")
+
+  /// A descriptor that the caller named in an option. 
+  /// - Throws: usage, where it is not open.
+  static func given(_ number: Int32, by option: String) throws(Failure) -> Descriptor {
+    let descriptor = Descriptor(number: number, name: "descriptor \(number)")
+    guard descriptor.isOpen else {
+      throw .usage("\(option) \(number): the descriptor is not open", hint: "open it in the shell: \(option) 3 3<FILE")
+    }
+    return descriptor
+  }
+
+  var isOpen: Bool { fcntl(number, F_GETFD) >= 0 }
+  var isTerminal: Bool { isatty(number) == 1 }
+
+  /// Opens a file for reading. Also /dev/fd/N and named pipes.
+  static func open(_ path: String) throws -> Descriptor {
+    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    guard number >= 0 else { throw SystemError.last.failure(path) }
+    var status = stat()
+    if unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      Glibc.close(number)
+      throw Failure.usage("\(path): is a directory")
+    }
+    return Descriptor(number: number, name: path)
+  }
+
+  func close() {
+    _ = Glibc.close(number)
+  }
+
+  /// Some bytes, or 0 at the end.
+  func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int {
+    while true {
+      let count = unsafe Glibc.read(number, bytes.baseAddress, bytes.count)
+      if count >= 0 { return count }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: try wait(for: POLLIN)
+      default: throw SystemError.last.failure(name)
+      }
+    }
+  }
+
+  /// All bytes.
+  /// - Throws: I/O; a reader that has gone away and a full disk are errors, not the end of the process.
+  func write(_ bytes: RawSpan) throws {
+    try unsafe bytes.withUnsafeBytes { buffer in
+      var written = 0
+      while written < buffer.count {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+        let count = unsafe Glibc.write(number, rest.baseAddress, rest.count)
+        if count >= 0 {
+          written += count
+        } else if errno == EAGAIN {
+          try wait(for: POLLOUT)
+        } else if errno != EINTR {
+          throw Failure(.inputOutput, "\(name): \(SystemError.last.text)")
+        }
+      }
+    }
+  }
+
+  func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { try write(unsafe RawSpan(_unsafeElements: $0)) }
+  }
+
+  private func wait(for event: Int32) throws {
+    var entry = pollfd(fd: number, events: Int16(event), revents: 0)
+    guard unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR else { throw SystemError.last.failure(name) }
+  }
+}

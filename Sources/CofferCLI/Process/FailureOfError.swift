@@ -1,0 +1,42 @@
+import ArgumentParser
+import Storage
+import VaultCore
+
+extension Failure {
+  /// What `error` means to the caller. `subject` is what the command was about: a name, a path.
+  init(_ error: any Error, about subject: String? = nil) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as VaultError:
+      self.init(FailureTable.vault[error.code.name], error.code.name, error.detail, subject)
+    case let error as StorageError:
+      self.init(FailureTable.storage[error.code.name], error.code.name, error.detail, subject)
+    default:
+      self.init(.other, [subject, "\(error)"].compactMap(\.self).joined(separator: ": "))
+    }
+  }
+
+  init(_ entry: FailureTable.Entry?, _ code: String, _ detail: String, _ subject: String?) {
+    let message = [subject, entry?.message ?? code].compactMap(\.self).joined(separator: ": ")
+    self.init(entry?.status ?? .other, detail.isEmpty ? message : "\(message) (\(detail))", hint: entry?.hint)
+  }
+}
+
+extension Failure {
+  /// What the parser of the arguments has to say, in the form of all other errors. Help and versions are no failures.
+  init(parsing error: any Error) {
+    let lines = Coffer.fullMessage(for: error).split(separator: "\n")
+    let usage = lines.first { $0.hasPrefix("Usage: ") }.map { "usage: " + $0.dropFirst("Usage: ".count) }
+    let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
+    self = .usage("arguments: \(message)", hint: usage ?? "coffer --help")
+  }
+}
+
+/// Runs `body`, and says what an error in it was about.
+func about<Result: ~Copyable>(_ subject: @autoclosure () -> String, _ body: () throws -> Result) throws -> Result {
+  do {
+    return try body()
+  } catch {
+    throw Failure(error, about: subject())
+  }
+}

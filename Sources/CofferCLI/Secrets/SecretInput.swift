@@ -1,0 +1,74 @@
+import CLinux
+import Glibc
+import VaultCore
+
+extension Secret {
+  /// The longest value of an item: 1 MiB.
+  static let longestValue = 1 << 20
+
+  /// Everything up to the end of `descriptor`, straight into locked memory.
+  /// - Throws: `secretTooLarge` after `limit` + 1 bytes, whatever else may follow.
+  static func reading(_ descriptor: Descriptor, limit: Int = longestValue) throws -> Secret {
+    var secret = try Secret(count: min(descriptor.expectedCount ?? 255, limit) + 1)
+    var count = 0
+    while true {
+      let got = try secret.withMutableBytes { span in
+        try unsafe span.withUnsafeMutableBytes { try unsafe descriptor.read(into: .init(rebasing: $0[count...])) }
+      }
+      guard got > 0 else { break }
+      count += got
+      guard count <= limit else { throw VaultError(.secretTooLarge, "more than \(limit) bytes in \(descriptor.name)") }
+      if count == secret.count { secret = try secret.enlarged(to: min(count * 8, limit + 1)) }
+    }
+    secret.truncate(to: count)
+    return secret
+  }
+
+  /// The same bytes, and zeros after them.
+  consuming func enlarged(to count: Int) throws(VaultError) -> Secret {
+    var larger = try Secret(count: count)
+    larger.replace(0, with: self)
+    return larger
+  }
+
+  /// Overwrites from `offset` on. The caller has made room.
+  mutating func replace(_ offset: Int, with other: borrowing Secret) {
+    withMutableBytes { span in
+      unsafe span.withUnsafeMutableBytes { target in
+        other.withBytes { source in
+          unsafe source.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0) }
+        }
+      }
+    }
+  }
+
+  var endsLine: Bool {
+    withBytes { $0.byteCount > 0 && $0.byte(at: $0.byteCount - 1) == 0x0A }
+  }
+
+  /// Drops one line end, which an editor or echo(1) has put there.
+  mutating func dropLineEnd() {
+    let length = withBytes { bytes in
+      var length = bytes.byteCount
+      if length > 0, bytes.byte(at: length - 1) == 0x0A { length -= 1 }
+      if length < bytes.byteCount, length > 0, bytes.byte(at: length - 1) == 0x0D { length -= 1 }
+      return length
+    }
+    truncate(to: length)
+  }
+}
+
+extension RawSpan {
+  func byte(at offset: Int) -> UInt8 {
+    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  }
+}
+
+extension Descriptor {
+  /// The size of a file, so that it is read in one piece. Nil for pipes and devices.
+  fileprivate var expectedCount: Int? {
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return max(0, Int(status.st_size))
+  }
+}

@@ -1,0 +1,21 @@
+import VaultCore
+
+extension Secret {
+  /// To `descriptor` as it is; with a line end where a person reads it.
+  borrowing func write(to descriptor: Descriptor) throws {
+    try withBytes { try descriptor.write($0) }
+    if descriptor.isTerminal { try descriptor.write("\n") }
+  }
+}
+
+/// Shows a recovery key, the only time that it can be shown.
+enum RecoveryKeyOutput {
+  /// Standard output has the key and a line end; what it is for goes beside it.
+  static func print(_ text: borrowing Secret) throws {
+    if Descriptor.output.isTerminal {
+      try Descriptor.error.write("Recovery key. Write it down and keep it elsewhere; it is not shown again:\n")
+    }
+    try text.withBytes { try Descriptor.output.write($0) }
+    try Descriptor.output.write("\n")
+  }
+}

@@ -1,0 +1,135 @@
+import CLinux
+import Glibc
+import VaultCore
+
+/// Asks a person at the controlling terminal for something that must not be seen.
+///
+/// Reads byte by byte in non-canonical mode: the kernel's own line discipline would keep the line in its buffer and cut it at
+/// 4,095 bytes. Echo is off from the first to the last question, and the terminal is as it was whenever this ends, stops or is killed.
+struct Prompt: ~Copyable {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
+
+  private let terminal: Descriptor
+  private let signals: BlockedSignals
+  private let before: termios
+
+  /// Nil where there is nobody to ask: no controlling terminal, or another job has it.
+  static func open() throws -> Prompt? {
+    let number = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard number >= 0 else { return nil }
+    let terminal = Descriptor(number: number, name: "terminal")
+    var mode = termios()
+    guard tcgetpgrp(number) == getpgrp(), unsafe tcgetattr(number, &mode) == 0 else {
+      terminal.close()
+      return nil
+    }
+    return try Prompt(terminal, mode)
+  }
+
+  private init(_ terminal: Descriptor, _ mode: termios) throws {
+    signals = try BlockedSignals(Self.signals)
+    self.terminal = terminal
+    before = mode
+    hideTyping()
+  }
+
+  deinit {
+    restore()
+    terminal.close()
+  }
+
+  private borrowing func restore() {
+    var mode = before
+    _ = unsafe tcsetattr(terminal.number, TCSAFLUSH, &mode)
+  }
+
+  /// Interrupt and suspend keys still make signals.
+  private borrowing func hideTyping() {
+    var mode = before
+    mode.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ECHONL | IEXTEN)
+    mode.c_lflag |= tcflag_t(ISIG)
+    mode.c_iflag |= tcflag_t(ICRNL)
+    mode.c_iflag &= ~tcflag_t(IXON)
+    mode.c_cc.6 = 1
+    mode.c_cc.5 = 0
+    _ = unsafe tcsetattr(terminal.number, TCSAFLUSH, &mode)
+  }
+
+  /// Text that may be seen.
+  borrowing func say(_ text: String) throws {
+    try terminal.write(text.escapingControls() + "\n")
+  }
+
+  /// One line without its end.
+  /// - Throws: `Failure.cancelled` after an interrupt, an end of file on an empty line, or when the terminal has gone.
+  borrowing func ask(_ question: String) throws -> Secret {
+    var line = try TypedLine()
+    try terminal.write(question)
+    while true {
+      try waitForKey(question: question, line: &line)
+      guard let key = try nextByte() else { throw Failure.cancelled }
+      switch key {
+      case 0x0A, 0x0D:
+        try terminal.write("\n")
+        return line.finish()
+      case 0x04:
+        guard line.count > 0 else {
+          try terminal.write("\n")
+          throw Failure.cancelled
+        }
+      case 0x7F, 0x08, before.c_cc.2: line.removeLastCharacter()
+      case 0x15: line.removeAll()
+      default: try line.append(key)
+      }
+    }
+  }
+
+  /// Comes back when there is a key to read. Signals are handled here.
+  private borrowing func waitForKey(question: String, line: inout TypedLine) throws {
+    while true {
+      var entries = [
+        pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&entries, 2, -1) >= 0 || errno == EINTR else { throw SystemError.last.failure("terminal") }
+      var isNew = false
+      while let signal = signals.next() {
+        isNew = try answer(signal) || isNew
+      }
+      if isNew {
+        line.removeAll()
+        try terminal.write(question)
+      } else if entries[1].revents != 0 {
+        return
+      }
+    }
+  }
+
+  /// Whether the question must be asked anew.
+  private borrowing func answer(_ signal: Int32) throws -> Bool {
+    switch signal {
+    case SIGCONT:
+      hideTyping()
+      return true
+    case SIGTSTP:
+      restore()
+      signals.letThrough(SIGTSTP)
+      hideTyping()
+      return true
+    case SIGINT:
+      try terminal.write("\n")
+      throw Failure.cancelled
+    default:
+      restore()
+      signals.letThrough(signal)
+      throw Failure.cancelled
+    }
+  }
+
+  private borrowing func nextByte() throws -> UInt8? {
+    var byte: UInt8 = 0
+    defer { unsafe withUnsafeMutableBytes(of: &byte) { unsafe explicit_bzero($0.baseAddress!, 1) } }
+    let count = try unsafe withUnsafeMutableBytes(of: &byte) { try unsafe terminal.read(into: $0) }
+    return count == 1 ? byte : nil
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+
+/// A terminal whose person is a list of steps.
+final class PseudoTerminal {
+  let path: String
+  private let master: Int32
+  /// Kept open, so that the mode of the terminal can be read after the command has ended.
+  private let slave: Int32
+  private(set) var transcript: [UInt8] = []
+  private var seen = 0
+
+  init() throws {
+    let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var name = [CChar](repeating: 0, count: 64)
+    guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, unsafe ptsname_r(master, &name, name.count) == 0 else {
+      throw Child.Failed(what: "pseudo-terminal")
+    }
+    self.master = master
+    path = unsafe name.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
+    slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+  }
+
+  deinit {
+    close(slave)
+    close(master)
+  }
+
+  /// Takes in what the command has written, for as long as `wait` milliseconds if there is nothing yet.
+  private func take(wait: Int32) -> Bool {
+    var entry = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, wait) > 0 else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(master, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    transcript += buffer[..<count]
+    return true
+  }
+
+  /// Waits until `text` has been written after what was expected before.
+  func expect(_ text: String, until deadline: Deadline) -> Bool {
+    let wanted = Array(text.utf8)
+    while true {
+      if transcript.count - seen >= wanted.count {
+        for start in seen...(transcript.count - wanted.count)
+        where transcript[start..<start + wanted.count].elementsEqual(wanted) {
+          seen = start + wanted.count
+          return true
+        }
+      }
+      guard !deadline.isOver else { return false }
+      _ = take(wait: 20)
+    }
+  }
+
+  func send(_ bytes: [UInt8]) {
+    _ = unsafe write(master, bytes, bytes.count)
+  }
+
+  func drain() {
+    while take(wait: 20) {}
+  }
+
+  /// `+echo`: on, `-echo`: off.
+  func has(_ mode: String) -> Bool {
+    var current = termios()
+    guard unsafe tcgetattr(slave, &current) == 0 else { return false }
+    let flags = ["echo": ECHO, "icanon": ICANON, "isig": ISIG]
+    guard let flag = flags[String(mode.dropFirst())] else { return false }
+    return (current.c_lflag & tcflag_t(flag) != 0) == mode.hasPrefix("+")
+  }
+}

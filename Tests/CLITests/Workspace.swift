@@ -1,0 +1,107 @@
+import Glibc
+
+/// A fresh directory with an empty home, in which the steps of one transcript run one after the other.
+final class Workspace {
+  /// After which a step hangs, in milliseconds.
+  private static let limit = 30_000
+  /// How often a step that must be fast is tried: other processes share the machine.
+  private static let attempts = 20
+
+  private let path: String
+
+  init() throws {
+    var template = Array("/tmp/coffer-transcript-XXXXXX".utf8CString)
+    guard unsafe template.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) != nil }) else {
+      throw Child.Failed(what: "mkdtemp")
+    }
+    path = unsafe template.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
+    unsafe mkdir("\(path)/home", 0o700)
+  }
+
+  deinit {
+    _ = try? Child.run("rm -rf '\(path)'", in: "/", environment: ["PATH=/usr/bin:/bin"], input: [], limit: Self.limit)
+  }
+
+  private var environment: [String] {
+    [
+      "PATH=\(Self.programs):/usr/bin:/bin", "HOME=\(path)/home", "COFFER_HOME=\(path)/coffer", "W=\(path)", "TERM=xterm",
+      "PS1=", "PS4=",
+    ]
+  }
+
+  /// Where the test itself lies, there is the program.
+  private static let programs: String = {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    let path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  }()
+
+  static func read(_ path: String) throws -> String {
+    let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard number >= 0 else { throw Child.Failed(what: path) }
+    defer { close(number) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = unsafe Glibc.read(number, &buffer, buffer.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[..<count]
+    }
+  }
+
+  /// What was not as it must be.
+  func run(_ step: Transcript.Step) throws -> [String] {
+    var failures: [String] = []
+    for _ in 0..<Self.attempts {
+      let outcome = try Child.run(step.command, in: path, environment: environment, input: step.input, limit: Self.limit)
+      failures = []
+      if outcome.status != step.status { failures.append("status \(outcome.status.map { "\($0)" } ?? "none: killed after a hang")") }
+      if !Pattern.matches(outcome.output, step.output) { failures.append("stdout: \(outcome.output.prefix(2000))") }
+      if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
+      guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
+      failures.append("took \(outcome.milliseconds) ms")
+    }
+    return failures
+  }
+
+  func runOnTerminal(_ step: Transcript.Step) throws -> [String] {
+    let terminal = try PseudoTerminal()
+    let child = try Child(step.command, in: path, environment: environment, terminal: terminal.path)
+    let deadline = Deadline(milliseconds: Self.limit)
+    var failures: [String] = []
+    var modes: [String] = []
+    for action in step.actions {
+      switch action {
+      case .expect(let text):
+        guard terminal.expect(text, until: deadline) else {
+          failures.append("never said: \(text)")
+          break
+        }
+      case .send(let bytes): terminal.send(bytes)
+      case .signal(let number): kill(child.process, number)
+      case .mode(let text): modes.append(text)
+      }
+      guard failures.isEmpty else { break }
+    }
+    let status = failures.isEmpty ? child.wait(until: deadline, while: terminal.drain) : nil
+    terminal.drain()
+    if status != step.status { failures.append("status \(status.map { "\($0)" } ?? "none")") }
+    for mode in modes where !terminal.has(mode) { failures.append("the terminal has not \(mode)") }
+    if !failures.isEmpty { failures.append("terminal: \(String(decoding: terminal.transcript, as: UTF8.self))") }
+    return failures
+  }
+}
+
+extension Child {
+  /// A command that writes to a terminal must be read, or it never ends.
+  fileprivate func wait(until deadline: Deadline, while read: () -> Void) -> Int32? {
+    while true {
+      read()
+      if let status = wait(until: Deadline(milliseconds: 20), killing: deadline.isOver) { return status }
+      guard !deadline.isOver else { return nil }
+    }
+  }
+}
