@@ -51,7 +51,7 @@ struct Peers {
     let (key, file) = ("\(directory)/age.key", "\(directory)/\(itemCount).age")
     try shell(
       """
-      [ -f \(key) ] || age-keygen -o \(key) 2>&-; age-keygen -y \(key) > \(key).pub
+      [ -f \(key) ] || age-keygen -o \(key) 2>/dev/null; age-keygen -y \(key) > \(key).pub
       seq 0 \(itemCount - 1) | sed 's/.*/user-& a-secret-of-24-bytes-xxx/' | age -R \(key).pub > \(file)
       """)
     return Contender(
