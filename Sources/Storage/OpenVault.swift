@@ -52,8 +52,8 @@ final class OpenVault {
 
   var isPoisoned: Bool { connection.isPoisoned }
 
-  /// Whether there may be a log to bring into the file.
-  var hasLog: Bool { unchanging == nil && (try? FileStatus.at(location.log)) != nil }
+  /// Whether there may be a log to bring into the file. One that only readers have used is empty.
+  var hasLog: Bool { unchanging == nil && ((try? FileStatus.at(location.log))?.size ?? 0) > 0 }
 
   /// How long the calls that follow wait for other connections.
   func wait(until deadline: Deadline) { connection.wait(until: deadline) }

@@ -32,9 +32,12 @@ struct ByteReader {
   }
 
   mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(VaultError) -> Value {
+    let count = Value.bitWidth / 8
+    guard count <= remaining else { throw VaultError(code, "ends early") }
+    defer { position += count }
     var value: Value = 0
-    for (index, byte) in try read(Value.bitWidth / 8).enumerated() {
-      value |= Value(truncatingIfNeeded: byte) << Value(8 * index)
+    for offset in 0..<count {
+      value |= Value(truncatingIfNeeded: bytes[position + offset]) << Value(8 * offset)
     }
     return value
   }

@@ -12,14 +12,27 @@ public struct Identifier: Hashable, Sendable, Comparable {
   }
 
   /// Nil unless there are exactly 16 bytes.
-  public init?(_ bytes: some Collection<UInt8>) {
+  public init?(_ bytes: [UInt8]) {
+    self.init(bytes[...])
+  }
+
+  /// Nil unless there are exactly 16 bytes.
+  ///
+  /// Not generic over collections: other modules would run it unspecialised, at 1 us for each call.
+  public init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    var (high, low) = (UInt64(0), UInt64(0))
+    for offset in 0..<8 {
+      high = high << 8 | UInt64(bytes[bytes.startIndex + offset])
+      low = low << 8 | UInt64(bytes[bytes.startIndex + offset + 8])
+    }
+    self.init(high: high, low: low)
   }
 
   public var bytes: [UInt8] {
-    (0..<16).map { byte(at: $0) }
+    [UInt8](capacity: Self.byteCount) { output in
+      for offset in 0..<Self.byteCount { output.append(byte(at: offset)) }
+    }
   }
 
   /// The byte at `offset`, 0 to 15.

@@ -2,6 +2,7 @@
 enum TLV {
   static func encode(_ attributes: Attributes) -> [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
     for (name, value) in attributes {
       bytes.append(value.type)
       bytes.append(littleEndian: UInt16(name.utf8.count))
@@ -23,7 +24,7 @@ enum TLV {
       let nameCount: UInt16 = try reader.readInteger()
       let nameBytes = try reader.read(Int(nameCount))
       guard (1...Attributes.maximumNameByteCount).contains(Int(nameCount)),
-        let name = String(validating: nameBytes, as: UTF8.self),
+        let name = String(validUTF8: nameBytes),
         !name.hasControlCharacter
       else { throw VaultError(.attributesMalformed, "a name") }
       guard previous?.lexicographicallyPrecedes(nameBytes) ?? true else { throw VaultError(.attributesMalformed, "order") }
@@ -61,7 +62,7 @@ extension AttributeValue {
     var reader = ByteReader(bytes, orThrow: .attributesMalformed)
     switch type {
     case 1:
-      guard let text = String(validating: bytes, as: UTF8.self) else { throw VaultError(.attributesMalformed, "a text") }
+      guard let text = String(validUTF8: bytes) else { throw VaultError(.attributesMalformed, "a text") }
       self = .text(text)
     case 2:
       self = .data(Array(bytes))
@@ -73,6 +74,17 @@ extension AttributeValue {
       try reader.readEnd()
     default:
       throw VaultError(.attributesMalformed, "type \(type)")
+    }
+  }
+}
+
+extension String {
+  /// Nil for bytes that are not valid UTF-8. The standard library's own, which takes any collection, is ten times slower.
+  fileprivate init?(validUTF8 bytes: ArraySlice<UInt8>) {
+    do {
+      self.init(copying: try UTF8Span(validating: bytes.span))
+    } catch {
+      return nil
     }
   }
 }

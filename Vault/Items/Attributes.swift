@@ -8,7 +8,13 @@ public enum AttributeValue: Equatable, Sendable {
 
   /// Values that are the same bytes. (`String` compares characters, and would take é for e with an accent.)
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
-    left.type == right.type && left.bytes == right.bytes
+    switch (left, right) {
+    case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.data(let left), .data(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.time(let left), .time(let right)): left == right
+    default: false
+    }
   }
 }
 
@@ -31,12 +37,18 @@ public struct Attributes: Equatable, Sendable, Sequence {
     }
     set {
       let index = position(of: name)
-      entries.replaceSubrange(
-        index.at..<index.at + (index.isFound ? 1 : 0), with: newValue.map { [(name: name, value: $0)] } ?? [])
+      switch (newValue, index.isFound) {
+      case (let value?, true): entries[index.at].value = value
+      case (let value?, false): entries.insert((name: name, value: value), at: index.at)
+      case (nil, true): entries.remove(at: index.at)
+      case (nil, false): break
+      }
     }
   }
 
   private func position(of name: String) -> (at: Int, isFound: Bool) {
+    // What is decoded comes in order.
+    guard let last = entries.last, !last.name.utf8.lexicographicallyPrecedes(name.utf8) else { return (entries.count, false) }
     let at = entries.firstIndex { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) } ?? entries.count
     return (at, at < entries.count && entries[at].name.utf8.elementsEqual(name.utf8))
   }

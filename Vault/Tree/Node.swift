@@ -31,11 +31,32 @@ struct Node {
   func checkOrder() throws(VaultError) {
     guard body.count % entryByteCount == 0 else { throw VaultError(.nodeMalformed, "\(body.count) bytes") }
     for index in 0..<count {
-      let key = key(at: index)
-      guard index == 0 || self.key(at: index - 1).lexicographicallyPrecedes(key),
-        keyByteCount == 1 || key.starts(with: prefix)
-      else { throw VaultError(.nodeMalformed, "the keys are not in order") }
+      guard index == 0 || isKey(at: index - 1, before: index), keyByteCount == 1 || isKeyUnderPrefix(at: index) else {
+        throw VaultError(.nodeMalformed, "the keys are not in order")
+      }
     }
+  }
+
+  // Byte by byte and in place: a slice for each key costs more than proving the node does.
+
+  private func isKey(at left: Int, before right: Int) -> Bool {
+    let (left, right) = (left * entryByteCount, right * entryByteCount)
+    for offset in 0..<keyByteCount where body[left + offset] != body[right + offset] {
+      return body[left + offset] < body[right + offset]
+    }
+    return false
+  }
+
+  private func isKeyUnderPrefix(at index: Int) -> Bool {
+    prefix.indices.allSatisfy { body[index * entryByteCount + $0] == prefix[$0] }
+  }
+
+  /// Below zero where the key at `index` comes before `key`, zero where it is the same.
+  private func order(at index: Int, _ key: [UInt8]) -> Int {
+    for offset in 0..<keyByteCount where body[index * entryByteCount + offset] != key[offset] {
+      return Int(body[index * entryByteCount + offset]) - Int(key[offset])
+    }
+    return 0
   }
 
   /// For a leaf node that is filled in ascending order.
@@ -57,17 +78,18 @@ struct Node {
   func identifier(at index: Int) -> Identifier { Identifier(key(at: index)) ?? .zero }
 
   /// Where the key is, or would be.
-  private func search(_ key: some Collection<UInt8>) -> (index: Int, isFound: Bool) {
+  private func search(_ key: [UInt8]) -> (index: Int, isFound: Bool) {
     var low = 0
     var high = count
     while low < high {
       let middle = (low + high) / 2
-      if self.key(at: middle).lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+      if order(at: middle, key) < 0 { low = middle + 1 } else { high = middle }
     }
-    return (low, low < count && self.key(at: low).elementsEqual(key))
+    return (low, low < count && order(at: low, key) == 0)
   }
 
-  func digest(of key: some Collection<UInt8>) -> Digest? {
+  func digest(of key: [UInt8]) -> Digest? {
+    precondition(key.count == keyByteCount)
     let place = search(key)
     return place.isFound ? digest(at: place.index) : nil
   }

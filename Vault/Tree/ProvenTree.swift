@@ -29,7 +29,7 @@ struct ProvenTree {
 
   /// The child for the next byte of the prefix; nil where `parent` lists none.
   func child(_ byte: UInt8, of parent: Node) throws -> Node? {
-    guard let digest = parent.digest(of: CollectionOfOne(byte)) else { return nil }
+    guard let digest = parent.digest(of: [byte]) else { return nil }
     return try node(parent.prefix + [byte], expecting: digest)
   }
 

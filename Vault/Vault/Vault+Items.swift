@@ -100,7 +100,7 @@ extension Vault {
         guard try state.groupKeys(group) == nil else { throw VaultError(.unknownGroup, group.name) }
         throw VaultError(.groupNotFound, group.name)
       }
-      var entries: [Entry] = []
+      var entries: [Identifier: [Entry]] = [:]
       var unavailableCount = 0
       try state.forEachRecord { record, meta in
         if meta.kind == .group { try Self.check(try state.keys.openGroup(record, meta: meta), isIn: groups) }
@@ -109,13 +109,14 @@ extension Vault {
         guard group.map({ $0 == itemGroup.group }) ?? true else { return }
         do {
           let entry = try state.openItem(record, meta: meta, group: itemGroup)
-          if isIncluded(entry) { entries.append(entry) }
+          if isIncluded(entry) { entries[record.group, default: []].append(entry) }
         } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
           unavailableCount += 1
         }
       }
-      entries.sort { ($0.reference.group, $0.reference.id) < ($1.reference.group, $1.reference.id) }
-      return EntryList(entries: entries, unavailableCount: unavailableCount)
+      // The walk is ascending, so each group's entries are in order already.
+      let ordered = groups.values.sorted { $0.group < $1.group }.flatMap { entries.removeValue(forKey: $0.groupID) ?? [] }
+      return EntryList(entries: ordered, unavailableCount: unavailableCount)
     }
   }
 

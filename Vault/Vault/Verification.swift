@@ -71,7 +71,7 @@ private struct VerificationWalk {
     guard node.prefix.count < state.tree.depth else { return try visitRecords(of: node) }
     for byte in UInt8.min...UInt8.max {
       let prefix = node.prefix + [byte]
-      if let digest = node.digest(of: CollectionOfOne(byte)) {
+      if let digest = node.digest(of: [byte]) {
         listedNodes.insert(prefix)
         try collect { try $0.visit($0.state.tree.node(prefix, expecting: digest)) }
       } else {

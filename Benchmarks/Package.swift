@@ -1,0 +1,31 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A package of its own, so that whoever uses the libraries does not fetch or build it.
+let package = Package(
+  name: "coffer-benchmarks",
+  dependencies: [
+    .package(name: "coffer", path: "..")
+  ],
+  targets: [
+    .systemLibrary(name: "CBaseline"),
+    .target(
+      name: "BenchmarkKit",
+      dependencies: [
+        "CBaseline", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+      ]),
+    .executableTarget(
+      name: "vault-benchmark",
+      dependencies: [
+        "BenchmarkKit", "CBaseline", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+      ],
+      path: "Sources/VaultBenchmark"),
+    .executableTarget(
+      name: "process-benchmark",
+      dependencies: [
+        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+      ],
+      path: "Sources/ProcessBenchmark"),
+  ],
+  swiftLanguageModes: [.v6]
+)

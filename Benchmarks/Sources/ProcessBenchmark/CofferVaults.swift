@@ -1,0 +1,68 @@
+import BenchmarkKit
+import Glibc
+import Storage
+import VaultCore
+
+/// `coffer` on vaults of its own.
+struct CofferVaults {
+  private static let passphrase = "correct horse battery staple"
+  private let program: String
+  private let directory: String
+  private let environment: [String]
+  private let keyFile: String
+
+  init(_ program: String, in directory: String) throws {
+    self.program = program
+    self.directory = directory
+    environment = Command.inherited + ["COFFER_HOME=\(directory)/home"]
+    keyFile = "\(directory)/key"
+    try write(String(decoding: SampleVault.keyFileBytes, as: UTF8.self), to: keyFile)
+  }
+
+  func contender(itemCount: Int) throws -> Contender {
+    let sample = try SampleVault(itemCount: itemCount, in: directory)
+    let read = try sample.copy(to: "\(directory)/get-\(itemCount).coffer").path
+    let written = try sample.copy(to: "\(directory)/put-\(itemCount).coffer").path
+    return Contender(
+      name: "coffer, key file",
+      get: { command("get", read, SampleVault.name($0 % itemCount)) },
+      put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.") })
+  }
+
+  private func command(_ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil) -> Command {
+    Command(
+      [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--key-file", keyFile, "--no-input"],
+      input: input, environment: environment)
+  }
+
+  /// A vault of ten items behind a passphrase, with the standard key derivation.
+  func passphraseGet() throws -> (Int) -> Command {
+    let path = "\(directory)/passphrase.coffer"
+    if access(path, F_OK) != 0 {
+      var vault = try Vault.create(in: try FileStore.create(at: path), with: try Self.credential(), at: SampleVault.time)
+      try vault.transaction { transaction in
+        for index in 0..<10 {
+          try transaction.add(SampleVault.item(index), secret: try SampleVault.secret(index), at: SampleVault.time)
+        }
+      }
+    }
+    return { index in
+      let name = SampleVault.name(index % 10)
+      return Command(
+        [
+          program, "secret", "get", "\(name.service)/\(name.account)", "--vault", path, "--passphrase-fd", "0", "--no-input",
+        ], input: Self.passphrase, environment: environment)
+    }
+  }
+
+  private static func credential() throws -> Credential {
+    try .passphrase(Secret(copying: Array(passphrase.utf8).span.bytes))
+  }
+}
+
+func write(_ text: String, to path: String) throws {
+  guard let file = fopen(path, "w") else { throw BenchmarkError("\(path): cannot be written") }
+  fputs(text, file)
+  fclose(file)
+  chmod(path, 0o600)
+}

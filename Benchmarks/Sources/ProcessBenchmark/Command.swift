@@ -1,0 +1,65 @@
+import BenchmarkKit
+import Glibc
+
+/// One whole process, from posix_spawn to its end.
+struct Command {
+  let arguments: [String]
+  var environment: [String]
+  /// What it reads on standard input; nothing where it is nil.
+  var input: String?
+
+  init(_ arguments: [String], input: String? = nil, environment: [String] = Command.inherited) {
+    self.arguments = arguments
+    self.input = input
+    self.environment = environment
+  }
+
+  static let inherited: [String] = {
+    var all: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+      all.append(String(cString: entry))
+      next += 1
+    }
+    return all
+  }()
+
+  /// Waits for its end. Output is thrown away.
+  func run() throws {
+    var pipeEnds: [Int32] = [-1, -1]
+    if let input {
+      guard pipe(&pipeEnds) == 0 else { throw BenchmarkError("pipe") }
+      // Short enough for the pipe's buffer, so that nobody has to wait.
+      _ = input.withCString { write(pipeEnds[1], $0, strlen($0)) }
+      close(pipeEnds[1])
+    }
+    defer { if pipeEnds[0] >= 0 { close(pipeEnds[0]) } }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if pipeEnds[0] >= 0 {
+      posix_spawn_file_actions_adddup2(&actions, pipeEnds[0], 0)
+      posix_spawn_file_actions_addclose(&actions, pipeEnds[0])
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+
+    let argv = arguments.map { strdup($0) } + [nil]
+    let envp = environment.map { strdup($0) } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var process = pid_t()
+    let spawned = posix_spawnp(&process, arguments[0], &actions, nil, argv, envp)
+    guard spawned == 0 else { throw BenchmarkError("\(arguments[0]): \(String(cString: strerror(spawned)))") }
+    var status = Int32()
+    var usage = rusage()
+    guard wait4(process, &status, 0, &usage) == process else { throw BenchmarkError("wait4") }
+    guard status == 0 else { throw BenchmarkError("\(arguments.joined(separator: " ")): status \(status)") }
+  }
+
+  /// Where a program is, or nil.
+  static func find(_ name: String) -> String? {
+    let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+}

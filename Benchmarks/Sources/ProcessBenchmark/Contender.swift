@@ -1,0 +1,29 @@
+import BenchmarkKit
+import Glibc
+
+/// A way to keep secrets, filled with a number of items.
+struct Contender {
+  let name: String
+  let get: (_ index: Int) -> Command
+  /// Nil where there is nothing to compare.
+  let put: ((_ index: Int) -> Command)?
+}
+
+/// One row of the table, measured in turn with all others.
+final class Track {
+  let name: String
+  let itemCount: Int
+  var samples = Samples()
+  private let command: (Int) -> Command
+
+  init(_ name: String, itemCount: Int = 0, _ command: @escaping (Int) -> Command) {
+    self.name = name
+    self.itemCount = itemCount
+    self.command = command
+  }
+
+  func run(round: Int) throws {
+    let command = command(round)
+    try samples.measure { try command.run() }
+  }
+}
