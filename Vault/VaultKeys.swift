@@ -47,14 +47,20 @@ final class VaultKeys {
     return try seal.seal(attributes: group.attributes, secret: try group.encodeSecret(), with: system)
   }
 
+  /// The plaintext of field `a` of a group's record.
+  func groupAttributes(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> [UInt8] {
+    let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
+    return try seal.open(.attributes, of: record, with: system).copyIntoUnprotectedBytes()
+  }
+
   /// Opens a group's record, which must be proven.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    let attributes = try seal.open(.attributes, of: record, with: system)
+    let attributes = try groupAttributes(record, meta: meta)
     let secret = try seal.open(.secret, of: record, with: system)
     let group = try GroupKeys.decode(
-      attributes: attributes.copyIntoUnprotectedBytes(), secret: secret, version: meta.version)
+      attributes: attributes, secret: secret, version: meta.version)
     guard groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
     return group
   }

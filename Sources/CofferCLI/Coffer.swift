@@ -19,29 +19,27 @@ extension Coffer {
   static func start() -> ExitStatus {
     do {
       try RawArguments.check()
-      guard var command = try parsed() else { return .ok }
-      try command.run()
+      try work()
       return .ok
     } catch {
       let failure = Failure(error)
-      try? Descriptor.error.write(failure.text)
+      Descriptor.error.note(failure.text)
       return failure.status
     }
   }
 
-  /// Nil where help or the version was wanted, and has been printed.
-  private static func parsed() throws -> (any ParsableCommand)? {
+  private static func work() throws {
+    var isParsed = false
     do {
-      let command = try parseAsRoot()
-      // Its own command for "coffer help" prints by throwing.
-      guard "\(type(of: command))" == "HelpCommand" else { return command }
-      var help = command
-      try help.run()
-      return nil
+      var command = try parseAsRoot()
+      isParsed = true
+      try command.run()
     } catch {
-      guard exitCode(for: error) == .success else { throw Failure(parsing: error) }
-      try Descriptor.output.write(fullMessage(for: error) + "\n")
-      return nil
+      // Help and the version come as errors, from the parser or from its own command "help".
+      if !(error is Failure), exitCode(for: error) == .success {
+        return try Descriptor.output.write(fullMessage(for: error) + "\n")
+      }
+      throw isParsed ? error : Failure(parsing: error)
     }
   }
 }

@@ -7,6 +7,8 @@ public final class MemoryStore: Store, Rows {
   public var header: [Int: [UInt8]] = [:]
   public var nodes: [[UInt8]: [UInt8]] = [:]
   public var records: [Identifier: SealedRecord] = [:]
+  /// Rows that the index over groups does not show.
+  public var hiddenFromIndex: Set<Identifier> = []
   /// Thrown by the next commit, after the change was put together and before any of it is kept.
   public var nextCommitError: (any Error)?
   /// The number of changes that were kept.
@@ -59,6 +61,6 @@ public final class MemoryStore: Store, Rows {
   }
 
   public func records(inGroup group: Identifier) throws -> [Identifier] {
-    records.values.filter { $0.group == group }.map(\.id).sorted()
+    records.values.filter { $0.group == group && !hiddenFromIndex.contains($0.id) }.map(\.id).sorted()
   }
 }

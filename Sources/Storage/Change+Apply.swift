@@ -1,11 +1,15 @@
 import VaultCore
 
 extension Change {
+  /// Whether it makes room: records go, and none is written. What accounts for them may be.
+  var onlyRemoves: Bool { !records.isEmpty && records.values.allSatisfy { $0 == nil } }
+
   /// Writes the rows, within a transaction.
   ///
   /// Each statement must have written its one row: SQLite reports success also where a trigger or a rule in the file kept it from
   /// writing. In ascending order, so that the same change makes the same file and the B-trees are walked once.
-  /// - Throws: `columnMismatch` for a row that no reader would accept; `schemaAltered` where SQLite did not write; what SQLite throws.
+  /// - Throws: `columnMismatch` for a row that no reader would accept; `schemaAltered` where SQLite did not write; what SQLite
+  ///   throws.
   func apply(to connection: Connection) throws {
     for (key, value) in header.sorted(by: { $0.key < $1.key }) {
       let key = Int64(key)

@@ -4,8 +4,8 @@ import VaultCore
 
 /// Makes a vault: built under another name, made durable, and then given its own name, if nobody else has taken it.
 ///
-/// A process that dies on the way leaves nothing at the path, and at most a file `.NAME.….new` beside it that means nothing. The next
-/// creation removes it.
+/// A process that dies on the way leaves nothing at the path, and at most a file `.NAME.….new` beside it that means nothing. The
+/// next creation removes it.
 struct Creation {
   private let location: Location
 
@@ -26,7 +26,8 @@ struct Creation {
   }
 
   /// Within the side lock.
-  /// - Throws: `vaultExists`; `inDoubt` where the vault has its name and it is not known whether it keeps it; what writing throws.
+  /// - Throws: `vaultExists`; `inDoubt` where the vault has its name and it is not known whether it keeps it; what writing
+  ///   throws.
   func run(_ change: Change) throws {
     try checkVacant()
     removeLeftovers()

@@ -2,10 +2,10 @@ public import VaultCore
 
 /// A vault in an SQLite file: the store that the core reads and writes through.
 ///
-/// Many processes and threads may use one vault at a time, each through a store of its own. A store is **not thread-safe**: it belongs
-/// to one thread at a time, and its own calls must not be nested in its closures (that stops the program).
+/// Many processes and threads may use one vault at a time, each through a store of its own. A store is **not thread-safe**: it
+/// belongs to one thread at a time, and its own calls must not be nested in its closures (that stops the program).
 ///
-/// The file is at rest when nobody has it open: one file, and an empty `.lock` beside it that writers queue at.
+/// The file is at rest when nobody has it open: one file, and a `.lock` beside it that writers queue at.
 public final class FileStore: Store {
   private enum State {
     /// Made by the first commit.
@@ -29,8 +29,8 @@ public final class FileStore: Store {
 
   /// Opens a vault that exists. It is not changed by that.
   ///
-  /// The directory may be reached through symbolic links, the file may not be one. Where nothing can be written the vault can be read,
-  /// as long as nobody left changes in its log.
+  /// The directory may be reached through symbolic links, the file may not be one. Where nothing can be written the vault can be
+  /// read, as long as nobody left changes in its log.
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
   /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `damaged`, `replaced`, `symbolicLink`,
@@ -64,12 +64,12 @@ public final class FileStore: Store {
     _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) { try vault.checkpoint() }
   }
 
-  /// A store for a vault that does not exist yet. Nothing is at the path before the first commit, and all that the commit holds is
-  /// there, durable, with the file: it is built under another name. Until then the store is empty.
+  /// A store for a vault that does not exist yet. Nothing is at the path before the first commit, and all that the commit holds
+  /// is there, durable, with the file: it is built under another name. Until then the store is empty.
   ///
   /// - Parameter createDirectory: Makes the directory, and those above, for this user alone, where they are missing.
-  /// - Throws: `StorageError`: `vaultExists`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly`,
-  ///   `full`, `io`. The first commit throws `vaultExists` where somebody else was first.
+  /// - Throws: `StorageError`: `vaultExists`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`,
+  ///   `readOnly`, `full`, `io`. The first commit throws `vaultExists` where somebody else was first.
   public static func create(
     at path: String, createDirectory: Bool = false, busyTimeout: Duration = .seconds(10)
   ) throws -> FileStore {
@@ -78,8 +78,8 @@ public final class FileStore: Store {
     return FileStore(location, .pending(try Creation(location)), busyTimeout, .automatic)
   }
 
-  /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`, `replaced`,
-  ///   `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`,
+  ///   `replaced`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
     enter()
     defer { leave() }
@@ -94,9 +94,9 @@ public final class FileStore: Store {
     }
   }
 
-  /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store from
-  ///   `create`), and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After `inDoubt`
-  ///   the change was made or not, as a whole; after any other error it was not.
+  /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store
+  ///   from `create`), and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
+  ///   `inDoubt` the change was made or not, as a whole; after any other error it was not.
   public func commit(_ prepare: (any Rows) throws -> Change) throws {
     enter()
     defer { leave() }
@@ -109,7 +109,7 @@ public final class FileStore: Store {
       let vault = try opened(deadline)
       try lock.withLock(until: deadline) {
         vault.wait(until: deadline)
-        try vault.write(prepare)
+        try vault.write(prepare, makeRoom: lock.releaseReserve)
       }
     }
   }

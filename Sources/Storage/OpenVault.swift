@@ -47,10 +47,7 @@ final class OpenVault {
     }
     try Self.checkSize(location)
     try read { _ in }
-    if unchanging == nil {
-      try connection.run(.durable)
-      try connection.run(.noAutomaticCheckpoint)
-    }
+    if unchanging == nil { try connection.run(.durable) }
   }
 
   var isPoisoned: Bool { connection.isPoisoned }
@@ -89,7 +86,9 @@ final class OpenVault {
   private static func checkSize(_ location: Location) throws(StorageError) {
     guard let file = try FileStatus.at(location.path), file.size % Int64(Container.pageByteCount) != 0 else { return }
     // After a crash the end of the file may be torn, and whole in the log.
-    guard try location.hasPendingChanges() else { throw StorageError(.damaged, "\(location.path) is cut off within a page") }
+    guard try location.hasPendingChanges() else {
+      throw StorageError(.storageDamaged, "\(location.path) is cut off within a page")
+    }
   }
 
   /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.
@@ -118,9 +117,34 @@ final class OpenVault {
     return try body(rows)
   }
 
-  /// Within the side lock. Until COMMIT is run nothing has been changed, whatever fails.
-  func write(_ prepare: (any Rows) throws -> Change) throws {
+  /// Within the side lock.
+  ///
+  /// On a full disk a change that only removes records is tried once more after `makeRoom`: else nobody could ever delete
+  /// anything there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
+  func write(_ prepare: (any Rows) throws -> Change, makeRoom: () -> Bool) throws {
     try settleJournal()
+    var prepared: (change: Change, version: Int64)?
+    do {
+      try transact { rows in
+        let change = try prepare(rows)
+        if change.onlyRemoves { prepared = (change, try connection.integer(.dataVersion)) }
+        return change
+      }
+    } catch let error where StorageError.Code.full ~= error {
+      guard let prepared, makeRoom() else { throw error }
+      try transact { _ in
+        guard try connection.integer(.dataVersion) == prepared.version else { throw error }
+        return prepared.change
+      }
+    }
+    if connection.logPages >= Self.checkpointPages {
+      // The commit is durable in the log. If this fails in fsync the connection is poisoned, and the next call says so.
+      _ = try? connection.checkpoint(.passive)
+    }
+  }
+
+  /// Until COMMIT is run nothing has been changed, whatever fails.
+  private func transact(_ prepare: (any Rows) throws -> Change) throws {
     try connection.run(.beginWrite)
     let rows = StoredRows(connection)
     do {
@@ -137,10 +161,6 @@ final class OpenVault {
       throw error
     }
     try commit()
-    if connection.logPages >= Self.checkpointPages {
-      // The commit is durable in the log. If this fails in fsync the connection is poisoned, and the next call says so.
-      _ = try? connection.checkpoint(.passive)
-    }
   }
 
   private func commit() throws(StorageError) {
@@ -148,15 +168,16 @@ final class OpenVault {
       try connection.run(.commit)
     } catch {
       endWithoutChange()
-      // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning. All
-      // else may have left the end mark, or the changed pages, where the next one to open finds them.
+      // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning.
+      // All else may have left the end mark, or the changed pages, where the next one to open finds them.
       if error.code == .full || error.code == .busy { throw error }
       connection.poison()
       throw StorageError(.inDoubt, error.detail)
     }
   }
 
-  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to open.
+  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to
+  /// open.
   private func endWithoutChange() {
     guard connection.isInTransaction else { return }
     do { try connection.run(.rollback) } catch {
@@ -182,8 +203,9 @@ final class OpenVault {
     let wantsLog = journal == .automatic && FileSystem.sharesMemory(at: location.directory)
     defer { checkedSchema = nil }
     if wantsLog && !usesLog {
-      // Where SQLite finds no shared memory it stays with the journal, and where a reader is busy it is tried again.
-      do { _ = try connection.text(.useLog) } catch StorageError.Code.busy { return }
+      // Where SQLite finds no shared memory it stays with the journal; where a reader is busy, or the disk full, it is tried
+      // again.
+      do { _ = try connection.text(.useLog) } catch StorageError.Code.busy { return } catch StorageError.Code.full { return }
     } else if usesLog && !wantsLog {
       // Alone, the log needs no shared memory. The first read afterwards gives the lock back.
       try connection.run(.exclusive)

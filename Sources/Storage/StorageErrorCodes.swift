@@ -11,8 +11,8 @@ extension StorageError.Code {
   public static let schemaAltered = Self("schemaAltered")
   /// A column of another type or length than the format says.
   public static let columnMismatch = Self("columnMismatch")
-  /// Truncated, or inconsistent as a database.
-  public static let damaged = Self("damaged")
+  /// Truncated, or inconsistent as a database, or on a bad sector, which SQLite reports alike.
+  public static let storageDamaged = Self("storageDamaged")
   /// Another file was put in its place, or it was removed, while it was open.
   public static let replaced = Self("replaced")
   /// A small file (anchor, device key) of another length than it must have.
@@ -34,8 +34,8 @@ extension StorageError.Code {
   public static let full = Self("full")
   /// The file, its directory or its file system cannot be written. Nothing was changed.
   public static let readOnly = Self("readOnly")
-  /// An input/output error at or after the commit: the change was made, or not. Every later call on this store fails so too, because
-  /// a failed fsync cannot be repeated: open another store, and read the generation.
+  /// An input/output error at or after the commit: the change was made, or not. Every later call on this store fails so too,
+  /// because a failed fsync cannot be repeated: open another store, and read the generation.
   public static let inDoubt = Self("inDoubt")
   /// Any other input/output error. Nothing was changed.
   public static let io = Self("io")

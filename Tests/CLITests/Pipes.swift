@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// What a command without a terminal did.
 struct Outcome {
@@ -7,17 +8,24 @@ struct Outcome {
   /// Nil where it had to be killed.
   var status: Int32?
   var milliseconds: Double
+  var processorTime: Double
 }
 
 extension Child {
+  static let spawning = Mutex(())
+
   /// Runs a command to its end with pipes for its three descriptors.
   static func run(_ command: String, in directory: String, environment: [String], input: [UInt8], limit: Int) throws -> Outcome {
-    let (inputEnd, inputStart) = try pipe()
-    let (outputEnd, outputStart) = try pipe()
-    let (errorEnd, errorStart) = try pipe()
     let start = ContinuousClock.now
-    let child = try Child(command, in: directory, environment: environment, descriptors: [inputEnd, outputStart, errorStart])
-    for descriptor in [inputEnd, outputStart, errorStart] { close(descriptor) }
+    // One at a time, so that no other child inherits an end before it is marked, and keeps the pipe open.
+    let (child, inputStart, outputEnd, errorEnd) = try spawning.withLock { _ in
+      let (inputEnd, inputStart) = try pipe()
+      let (outputEnd, outputStart) = try pipe()
+      let (errorEnd, errorStart) = try pipe()
+      let child = try Child(command, in: directory, environment: environment, descriptors: [inputEnd, outputStart, errorStart])
+      for descriptor in [inputEnd, outputStart, errorStart] { close(descriptor) }
+      return (child, inputStart, outputEnd, errorEnd)
+    }
     // Fits into the pipe: transcripts hold short lines.
     _ = unsafe Glibc.write(inputStart, input, input.count)
     close(inputStart)
@@ -38,13 +46,16 @@ extension Child {
     close(errorEnd)
     let taken = start.duration(to: .now)
     return Outcome(
-      output: String(decoding: collected[0], as: UTF8.self), errors: String(decoding: collected[1], as: UTF8.self), status: status,
-      milliseconds: Double(taken.components.seconds) * 1e3 + Double(taken.components.attoseconds) / 1e15)
+      output: String(decoding: collected[0], as: UTF8.self), errors: String(decoding: collected[1], as: UTF8.self),
+      status: status,
+      milliseconds: Double(taken.components.seconds) * 1e3 + Double(taken.components.attoseconds) / 1e15,
+      processorTime: child.processorTime)
   }
 
   private static func pipe() throws -> (end: Int32, start: Int32) {
     var both: [Int32] = [-1, -1]
-    guard unsafe pipe2(&both, O_CLOEXEC) == 0 else { throw Failed(what: "pipe2") }
+    guard unsafe Glibc.pipe(&both) == 0 else { throw Failed(what: "pipe") }
+    for descriptor in both { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     return (both[0], both[1])
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A terminal whose person is a list of steps.
 final class PseudoTerminal {
@@ -10,14 +11,14 @@ final class PseudoTerminal {
   private var seen = 0
 
   init() throws {
-    let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (master, slave): (Int32, Int32) = (-1, -1)
     var name = [CChar](repeating: 0, count: 64)
-    guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, unsafe ptsname_r(master, &name, name.count) == 0 else {
-      throw Child.Failed(what: "pseudo-terminal")
+    try Child.spawning.withLock { _ in
+      guard unsafe openpty(&master, &slave, &name, nil, nil) == 0 else { throw Child.Failed(what: "pseudo-terminal") }
+      for descriptor in [master, slave] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
-    self.master = master
+    (self.master, self.slave) = (master, slave)
     path = unsafe name.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
-    slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
   }
 
   deinit {
@@ -37,8 +38,7 @@ final class PseudoTerminal {
   }
 
   /// Waits until `text` has been written after what was expected before.
-  func expect(_ text: String, until deadline: Deadline) -> Bool {
-    let wanted = Array(text.utf8)
+  func expect(_ wanted: [UInt8], until deadline: Deadline) -> Bool {
     while true {
       if transcript.count - seen >= wanted.count {
         for start in seen...(transcript.count - wanted.count)

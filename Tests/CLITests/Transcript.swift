@@ -16,7 +16,7 @@ struct Transcript {
   }
 
   enum Action {
-    case expect(String)
+    case expect([UInt8])
     case send([UInt8])
     case signal(Int32)
     case mode(String)
@@ -49,7 +49,7 @@ struct Transcript {
     case "<": steps[last].input += Self.bytes(rest, lineEnd: true)
     case ">": steps[last].output.append(rest)
     case "!": steps[last].errors.append(rest)
-    case "expect": steps[last].actions.append(.expect(rest))
+    case "expect": steps[last].actions.append(.expect(Self.bytes(rest, lineEnd: false)))
     case "send": steps[last].actions.append(.send(Self.bytes(rest, lineEnd: false)))
     case "mode": steps[last].actions.append(.mode(rest))
     case "signal":

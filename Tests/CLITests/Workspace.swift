@@ -1,11 +1,12 @@
 import Glibc
+import Synchronization
 
 /// A fresh directory with an empty home, in which the steps of one transcript run one after the other.
 final class Workspace {
   /// After which a step hangs, in milliseconds.
   private static let limit = 30_000
   /// How often a step that must be fast is tried: other processes share the machine.
-  private static let attempts = 20
+  private static let attempts = 8
 
   private let path: String
 
@@ -55,21 +56,29 @@ final class Workspace {
   /// What was not as it must be.
   func run(_ step: Transcript.Step) throws -> [String] {
     var failures: [String] = []
-    for _ in 0..<Self.attempts {
+    for attempt in 0..<Self.attempts {
       let outcome = try Child.run(step.command, in: path, environment: environment, input: step.input, limit: Self.limit)
       failures = []
-      if outcome.status != step.status { failures.append("status \(outcome.status.map { "\($0)" } ?? "none: killed after a hang")") }
+      if outcome.status != step.status {
+        failures.append("status \(outcome.status.map { "\($0)" } ?? "none: killed after a hang")")
+      }
       if !Pattern.matches(outcome.output, step.output) { failures.append("stdout: \(outcome.output.prefix(2000))") }
       if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
       guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
-      failures.append("took \(outcome.milliseconds) ms")
+      // Where others take the processor, what the command took of it counts, as long as it has not waited for anything either.
+      let isBusy = outcome.processorTime <= Double(limit) && outcome.milliseconds <= Double(20 * limit)
+      if attempt + 1 == Self.attempts, isBusy { return [] }
+      failures.append("took \(outcome.milliseconds) ms, \(outcome.processorTime) ms of the processor")
+      usleep(UInt32(attempt) * 20_000)
     }
     return failures
   }
 
   func runOnTerminal(_ step: Transcript.Step) throws -> [String] {
     let terminal = try PseudoTerminal()
-    let child = try Child(step.command, in: path, environment: environment, terminal: terminal.path)
+    let child = try Child.spawning.withLock { _ in
+      try Child(step.command, in: path, environment: environment, terminal: terminal.path)
+    }
     let deadline = Deadline(milliseconds: Self.limit)
     var failures: [String] = []
     var modes: [String] = []
@@ -77,7 +86,7 @@ final class Workspace {
       switch action {
       case .expect(let text):
         guard terminal.expect(text, until: deadline) else {
-          failures.append("never said: \(text)")
+          failures.append("never said: \(String(decoding: text, as: UTF8.self))")
           break
         }
       case .send(let bytes): terminal.send(bytes)

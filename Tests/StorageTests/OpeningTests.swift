@@ -29,7 +29,8 @@ import VaultCore
     fixture.write([])
     #expect(opening(fixture) == .notAVault)
     #expect(fixture.read() == [])
-    fixture.write(Array("A text, and a long one, that has more than the hundred bytes that the header of a file has in SQLite.".utf8))
+    fixture.write(
+      Array("A text, and a long one, that has more than the hundred bytes that the header of a file has in SQLite.".utf8))
     #expect(opening(fixture) == .notAVault)
   }
 
@@ -132,9 +133,11 @@ import VaultCore
     let holder = Child([probe, "umask", umask, "hold", path])
     #expect(holder.line() == "ok holding")
     #expect(
-      run("sh", "-c", "stat -c '%n %a' \(fixture.directory)/a \(fixture.directory)/a/b \(fixture.directory)/a/b/* | sed 's|.*/||'") == [
-        "a 700", "b 700", "vault.coffer 600", "vault.coffer-shm 600", "vault.coffer-wal 600", "vault.coffer.lock 600",
-      ])
+      run(
+        "sh", "-c", "stat -c '%n %a' \(fixture.directory)/a \(fixture.directory)/a/b \(fixture.directory)/a/b/* | sed 's|.*/||'")
+        == [
+          "a 700", "b 700", "vault.coffer 600", "vault.coffer-shm 600", "vault.coffer-wal 600", "vault.coffer.lock 600",
+        ])
   }
 
   @Test func truncated() throws {
@@ -146,11 +149,11 @@ import VaultCore
       fixture.write(Array(whole[..<length]))
       let failure = opening(fixture)
       // Without its marks, which end at 72, nothing says what the file was.
-      #expect(failure == (length < 72 ? .notAVault : .damaged), "\(length) bytes")
+      #expect(failure == (length < 72 ? .notAVault : .storageDamaged), "\(length) bytes")
       #expect(fixture.read().count == length)
     }
     fixture.write(whole + [0])
-    #expect(opening(fixture) == .damaged)
+    #expect(opening(fixture) == .storageDamaged)
     fixture.write(whole)
     #expect(opening(fixture) == nil)
   }
@@ -161,7 +164,7 @@ import VaultCore
     var bytes = fixture.read()
     bytes[offset] = value
     fixture.write(bytes)
-    #expect(opening(fixture) == .damaged)
+    #expect(opening(fixture) == .storageDamaged)
   }
 
   @Test func damagedPages() throws {
@@ -169,7 +172,7 @@ import VaultCore
     var bytes = fixture.read()
     for offset in 4096..<bytes.count { bytes[offset] = 0xA5 }
     fixture.write(bytes)
-    #expect(code { _ = try FileStore(at: fixture.path).recordCount() } == .damaged)
+    #expect(code { _ = try FileStore(at: fixture.path).recordCount() } == .storageDamaged)
   }
 
   @Test func replacedOrRemovedWhileOpen() throws {

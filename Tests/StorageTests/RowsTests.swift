@@ -20,7 +20,8 @@ import VaultCore
     }
   }
 
-  @Test(arguments: [([], [1, 2, 0xFF]), ([1], [1]), ([1, 1], [1]), ([0xFF], [0xFF]), ([3], []), ([1, 2], [])] as [([UInt8], [UInt8])])
+  @Test(
+    arguments: [([], [1, 2, 0xFF]), ([1], [1]), ([1, 1], [1]), ([0xFF], [0xFF]), ([3], []), ([1, 2], [])] as [([UInt8], [UInt8])])
   func recordsUnderAPrefix(prefix: [UInt8], expected: [UInt8]) throws {
     let fixture = try Fixture()
     var found: [SealedRecord] = []
@@ -78,7 +79,9 @@ import VaultCore
     #expect(throws: Own(number: 1)) { try store.read { _ in throw Own(number: 1) } }
     #expect(throws: Own(number: 2)) { try store.commit { _ in throw Own(number: 2) } }
     // Out of the middle of an iteration: the statement is free again.
-    for _ in 0..<3 { #expect(throws: Own(number: 3)) { try store.read { try $0.forEachRecord(under: []) { _ in throw Own(number: 3) } } } }
+    for _ in 0..<3 {
+      #expect(throws: Own(number: 3)) { try store.read { try $0.forEachRecord(under: []) { _ in throw Own(number: 3) } } }
+    }
     try store.commit { _ in Change() }
     try store.commit { _ in Fixture.adding(4) }
     #expect(try store.recordCount() == 4)
@@ -88,7 +91,8 @@ import VaultCore
     let fixture = try Fixture()
     let store = try FileStore(at: fixture.path)
     let changes: [(inout Change) -> Void] = [
-      { $0.header[0] = [1] }, { $0.header[1] = Array(repeating: 0, count: 4257) }, { $0.header[9] = Array(repeating: 0, count: 2049) },
+      { $0.header[0] = [1] }, { $0.header[1] = Array(repeating: 0, count: 4257) },
+      { $0.header[9] = Array(repeating: 0, count: 2049) },
       { $0.nodes[Array(repeating: 0, count: 18)] = [1] }, { $0.nodes[[]] = Array(repeating: 0, count: 196_609) },
       { $0.records[Fixture.identifier(1)] = Fixture.record(1, count: SealedRecord.maximumFieldByteCount + 1) },
     ]

@@ -83,6 +83,9 @@ final class GroupKeys {
     classKeys.last { $0.accessibility == accessibility }?.epoch
   }
 
+  /// Class and epoch of each key, in order.
+  var keyNames: [(accessibility: Accessibility, epoch: UInt32)] { classKeys.map { ($0.accessibility, $0.epoch) } }
+
   var hasPasscodeKey: Bool { currentEpoch(.whenPasscodeSetThisDevice) != nil }
 
   /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`.

@@ -10,31 +10,16 @@ final class Keyring {
     self.keys = keys
   }
 
-  /// Begins a transaction.
-  /// - Throws: `rolledBack`, `forked`, and what proving the header throws.
+  /// Begins a transaction. Where another process has written since, the state must continue the one seen last.
+  /// - Throws: `rolledBack`, `forked`, `slotsForged`, and what proving the header throws.
   func prove(_ rows: any Rows) throws -> ProvenState {
     let state = try ProvenState(proving: rows, keys: keys)
-    if let newest {
-      guard state.header.generation >= newest.header.generation else {
-        throw VaultError(.rolledBack, "generation \(state.header.generation) after \(newest.header.generation)")
-      }
-      guard state.header.generation > newest.header.generation || state.mac == newest.mac else { throw VaultError(.forked) }
+    if let newest, newest.mac != state.mac {
+      let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
+      _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
     }
     newest = state.sealedHeader
     return state
-  }
-
-  /// Whether the state continues the one that this process saw before: only with the history ring at hand can that be told.
-  func check(_ state: ProvenState, _ rows: SlotRows) throws(VaultError) {
-    guard let anchored else { return }
-    _ = try Anchor.compare(anchored.generation, anchored.mac, with: state, rows)
-  }
-
-  /// The state of the last transaction that had the history ring.
-  private(set) var anchored: (generation: UInt64, mac: Digest)?
-
-  func anchor(_ header: SealedHeader) {
-    anchored = (header.header.generation, header.mac)
   }
 
   /// - Returns: nil is a proven absence.
@@ -51,7 +36,6 @@ final class Keyring {
   /// After a commit of our own: groups that were current stay so.
   func adopt(_ header: SealedHeader, replacing mac: Digest, edited: [AccessGroup: GroupKeys]) {
     newest = header
-    anchor(header)
     for (group, known) in groups where known.mac == mac { groups[group]?.mac = header.mac }
     for (group, keys) in edited { groups[group] = (keys, header.mac) }
   }

@@ -86,6 +86,21 @@ struct ProvenState {
 
   // MARK: Items
 
+  /// The clear header of a record that was found under an item's identifier.
+  /// - Throws: `recordMalformed` for another kind of record; `unknownGroup`, `sealBroken` or `identifierMismatch` for one that is in
+  ///   another group, which no genuine writer makes.
+  /// - Parameter generation: the newest that a record may be of, where it is not the header's.
+  func itemMeta(_ record: SealedRecord, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
+    var header = header
+    header.generation = generation ?? header.generation
+    let meta = try RecordMeta(parsing: record, header: header)
+    guard meta.kind == .item else { throw VaultError(.recordMalformed, "no item") }
+    guard record.group != group.groupID else { return meta }
+    guard let actual = try allGroups()[record.group] else { throw VaultError(.unknownGroup, "\(record.group)") }
+    _ = try openItem(record, meta: meta, group: actual)
+    throw VaultError(.identifierMismatch, "\(record.id)")
+  }
+
   /// What is sealed in an item's attributes, checked against the identifier that it lies under.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
   func openItem(_ record: SealedRecord, meta: RecordMeta, group: GroupKeys) throws -> Entry {

@@ -17,7 +17,6 @@ public struct Transaction: ~Copyable {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
-    try keyring.check(state, slotRows)
     self.state = state
     self.keyring = keyring
     self.slotRows = slotRows
@@ -146,10 +145,7 @@ public struct Transaction: ~Copyable {
     } else {
       record = try state.record(id, expecting: leaf)
     }
-    guard record.group == group.groupID else { return nil }
-    var header = state.header
-    header.generation = generation
-    return (record, try RecordMeta(parsing: record, header: header))
+    return (record, try state.itemMeta(record, in: group, upTo: generation))
   }
 
   // MARK: Groups

@@ -83,10 +83,8 @@ extension Vault {
   private static func find(
     _ id: Identifier, _ group: GroupKeys, _ state: ProvenState
   ) throws -> (record: SealedRecord, meta: RecordMeta)? {
-    guard let record = try state.record(id), record.group == group.groupID else { return nil }
-    let meta = try RecordMeta(parsing: record, header: state.header)
-    guard meta.kind == .item else { throw VaultError(.recordMalformed, "no item") }
-    return (record, meta)
+    guard let record = try state.record(id) else { return nil }
+    return (record, try state.itemMeta(record, in: group))
   }
 
   // MARK: Walks

@@ -83,8 +83,7 @@ public struct Vault: ~Copyable {
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keyring.keys.integrity)
-      keyring.anchor(state.sealedHeader)
-      guard let bytes = try anchor?.load() else { return (RollbackCheck.noAnchor, UInt64(0)) }
+      guard let bytes = try anchor?.load(), !bytes.isEmpty else { return (RollbackCheck.noAnchor, UInt64(0)) }
       let anchor = try Anchor(parsing: bytes, keys: keyring.keys.integrity)
       return (try Anchor.compare(anchor.generation, anchor.mac, with: state, slotRows), anchor.generation)
     }

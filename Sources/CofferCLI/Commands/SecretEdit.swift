@@ -6,7 +6,8 @@ struct SecretEdit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
     abstract: "Change attributes of an item, or its secret in an editor.",
-    discussion: "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
+    discussion:
+      "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
   )
 
   @OptionGroup var item: ItemOptions
@@ -45,43 +46,50 @@ struct SecretEdit: ParsableCommand {
         item.apply(changes)
       }
     }
-    try opened.close()
+    opened.finish()
   }
 
   private func editSecret(_ selection: Selection) throws {
     guard !vault.noInput, Descriptor.input.isTerminal, Descriptor.output.isTerminal else {
       throw Failure(
-        .locked, "edit: an editor needs a terminal", hint: "coffer secret set --update NAME reads the new secret from standard input")
+        .locked, "edit: an editor needs a terminal",
+        hint: "coffer secret set --update NAME reads the new secret from standard input")
     }
     var opened = try vault.open()
     let entry = try selection.one(in: opened)
     let before = try about(entry.name) { try opened.secret(of: entry.reference) }
     let after = try edited(before)
-    guard !after.isEqual(to: before) else { return try Descriptor.error.write("\(entry.name.escapingControls()): unchanged\n") }
+    guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
       guard try opened.entry(entry.reference).generation == entry.generation else {
         throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
       }
       _ = try opened.update(entry.reference, secret: after, at: .now())
     }
-    try opened.close()
+    opened.finish()
   }
 
-  /// The file is gone when this returns or throws. Editors end a file with a line end; one that was not there before is dropped.
+  /// Editors end a file with a line end; one that was not there before is dropped.
   private func edited(_ before: borrowing Secret) throws -> Secret {
-    var ending: Int32?
+    let signals = try Editor.blockSignals()
     var after = try Secret(count: 0)
-    do {
-      let scratch = try ScratchDirectory()
-      try scratch.write(before)
-      ending = try Editor.run(on: scratch.filePath)
-      if ending == nil { after = try scratch.read() }
-    }
+    var ending: Int32?
+    try throughFile(before, signals, &after, &ending)
     if let ending {
-      raise(ending)
+      signals.letThrough(ending)
       throw Failure.cancelled
     }
     if !before.endsLine, after.endsLine { after.truncate(to: after.count - 1) }
     return after
+  }
+
+  /// The file is gone when this returns or throws.
+  private func throughFile(
+    _ before: borrowing Secret, _ signals: borrowing BlockedSignals, _ after: inout Secret, _ ending: inout Int32?
+  ) throws {
+    let scratch = try ScratchDirectory()
+    try scratch.write(before)
+    ending = try Editor.run(on: scratch.filePath, signals)
+    if ending == nil { after = try scratch.read() }
   }
 }

@@ -5,7 +5,8 @@ struct SecretGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Write a secret to standard output.",
-    discussion: "Exactly its bytes; at a terminal with a line end. coffer://GROUP/SERVICE/ACCOUNT#NAME writes an attribute instead."
+    discussion:
+      "Exactly its bytes; at a terminal with a line end. coffer://GROUP/SERVICE/ACCOUNT#NAME writes an attribute instead."
   )
 
   @OptionGroup var item: ItemOptions
@@ -33,7 +34,7 @@ struct SecretGet: ParsableCommand {
         try secret.write(to: output)
       }
     }
-    try opened.close()
+    opened.finish()
   }
 
   private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {
@@ -41,8 +42,8 @@ struct SecretGet: ParsableCommand {
     guard let value else {
       throw Failure(.notFound, "\(entry.name): has no attribute \(field)", hint: "coffer secret get --json NAME shows them")
     }
-    let text = json ? JSON.object([(field, try value.json())]).description + "\n" : value.text + (output.isTerminal ? "\n" : "")
-    try output.write(output.isTerminal && !json ? text.dropLast().description.escapingControls() + "\n" : text)
+    if json { return try output.write(JSON.object([(field, try value.json())]).description + "\n") }
+    try output.write(output.isTerminal ? value.text.escapingControls() + "\n" : value.text)
   }
 
   /// The members are text; the secret goes out between them from locked memory.

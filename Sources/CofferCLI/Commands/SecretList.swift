@@ -4,7 +4,8 @@ import VaultCore
 struct SecretList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items, never their secrets.",
-    discussion: "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
+    discussion:
+      "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
 
   @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
   var group: String?
@@ -71,9 +72,9 @@ private enum Listing {
       (itemClass == nil || itemClass?.itemClass == entry.item.itemClass) && isWanted(entry)
     }
     let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
-    try opened.close()
+    opened.finish()
     if found.unavailableCount > 0 {
-      try Descriptor.error.write("\(found.unavailableCount) items of other devices cannot be read here and are not shown\n")
+      Descriptor.error.note("\(found.unavailableCount) items of other devices cannot be read here and are not shown\n")
     }
     if json {
       let objects = try entries.map { JSON.object(try $0.members()) }

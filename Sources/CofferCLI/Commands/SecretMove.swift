@@ -40,22 +40,25 @@ struct SecretMove: ParsableCommand {
     let newGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) } ?? selection.group
     var opened = try vault.open()
     let entry = try selection.one(in: opened)
-    try opened.prepare(newGroup, isCreated: createGroup)
-    try about("\(name)") {
-      var reference = entry.reference
-      if newGroup != reference.group {
-        if let renamed, try opened.entry(entry.item.renamed(as: renamed), in: newGroup) != nil { throw VaultError(.duplicate) }
-        reference = try opened.move(reference, to: newGroup, at: .now())
+    let isGroupNew = try opened.lacks(newGroup, isCreated: createGroup)
+    try about(newName ?? entry.name) {
+      try opened.transaction { transaction in
+        if isGroupNew { try transaction.createGroup(newGroup, at: .now()) }
+        // Not a move and then a new name: on the way it could meet an item with its old name.
+        let secret = try transaction.secret(of: entry.reference)
+        try transaction.remove(entry.reference)
+        let item = entry.item.renamed(as: renamed)
+        try transaction.add(item, secret: secret, to: newGroup, accessible: entry.accessibility, at: .now())
       }
-      if let renamed { _ = try opened.update(reference, at: .now()) { $0 = $0.renamed(as: renamed) } }
     }
-    try opened.close()
+    opened.finish()
   }
 }
 
 extension Item {
   /// The same item under the name of another one.
-  func renamed(as other: Item) -> Item {
+  func renamed(as other: Item?) -> Item {
+    guard let other else { return self }
     var result = self
     let names = AttributeName.named(itemClass)
     result.attributes[names.service] = other.attributes[names.service]

@@ -5,7 +5,8 @@ struct SecretRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm",
     abstract: "Remove an item.",
-    discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed."
+    discussion:
+      "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed."
   )
 
   @OptionGroup var item: ItemOptions
@@ -26,6 +27,6 @@ struct SecretRemove: ParsableCommand {
       guard try Question.isYes("Remove \(entry.name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
     }
     try about(entry.name) { try opened.remove(entry.reference) }
-    try opened.close()
+    opened.finish()
   }
 }

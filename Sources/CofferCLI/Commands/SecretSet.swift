@@ -27,7 +27,9 @@ struct SecretSet: ParsableCommand {
 
   func run() throws {
     let selection = try Selection(item)
-    guard selection.name.field == nil else { throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr") }
+    guard selection.name.field == nil else {
+      throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
+    }
     let changes = try attributes.changes(for: selection.itemClass)
     let source = try SecretSource.choose(file: file, vault)
     let place = try vault.openPlace()
@@ -35,8 +37,8 @@ struct SecretSet: ParsableCommand {
     if case .stream = source { given = try source.read(isInputAllowed: false) }
     var opened = try vault.open(place)
     let group = try selection.group
-    try opened.prepare(group, isCreated: createGroup)
-    let existing = try opened.entry(selection.name.item(selection.itemClass), in: group)
+    let isGroupNew = try opened.lacks(group, isCreated: createGroup)
+    let existing = isGroupNew ? nil : try opened.entry(selection.name.item(selection.itemClass), in: group)
     if existing != nil, !update { throw duplicate(selection.name) }
     let secret = try given.take() ?? source.read(isInputAllowed: !vault.noInput)
     try about("\(selection.name)") {
@@ -48,11 +50,13 @@ struct SecretSet: ParsableCommand {
       } else {
         var new = try selection.name.item(selection.itemClass)
         new.apply(changes)
-        let accessibility = accessible?.accessibility ?? .whenUnlocked
-        _ = try opened.add(new, secret: secret, to: group, accessible: accessibility, at: .now())
+        try opened.transaction { transaction in
+          if isGroupNew { try transaction.createGroup(group, at: .now()) }
+          try transaction.add(new, secret: secret, to: group, accessible: accessible?.accessibility ?? .whenUnlocked, at: .now())
+        }
       }
     }
-    try opened.close()
+    opened.finish()
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

@@ -22,7 +22,7 @@ struct VaultUnlock: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    try vault.open().close()
+    try vault.open().finish()
   }
 }
 

@@ -2,7 +2,8 @@ import ArgumentParser
 import VaultCore
 
 struct VaultInit: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
 
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
@@ -10,13 +11,15 @@ struct VaultInit: ParsableCommand {
   @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
   var lowMemory = false
 
-  @Option(help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
   var keyFile: String?
 
   @Flag(help: "The key file alone opens the vault.")
   var noPassphrase = false
 
-  @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
+  @Option(
+    name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
   var passphraseDescriptor: Int32?
 
   @Flag(help: "Make a recovery key too, and print it once.")
@@ -41,17 +44,19 @@ struct VaultInit: ParsableCommand {
         in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
         deviceKey: try place.deviceKey())
       let text = recoveryKey ? try vault.addRecoverySlot() : nil
-      try vault.close()
+      vault.finish()
       if let text { try RecoveryKeyOutput.print(text) }
     }
-    if Descriptor.error.isTerminal { try? Descriptor.error.write("\(place.path.escapingControls()): a new vault\n") }
+    if Descriptor.error.isTerminal { Descriptor.error.note("\(place.path.escapingControls()): a new vault\n") }
   }
 
   private func credential() throws -> Credential {
     if noPassphrase, let keyFile { return try .keyFile(.readingFile(keyFile)) }
     let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
+    let file = try keyFile.map { try Secret.readingFile($0) }
+    Hardening.hide()
     let passphrase = try source.readNew("New passphrase")
-    guard let keyFile else { return try .passphrase(passphrase) }
-    return .passphrase(passphrase, andKeyFile: try .readingFile(keyFile))
+    guard let file else { return try .passphrase(passphrase) }
+    return .passphrase(passphrase, andKeyFile: file)
   }
 }

@@ -20,10 +20,11 @@ struct VaultPassphrase: ParsableCommand {
       throw Failure.usage("passphrase: the vault was opened by \(old.type.name)", hint: "coffer vault slot add --new-passphrase")
     }
     guard old.type != .passphraseAndKeyFile || file != nil else {
-      throw Failure.usage("passphrase: goes together with a key file", hint: "name that file again, or another: --new-key-file FILE")
+      throw Failure.usage(
+        "passphrase: goes together with a key file", hint: "name that file again, or another: --new-key-file FILE")
     }
     let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
-    try opened.close()
+    opened.finish()
   }
 }

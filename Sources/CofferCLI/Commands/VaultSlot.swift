@@ -11,7 +11,8 @@ struct VaultSlot: ParsableCommand {
 }
 
 struct SlotList: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.")
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.")
 
   @OptionGroup var vault: VaultOptions
 
@@ -46,14 +47,14 @@ struct SlotAdd: ParsableCommand {
     guard !newRecoveryKey else {
       var opened = try vault.open(place)
       let text = try about(place.path) { try opened.addRecoverySlot() }
-      try opened.close()
+      opened.finish()
       return try RecoveryKeyOutput.print(text)
     }
     let file = try slot.openedKeyFile()
     var opened = try vault.open(place)
     let credential = try slot.credential(file, isInputAllowed: !vault.noInput)
     _ = try about(place.path) { try opened.addSlot(credential, kdf: slot.kdf) }
-    try opened.close()
+    opened.finish()
   }
 }
 
@@ -73,6 +74,6 @@ struct SlotRemove: ParsableCommand {
       throw Failure(.notFound, "slot \(slot): there is none", hint: "coffer vault slot list")
     }
     try about("slot \(slot)") { try opened.removeSlot(found.id) }
-    try opened.close()
+    opened.finish()
   }
 }

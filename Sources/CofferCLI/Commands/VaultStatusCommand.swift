@@ -18,7 +18,8 @@ struct VaultStatusCommand: ParsableCommand {
     let status = try about(place.path) { try read(place) }
     let members: [(String, JSON)] = [
       ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
-      ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("proven", .boolean(status.isProven)),
+      ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("check", .text(status.checkCode)),
+      ("proven", .boolean(status.isProven)),
     ]
     guard !json else {
       let slots = JSON.array(status.slots.map(\.json))
@@ -31,11 +32,12 @@ struct VaultStatusCommand: ParsableCommand {
   }
 
   private func read(_ place: VaultPlace) throws -> VaultStatus {
-    let isAsked = vault.keyFile != nil || vault.passphraseDescriptor != nil || vault.recoveryKey || vault.recoveryKeyDescriptor != nil
+    let isAsked =
+      vault.keyFile != nil || vault.passphraseDescriptor != nil || vault.recoveryKey || vault.recoveryKeyDescriptor != nil
     guard isAsked else { return try Vault.inspect(place.store) }
     let opened = try vault.open(place)
     let status = try opened.status()
-    try opened.close()
+    opened.finish()
     return status
   }
 }

@@ -3,7 +3,8 @@ import Glibc
 import VaultCore
 
 struct VaultVerify: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "verify", abstract: "Check every item and everything that leads to it.")
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check every item and everything that leads to it.")
 
   @OptionGroup var vault: VaultOptions
 
@@ -25,10 +26,11 @@ struct VaultVerify: ParsableCommand {
     } else if result.isSound {
       try Descriptor.output.write("\(result.recordCount) records, all sound\n")
     }
-    try? opened.close()
+    opened.finish()
     guard result.isSound else {
       throw Failure(
-        .integrity, "\(place.path): \(result.problems.count) problems", hint: "what is sound can still be read; keep a copy of the file",
+        .integrity, "\(place.path): \(result.problems.count) problems",
+        hint: "what is sound can still be read; keep a copy of the file",
         details: result.problems.map { Failure($0).message })
     }
   }
@@ -45,10 +47,10 @@ final class Progress {
     let percent = min(100, done / max(1, total / 100))
     guard percent != shown else { return }
     shown = percent
-    try? Descriptor.error.write("\r\(percent) %")
+    Descriptor.error.note("\r\(percent) %")
   }
 
   func clear() {
-    if shown != nil { try? Descriptor.error.write("\r     \r") }
+    if shown != nil { Descriptor.error.note("\r     \r") }
   }
 }

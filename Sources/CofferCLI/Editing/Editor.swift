@@ -5,17 +5,21 @@ enum Editor {
   /// How long an editor that was told to end may take, in milliseconds.
   private static let patience: Int32 = 2000
 
+  /// Those that wait from before the file is made until after it is gone.
+  static func blockSignals() throws -> BlockedSignals {
+    try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
+  }
+
   /// Runs it on a file and waits.
   ///
   /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody writes
   /// to the file any more when it is wiped.
   /// - Returns: the signal that this program got and must die of, after it has cleaned up.
   /// - Throws: `cancelled` where the editor failed or was interrupted.
-  static func run(on path: String) throws -> Int32? {
+  static func run(on path: String, _ signals: borrowing BlockedSignals) throws -> Int32? {
     guard let editor = Environment["VISUAL"] ?? Environment["EDITOR"] else {
       throw Failure(.other, "edit: neither $VISUAL nor $EDITOR is set", hint: "EDITOR=nano coffer secret edit NAME")
     }
-    let signals = try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
     let child = try start(editor, path, mask: signals.previousMask)
     var ending: Int32?
     var isForced = false
@@ -52,7 +56,7 @@ enum Editor {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     let words: [String] = ["sh", "-c", "\(editor) \"$@\"", editor, path]
     let arguments = unsafe words.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var child: pid_t = 0
     let result = unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, arguments + [nil], environ)
     guard result == 0 else { throw SystemError(number: result).failure("/bin/sh") }

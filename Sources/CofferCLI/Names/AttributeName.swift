@@ -48,7 +48,8 @@ enum AttributeName {
 
   /// The name under which the vault keeps it: those of the class and the common ones as they are, all others as the user's own.
   static func stored(_ name: String, _ itemClass: ItemClass) -> String {
-    let isStandard = itemClass.primaryAttributes.contains { $0.name == name } || ["label", "comment"].contains(name) || !isSettable(name)
+    let isStandard =
+      itemClass.primaryAttributes.contains { $0.name == name } || ["label", "comment"].contains(name) || !isSettable(name)
     return isStandard || name.hasPrefix(Item.userPrefix) ? name : Item.userPrefix + name
   }
 

@@ -30,7 +30,8 @@ package struct ItemName: Equatable, Sendable {
     guard !text.isEmpty else { throw .usage("name: empty", hint: Self.form) }
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard !parts[0].isEmpty else {
-      throw .usage("name \"\(text)\": nothing before the first /", hint: "--service and --account take any value, also an empty one")
+      throw .usage(
+        "name \"\(text)\": nothing before the first /", hint: "--service and --account take any value, also an empty one")
     }
     try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : nil)
   }
@@ -60,7 +61,8 @@ package struct ItemName: Equatable, Sendable {
       case 0: throw .usage("\(what): holds a NUL", hint: "names are text without control characters")
       case 0x0A, 0x0D: throw .usage("\(what): holds a line break", hint: "a text of several lines goes into --comment")
       case 1..<0x20, 0x7F..<0xA0:
-        throw .usage("\(what): holds the control character \(hexadecimal(scalar))", hint: "names are text without control characters")
+        throw .usage(
+          "\(what): holds the control character \(hexadecimal(scalar))", hint: "names are text without control characters")
       default: break
       }
     }

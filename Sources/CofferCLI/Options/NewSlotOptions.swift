@@ -6,7 +6,8 @@ struct NewSlotOptions: ParsableArguments {
   @Flag(help: "A new passphrase, typed twice.")
   var newPassphrase = false
 
-  @Option(name: .customLong("new-passphrase-fd"), help: ArgumentHelp("Read the new passphrase from this descriptor.", valueName: "n"))
+  @Option(
+    name: .customLong("new-passphrase-fd"), help: ArgumentHelp("Read the new passphrase from this descriptor.", valueName: "n"))
   var newPassphraseDescriptor: Int32?
 
   @Option(help: ArgumentHelp("A key file; with a new passphrase, both are needed.", valueName: "file"), completion: .file())

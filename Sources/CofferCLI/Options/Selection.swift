@@ -62,9 +62,13 @@ extension Vault {
       details: groups.map { "group \($0.name)" })
   }
 
-  /// Makes the group where that is wanted.
-  mutating func prepare(_ group: AccessGroup, isCreated: Bool) throws {
-    guard isCreated else { return try checkExists(group) }
-    if group != .standard, try !groups().contains(group) { try createGroup(group, at: .now()) }
+  /// Whether the group is still to be made.
+  /// - Throws: not found, where it is not there and `isCreated` is false.
+  borrowing func lacks(_ group: AccessGroup, isCreated: Bool) throws -> Bool {
+    guard isCreated else {
+      try checkExists(group)
+      return false
+    }
+    return try group != .standard && !groups().contains(group)
   }
 }

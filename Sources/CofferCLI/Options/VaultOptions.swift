@@ -9,13 +9,15 @@ struct VaultOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Open with this key file.", valueName: "file"), completion: .file())
   var keyFile: String?
 
-  @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
+  @Option(
+    name: .customLong("passphrase-fd"), help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "n"))
   var passphraseDescriptor: Int32?
 
   @Flag(help: "Ask for the recovery key.")
   var recoveryKey = false
 
-  @Option(name: .customLong("recovery-key-fd"), help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "n"))
+  @Option(
+    name: .customLong("recovery-key-fd"), help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "n"))
   var recoveryKeyDescriptor: Int32?
 
   @Flag(help: "Never ask anybody for anything.")
@@ -30,10 +32,12 @@ struct VaultOptions: ParsableArguments {
   /// What holds before anything secret is read.
   func prepare() throws(Failure) {
     if allowSwap { LockedMemory.policy = .allowSwap }
-    guard [recoveryKey, recoveryKeyDescriptor != nil, keyFile != nil || passphraseDescriptor != nil].count(where: \.self) <= 1 else {
-      throw .usage("options: a recovery key opens the vault alone", hint: "leave out --key-file, --passphrase-fd or --recovery-key")
+    guard [recoveryKey, recoveryKeyDescriptor != nil, keyFile != nil || passphraseDescriptor != nil].count(where: \.self) <= 1
+    else {
+      throw .usage(
+        "options: a recovery key opens the vault alone", hint: "leave out --key-file, --passphrase-fd or --recovery-key")
     }
-    if passphraseDescriptor == 0 || recoveryKeyDescriptor == 0, !Descriptor.input.isOpen {
+    if passphraseDescriptor == 0 || recoveryKeyDescriptor == 0, !Descriptor.input.isReadable {
       throw .usage("descriptor 0: standard input is closed")
     }
   }

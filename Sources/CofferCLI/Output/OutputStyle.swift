@@ -8,7 +8,8 @@ struct OutputStyle {
   /// Looks at standard output, `NO_COLOR` (https://no-color.org) and `TERM`.
   static func current() -> OutputStyle {
     let isTerminal = Descriptor.output.isTerminal
-    return OutputStyle(isTerminal: isTerminal, isColoured: isTerminal && Environment["NO_COLOR"] == nil && Environment["TERM"] != "dumb")
+    return OutputStyle(
+      isTerminal: isTerminal, isColoured: isTerminal && Environment["NO_COLOR"] == nil && Environment["TERM"] != "dumb")
   }
 
   func bold(_ text: String) -> String {

@@ -12,7 +12,7 @@ struct Descriptor: Sendable {
   static let output = Descriptor(number: STDOUT_FILENO, name: "standard output")
   static let error = Descriptor(number: STDERR_FILENO, name: "standard error")
 
-  /// A descriptor that the caller named in an option. 
+  /// A descriptor that the caller named in an option.
   /// - Throws: usage, where it is not open.
   static func given(_ number: Int32, by option: String) throws(Failure) -> Descriptor {
     let descriptor = Descriptor(number: number, name: "descriptor \(number)")
@@ -23,6 +23,13 @@ struct Descriptor: Sendable {
   }
 
   var isOpen: Bool { fcntl(number, F_GETFD) >= 0 }
+
+  /// Not so for a standard input that was closed.
+  var isReadable: Bool {
+    let mode = fcntl(number, F_GETFL)
+    return mode >= 0 && mode & O_ACCMODE != O_WRONLY
+  }
+
   var isTerminal: Bool { isatty(number) == 1 }
 
   /// Opens a file for reading. Also /dev/fd/N and named pipes.
@@ -76,6 +83,11 @@ struct Descriptor: Sendable {
   func write(_ text: String) throws {
     var text = text
     try text.withUTF8 { try write(unsafe RawSpan(_unsafeElements: $0)) }
+  }
+
+  /// A word beside the result, for which nothing fails.
+  func note(_ text: String) {
+    try? write(text)
   }
 
   private func wait(for event: Int32) throws {

@@ -26,9 +26,10 @@ extension Failure {
   /// What the parser of the arguments has to say, in the form of all other errors. Help and versions are no failures.
   init(parsing error: any Error) {
     let lines = Coffer.fullMessage(for: error).split(separator: "\n")
-    let usage = lines.first { $0.hasPrefix("Usage: ") }.map { "usage: " + $0.dropFirst("Usage: ".count) }
-    let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
-    self = .usage("arguments: \(message)", hint: usage ?? "coffer --help")
+    let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]
+    let command = usage.prefix { $0.first?.isLetter == true }.joined(separator: " ")
+    let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
+    self = .usage("arguments: \(message.prefix(1).lowercased())\(message.dropFirst())", hint: "\(command) --help")
   }
 }
 

@@ -21,7 +21,8 @@ package enum FailureTable {
   /// Errors of the module VaultCore.
   package static let vault: [String: Entry] = [
     "memoryNotLockable": .init(
-      .other, "the memory for secrets cannot be locked", "raise the limit (ulimit -l), or accept that it may be swapped out: --allow-swap"),
+      .other, "the memory for secrets cannot be locked",
+      "raise the limit (ulimit -l), or accept that it may be swapped out: --allow-swap"),
     "outOfMemory": .init(.other, "out of memory"),
     "randomNotAvailable": .init(.other, "the system gives no random bytes"),
 
@@ -73,21 +74,26 @@ package enum FailureTable {
     "forked": .init(
       .integrity, "has another history than the one last seen here", "if you have restored a copy: coffer vault accept-rollback"),
 
+    "vaultExists": .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
+
     "notFound": .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     "duplicate": .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
     "groupNotFound": .init(.notFound, "no such group", "to make it: coffer secret set --create-group"),
     "groupExists": .init(.duplicate, "there is such a group already"),
-    "secretTooLarge": .init(.usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
+    "secretTooLarge": .init(
+      .usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
     "attributeNotAllowed": .init(.usage, "an attribute is not allowed here"),
     "nameNotAllowed": .init(.usage, "a name is not allowed", "names are text without control characters"),
     "nameTooLong": .init(.usage, "a name is too long", "a name has at most 1024 bytes"),
-    "passphraseNotText": .init(.usage, "the passphrase is not valid UTF-8", "bytes that are no text can be a key file: --key-file"),
+    "passphraseNotText": .init(
+      .usage, "the passphrase is not valid UTF-8", "bytes that are no text can be a key file: --key-file"),
     "passphraseLength": .init(.usage, "the passphrase is empty or too long"),
     "keyFileLength": .init(
       .usage, "a key file has 32 bytes to 1 MiB", "to make one: head -c 32 /dev/urandom >FILE, readable by you alone"),
     "recoveryKeyMalformed": .init(.wrongPassphrase, "the recovery key is mistyped", "compare it with what you have written down"),
     "deviceKeyMissing": .init(
       .locked, "the key of this device is missing", "items of this device only cannot be read elsewhere; restore device.key here"),
+    "wrongDeviceKey": .init(.locked, "was sealed on another device", "items of this device only cannot be read elsewhere"),
     "passphraseSlotMissing": .init(
       .usage, "the vault has no passphrase, which such an item needs", "add one: coffer vault slot add --new-passphrase"),
   ]
@@ -100,12 +106,13 @@ package enum FailureTable {
     "newerFormat": .init(.other, "has a format this version does not know", upgrade),
     "schemaAltered": .init(.integrity, "the tables of the file have been changed", backup),
     "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
-    "damaged": .init(.integrity, "the file is damaged", backup),
+    "storageDamaged": .init(.integrity, "the file is damaged", backup),
     "busy": .init(.inputOutput, "another process is writing", "try again"),
     "full": .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again"),
     "readOnly": .init(.inputOutput, "is read-only"),
     "inDoubt": .init(
-      .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list, coffer vault verify"),
+      .inputOutput, "nobody can say whether the change was made",
+      "look before you try again: coffer secret list, coffer vault verify"),
     "io": .init(.inputOutput, "reading or writing failed"),
     "outOfMemory": .init(.other, "out of memory"),
     "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),

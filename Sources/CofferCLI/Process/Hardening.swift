@@ -8,10 +8,20 @@ enum Hardening {
   /// The Swift runtime answers a crash with a backtrace that prints what lies at every register, which may be part of a secret. With
   /// the default actions back in place a crash says nothing. A closed pipe becomes an error of write(2) instead of a silent end.
   static func begin() {
+    fillStandardDescriptors()
     for signal in [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGQUIT] { coffer_signal_default(signal) }
     coffer_signal_ignore(SIGPIPE)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+  }
+
+  /// A standard descriptor that is closed would be the next file to be opened, such as the vault, and output would end up in there.
+  /// What takes its place can neither be read nor written.
+  private static func fillStandardDescriptors() {
+    for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+    where fcntl(number, F_GETFD) < 0 {
+      _ = unsafe open("/dev/null", mode)
+    }
   }
 
   /// Right before the first key is in memory, and after all files of the caller are open: /dev/fd/N no longer opens after this.

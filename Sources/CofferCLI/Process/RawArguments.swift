@@ -5,7 +5,8 @@ enum RawArguments {
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { return }
       guard unsafe String(validatingCString: argument) == nil else { continue }
-      throw .usage("argument \(index): not valid UTF-8", hint: "give it in UTF-8; bytes of a secret go in through stdin or --file")
+      throw .usage(
+        "argument \(index): not valid UTF-8", hint: "give it in UTF-8; bytes of a secret go in through stdin or --file")
     }
   }
 }

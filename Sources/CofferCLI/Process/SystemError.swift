@@ -14,6 +14,6 @@ struct SystemError: Error {
 
   /// `what` names a file or a stream.
   func failure(_ what: String, hint: String? = nil) -> Failure {
-    Failure(number == ENOENT ? .notFound : .inputOutput, "\(what): \(text)", hint: hint)
+    Failure(.inputOutput, "\(what): \(text)", hint: hint)
   }
 }

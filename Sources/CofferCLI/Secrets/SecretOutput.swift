@@ -13,7 +13,7 @@ enum RecoveryKeyOutput {
   /// Standard output has the key and a line end; what it is for goes beside it.
   static func print(_ text: borrowing Secret) throws {
     if Descriptor.output.isTerminal {
-      try Descriptor.error.write("Recovery key. Write it down and keep it elsewhere; it is not shown again:\n")
+      Descriptor.error.note("Recovery key. Write it down and keep it elsewhere; it is not shown again:\n")
     }
     try text.withBytes { try Descriptor.output.write($0) }
     try Descriptor.output.write("\n")

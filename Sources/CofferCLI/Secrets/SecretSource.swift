@@ -8,7 +8,7 @@ enum SecretSource {
   /// Opens what must be opened, and reads nothing yet.
   static func choose(file: String?, _ options: VaultOptions) throws -> SecretSource {
     if let file { return .stream(try .open(file)) }
-    guard Descriptor.input.isOpen else {
+    guard Descriptor.input.isReadable else {
       throw Failure.usage("standard input: closed, and the secret comes from there", hint: "coffer secret set NAME --file FILE")
     }
     guard !Descriptor.input.isTerminal else { return .person }

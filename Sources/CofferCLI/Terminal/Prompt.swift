@@ -62,7 +62,8 @@ struct Prompt: ~Copyable {
 
   /// One line without its end.
   /// - Throws: `Failure.cancelled` after an interrupt, an end of file on an empty line, or when the terminal has gone.
-  borrowing func ask(_ question: String) throws -> Secret {
+  /// - Parameter isShown: for answers that are no secrets.
+  borrowing func ask(_ question: String, isShown: Bool = false) throws -> Secret {
     var line = try TypedLine()
     try terminal.write(question)
     while true {
@@ -77,9 +78,13 @@ struct Prompt: ~Copyable {
           try terminal.write("\n")
           throw Failure.cancelled
         }
-      case 0x7F, 0x08, before.c_cc.2: line.removeLastCharacter()
+      case 0x7F, 0x08, before.c_cc.2:
+        if isShown, line.count > 0 { try terminal.write("\u{8} \u{8}") }
+        line.removeLastCharacter()
       case 0x15: line.removeAll()
-      default: try line.append(key)
+      default:
+        if isShown, (0x20...0x7E).contains(key) { try terminal.write(String(UnicodeScalar(key))) }
+        try line.append(key)
       }
     }
   }

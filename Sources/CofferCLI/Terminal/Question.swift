@@ -2,9 +2,9 @@ import VaultCore
 
 /// Yes or no, at the terminal.
 enum Question {
-  /// Anything but a yes is a no. What is typed is not shown, as for every question of this program.
+  /// Anything but a yes is a no.
   static func isYes(_ question: String) throws -> Bool {
-    let answer = try Person.ask(question, isAllowed: true)
+    let answer = try Person.ask(question, isShown: true, isAllowed: true)
     return answer.withBytes { bytes in
       bytes.byteCount > 0 && (bytes.byte(at: 0) == UInt8(ascii: "y") || bytes.byte(at: 0) == UInt8(ascii: "Y"))
     }

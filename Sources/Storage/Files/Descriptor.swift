@@ -2,8 +2,8 @@ import Glibc
 
 /// An open file, closed when the owner lets go of it.
 ///
-/// Never to be used on a vault that SQLite may have open in this process: closing any descriptor of a file drops all POSIX locks that
-/// the process has on it, those of SQLite's connections in other threads too.
+/// Never to be used on a vault that SQLite may have open in this process: closing any descriptor of a file drops all POSIX locks
+/// that the process has on it, those of SQLite's connections in other threads too.
 struct Descriptor: ~Copyable {
   let number: Int32
 

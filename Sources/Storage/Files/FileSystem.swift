@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// File systems where SQLite's write-ahead log must not be used: it needs memory that all its users share, so one machine, and locks
-/// and mappings that agree with one another.
-enum FileSystem {
+/// File systems where SQLite's write-ahead log must not be used: it needs memory that all its users share, so one machine, and
+/// locks and mappings that agree with one another.
+package enum FileSystem {
   private static let unsuitable: Set<UInt64> = [
     0x6969,  // NFS
     0x517B, 0xFF53_4D42, 0xFE53_4D42,  // SMB, CIFS, SMB 2
@@ -18,7 +18,7 @@ enum FileSystem {
     0x786F_4256, 0xBACB_ACBC,  // the shared folders of VirtualBox and VMware
   ]
 
-  static func sharesMemory(type: UInt64) -> Bool { !unsuitable.contains(type) }
+  package static func sharesMemory(type: UInt64) -> Bool { !unsuitable.contains(type) }
 
   /// Whether the write-ahead log works for files in this directory. Unknown means no: the rollback journal works everywhere.
   static func sharesMemory(at directory: String) -> Bool {

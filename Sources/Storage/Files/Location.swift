@@ -39,8 +39,8 @@ struct Location {
     return false
   }
 
-  /// Whether this process may make and change files here. The system is asked, because root passes over permission bits, and neither
-  /// root nor permission bits pass over a read-only file system.
+  /// Whether this process may make and change files here. The system is asked, because root passes over permission bits, and
+  /// neither root nor permission bits pass over a read-only file system.
   var isWritable: Bool {
     let effective = Int32(0x200)  // AT_EACCESS, hidden without _GNU_SOURCE
     guard unsafe faccessat(AT_FDCWD, directory, W_OK | X_OK, effective) == 0 else { return false }

@@ -2,8 +2,9 @@ import Glibc
 
 /// Who may have written a file, decided as ssh decides about a key file.
 ///
-/// The core proves every row, so a stranger's bytes do no harm to secrecy. These rules guard what proofs cannot: that the vault is
-/// still there tomorrow, that it is not exchanged for an older one, and that a root shell does not leave files in another's vault.
+/// The core proves every row, so a stranger's bytes do no harm to secrecy. These rules guard what proofs cannot: that the vault
+/// is still there tomorrow, that it is not exchanged for an older one, and that a root shell does not leave files in another's
+/// vault.
 enum Ownership {
   /// The file itself: regular, ours or root's, and written by nobody else.
   static func check(file: FileStatus, _ path: String) throws(StorageError) {
@@ -18,8 +19,8 @@ enum Ownership {
 
   /// Its directory. Where others may write to it the sticky bit must keep them from renaming and deleting our files, as in /tmp.
   ///
-  /// The directories above are not looked at: in a container they belong to nobody we know, and whoever can exchange them can keep us
-  /// from the vault in simpler ways.
+  /// The directories above are not looked at: in a container they belong to nobody we know, and whoever can exchange them can
+  /// keep us from the vault in simpler ways.
   static func check(directory: FileStatus, _ path: String) throws(StorageError) {
     guard directory.kind == .directory else { throw StorageError(.noVault, "\(path) is not a directory") }
     try checkOwner(directory, path)

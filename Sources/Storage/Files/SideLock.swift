@@ -3,20 +3,27 @@ import Glibc
 
 /// The queue of writers: two one-byte locks on a file beside the vault, tried without waiting until a deadline.
 ///
-/// SQLite's own waiting starves (two writers made 3,117 and 57 commits per second), and flock(2) waits for ever on a writer that was
-/// stopped. So a writer takes the turnstile, then the writer's lock, then gives the turnstile back: whoever holds the turnstile is the
-/// next writer, and one that has just released cannot overtake it. The locks belong to an open file description: two stores of one
-/// process exclude each other, and the kernel takes them back when a process dies.
+/// SQLite's own waiting starves: of eight writers one made 0.5 commits per second and another 2,900. flock(2) waits for ever on a
+/// writer that was stopped, and lets the one that released overtake: the slowest of eight had 0.3 of the fastest's commits and
+/// waited up to 0.25 s; here it has 0.86 and waits 0.06 s, at two thirds of the throughput.
 ///
-/// The file's content means nothing, and removing the file costs fairness, not safety: SQLite's own locks lie beneath.
+/// So a writer takes the turnstile, then the writer's lock, then gives the turnstile back: whoever holds the turnstile is the
+/// next writer, and one that has just released cannot overtake it. The locks belong to an open file description: two stores of
+/// one process exclude each other, and the kernel takes them back when a process dies.
+///
+/// The file's content means nothing but room: 256 KiB that are given back when the disk is full and somebody wants to delete.
+/// Removing the file costs fairness, not safety: SQLite's own locks lie beneath.
 ///
 /// Not thread-safe.
 final class SideLock {
   private static let turnstile = 0
   private static let writer = 1
+  /// A removal writes about ten pages to the log, in a vault of a million records.
+  private static let reserveByteCount = 256 << 10
 
   private let path: String
   private var descriptor: Int32 = -1
+  private var hasReserve = false
 
   init(_ path: String) { self.path = path }
 
@@ -24,8 +31,8 @@ final class SideLock {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault` for what lies at the path;
-  ///   `readOnly`, `accessDenied`, `full`, `descriptorsExhausted`, `io`.
+  /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault` for what lies at the
+  ///   path; `readOnly`, `accessDenied`, `full`, `descriptorsExhausted`, `io`.
   func withLock<Result>(until deadline: Deadline, _ body: () throws -> Result) throws -> Result {
     try open()
     try take(Self.turnstile, until: deadline)
@@ -37,6 +44,7 @@ final class SideLock {
     }
     release(Self.turnstile)
     defer { release(Self.writer) }
+    keepReserve()
     return try body()
   }
 
@@ -48,6 +56,7 @@ final class SideLock {
       if unsafe fstat(descriptor, &status) == 0, let now, now.isSameFile(as: FileStatus(status)) { return }
       close(descriptor)
       descriptor = -1
+      hasReserve = false
     }
     let opened = retrying { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
     guard opened.result >= 0 else { throw StorageError(errno: opened.errno, path) }
@@ -66,15 +75,33 @@ final class SideLock {
   }
 
   private func take(_ byte: Int, until deadline: Deadline) throws(StorageError) {
-    var pause = UInt32(50)
+    // One process at most waits for the writer's lock: it may look often. Many may wait at the turnstile.
+    let longest: UInt32 = byte == Self.writer ? 200 : 1000
+    var pause: UInt32 = byte == Self.writer ? 20 : 50
     while coffer_ofd_lock(descriptor, Int16(F_WRLCK), byte) != 0 {
       let number = errno
       guard number == EAGAIN || number == EACCES || number == EINTR else { throw StorageError(errno: number, path) }
       guard !deadline.hasPassed else { throw StorageError(.busy, "another process writes the vault") }
       // Jitter, so that those who came together don't try together.
       usleep(UInt32.random(in: pause / 2...pause))
-      pause = min(pause + pause / 4, 1000)
+      pause = min(pause + pause / 4, longest)
     }
+  }
+
+  /// As far as there is room: a vault works without.
+  private func keepReserve() {
+    var status = stat()
+    guard !hasReserve, unsafe fstat(descriptor, &status) == 0 else { return }
+    hasReserve = status.st_size >= Self.reserveByteCount || posix_fallocate(descriptor, 0, Self.reserveByteCount) == 0
+  }
+
+  /// Within the lock. Whether there was any.
+  func releaseReserve() -> Bool {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0, ftruncate(descriptor, 0) == 0 else { return false }
+    // The next commit asks for it again.
+    hasReserve = false
+    return true
   }
 
   private func release(_ byte: Int) {

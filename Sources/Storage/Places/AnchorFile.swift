@@ -12,8 +12,8 @@ public final class AnchorFile: AnchorStore {
   public init(at path: String) { self.path = path }
 
   /// Nil where there is no file, or an empty one.
-  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`, `permissionsTooOpen`,
-  ///   `accessDenied`, `descriptorsExhausted`, `io`.
+  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`,
+  ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`.
   public func load() throws -> [UInt8]? {
     guard let file = try SmallFile.open(path) else { return nil }
     var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount + 1)
@@ -25,8 +25,8 @@ public final class AnchorFile: AnchorStore {
     return count == 0 ? nil : Array(bytes[..<count])
   }
 
-  /// Replaces the file atomically, and makes its directory, for this user alone. Not synced: after a power loss the anchor may be an
-  /// older one, which does no harm.
+  /// Replaces the file atomically, and makes its directory, for this user alone. Not synced: after a power loss the anchor may be
+  /// an older one, which does no harm.
   /// - Throws: `StorageError`: `wrongLength`, `readOnly`, `full`, `accessDenied`, `descriptorsExhausted`, `io`.
   public func save(_ anchor: [UInt8]) throws {
     guard 1...Self.maximumByteCount ~= anchor.count else { throw StorageError(.wrongLength, "\(anchor.count) bytes") }

@@ -13,7 +13,8 @@ public struct DeviceKeyFile: Sendable {
 
   /// Nil where there is no file.
   /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`, `permissionsTooOpen`
-  ///   (others may read or write it), `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`: `memoryNotLockable`, `outOfMemory`.
+  ///   (others may read or write it), `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`: `memoryNotLockable`,
+  ///   `outOfMemory`.
   public func load() throws -> Secret? {
     guard let file = try SmallFile.open(path) else { return nil }
     // Unlike a vault it is not sealed: nobody else may even read it.
@@ -23,8 +24,8 @@ public struct DeviceKeyFile: Sendable {
     return key
   }
 
-  /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: what was sealed
-  /// for that one would be lost.
+  /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: what was
+  /// sealed for that one would be lost.
   /// - Throws: `StorageError`: `vaultExists` where there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
   public func create(_ key: borrowing Secret) throws {
     guard key.count == Self.byteCount else { throw StorageError(.wrongLength, "\(key.count) bytes") }

@@ -1,7 +1,7 @@
 import CSQLite
 
-// The file beneath a connection, seen through SQLite's own descriptor. Opening and closing another one in this process would drop the
-// locks of every connection to the same file.
+// The file beneath a connection, seen through SQLite's own descriptor. Opening and closing another one in this process would drop
+// the locks of every connection to the same file.
 extension Connection {
   /// The first bytes of the file, before SQLite was asked to understand them.
   func fileStart(_ count: Int) throws(StorageError) -> [UInt8] {
@@ -16,8 +16,25 @@ extension Connection {
     var bytes = [UInt8](repeating: 0, count: count)
     let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, Int32(count), 0) }
     // A short read fills up with zeros, which no check lets pass.
-    guard got == SQLITE_OK || got == SQLITE_IOERR | (2 << 8) else { throw error(got) }
+    guard got == SQLITE_OK || got == SQLITE_IOERR | (2 << 8) else {
+      throw StorageError(sqlite: got, errno: 0, "the file header cannot be read")
+    }
     return bytes
+  }
+
+  /// The errno that the log, the journal or the file itself last failed with.
+  var errnoOfFailedWrite: Int32? {
+    for verb in [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER] {
+      var pointer: UnsafeMutablePointer<sqlite3_file>?
+      var number: Int32 = 0
+      let result = unsafe withUnsafeMutablePointer(to: &pointer) { unsafe sqlite3_file_control(handle, "main", verb, $0) }
+      guard result == SQLITE_OK, let file = unsafe pointer, let methods = unsafe file.pointee.pMethods,
+        let control = unsafe methods.pointee.xFileControl,
+        unsafe control(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK, number != 0
+      else { continue }
+      return number
+    }
+    return nil
   }
 
   /// Whether the path leads to another file by now, or to none: what is written from here on nobody would ever see.

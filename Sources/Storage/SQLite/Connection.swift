@@ -2,8 +2,8 @@ import CSQLite
 
 /// One connection to one database file, hardened before it has read anything. Not thread-safe.
 ///
-/// The file is untrusted. Triggers, views, extensions and functions that a schema may name are switched off, because a planted trigger
-/// made an opener without these settings acknowledge writes and lose them.
+/// The file is untrusted. Triggers, views, extensions and functions that a schema may name are switched off, because a planted
+/// trigger made an opener without these settings acknowledge writes and lose them.
 @safe final class Connection {
   let handle: OpaquePointer
   private var idle: [SQL: [Statement]] = [:]
@@ -42,14 +42,16 @@ import CSQLite
     } catch {
       throw StorageError(error.code, "\(path): \(error.detail)")
     }
-    let pages = unsafe Unmanaged.passUnretained(self).toOpaque()
+    // This takes the place of SQLite's own checkpoints after a commit: they would keep a failed fsync to themselves, and repeat
+    // it.
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe sqlite3_wal_hook(
       opened,
       { context, _, _, pages in
         guard let context = unsafe context else { return SQLITE_OK }
         unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = pages
         return SQLITE_OK
-      }, pages)
+      }, context)
   }
 
   deinit {
@@ -59,7 +61,8 @@ import CSQLite
       var on: Int32 = 0
       _ = unsafe coffer_sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &on)
     }
-    // The last one to close brings the log into the file and removes it. What it cannot bring in stays in the log, which is durable.
+    // The last one to close brings the log into the file and removes it. What it cannot bring in stays in the log, which is
+    // durable.
     unsafe sqlite3_close(handle)
   }
 
@@ -118,14 +121,16 @@ import CSQLite
   /// The single integer, or the single text, that a pragma answers with.
   func integer(_ sql: SQL) throws -> Int64 {
     try with(sql) { statement in
-      guard try statement.step() else { throw StorageError(.damaged, sql.rawValue) }
+      guard try statement.step() else { throw StorageError(.storageDamaged, sql.rawValue) }
       return try statement.integer(0)
     }
   }
 
   func text(_ sql: SQL) throws -> String {
     try with(sql) { statement in
-      guard try statement.step(), let text = statement.text(0, limit: 64) else { throw StorageError(.damaged, sql.rawValue) }
+      guard try statement.step(), let text = statement.text(0, limit: 64) else {
+        throw StorageError(.storageDamaged, sql.rawValue)
+      }
       while try statement.step() {}
       return String(decoding: text, as: UTF8.self)
     }
@@ -144,7 +149,9 @@ import CSQLite
     if StorageError.isFailedSync(result) { isPoisoned = true }
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     let kind = result & 0xFF
-    let number = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN ? unsafe sqlite3_system_errno(handle) : 0
+    var number = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN ? unsafe sqlite3_system_errno(handle) : 0
+    // What followed the failed write has often overwritten errno. The files remember theirs.
+    if result == SQLITE_IOERR | (3 << 8), let kept = errnoOfFailedWrite { number = kept }
     return StorageError(sqlite: result, errno: number, message)
   }
 

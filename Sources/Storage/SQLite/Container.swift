@@ -45,7 +45,7 @@ enum Container {
     // Page size; write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.
     guard number(16, 2) == pageByteCount, 1...2 ~= start[18], 1...2 ~= start[19], start[20] == 0, number(52, 4) == 0,
       number(56, 4) == 1
-    else { throw StorageError(.damaged, "the file header is not one of a vault") }
+    else { throw StorageError(.storageDamaged, "the file header is not one of a vault") }
   }
 
   /// - Throws: `notAVault`, `newerFormat`.
@@ -68,7 +68,7 @@ enum Container {
           found.append(object)
         }
       }
-    } catch let error as StorageError where error.code == .damaged && error.detail.hasPrefix("malformed database schema") {
+    } catch let error as StorageError where error.code == .storageDamaged && error.detail.hasPrefix("malformed database schema") {
       // SQLite parses the schema before it answers, and calls one that it cannot parse corrupt.
       throw StorageError(.schemaAltered, error.detail)
     }

@@ -14,12 +14,12 @@ enum SQL: String {
   case schemaVersion = "PRAGMA schema_version"
   case formatVersion = "PRAGMA user_version"
   case program = "PRAGMA application_id"
+  case dataVersion = "PRAGMA data_version"
   case schema = "SELECT type,name,tbl_name,sql FROM sqlite_schema ORDER BY name"
 
-  // EXTRA is FULL in WAL mode. With a rollback journal it syncs the directory as well, without which an acknowledged commit can be lost.
+  // EXTRA is FULL in WAL mode. With a rollback journal it syncs the directory as well, without which an acknowledged commit can
+  // be lost.
   case durable = "PRAGMA synchronous=EXTRA"
-  // A failed fsync in SQLite's own checkpoint would go unreported, and be repeated: checkpoints are asked for.
-  case noAutomaticCheckpoint = "PRAGMA wal_autocheckpoint=0"
   case useLog = "PRAGMA journal_mode=WAL"
   case useJournal = "PRAGMA journal_mode=DELETE"
   case exclusive = "PRAGMA locking_mode=EXCLUSIVE"

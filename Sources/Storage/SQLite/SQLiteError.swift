@@ -5,7 +5,7 @@ extension StorageError {
   /// The error for a result code of SQLite. `errno` is the system's, as far as SQLite kept it.
   ///
   /// Whether a failure leaves the outcome in doubt is not in the code: only the caller knows whether it was committing.
-  init(sqlite result: Int32, errno number: Int32, _ message: String) {
+  package init(sqlite result: Int32, errno number: Int32, _ message: String) {
     let reason = number == 0 ? message : "\(message) (\(Self.text(of: number)))"
     self.init(Self.code(sqlite: result, errno: number), reason)
   }
@@ -15,18 +15,18 @@ extension StorageError {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_FULL: .full
     case SQLITE_NOMEM: .outOfMemory
-    case SQLITE_NOTADB: .notAVault
-    case SQLITE_CORRUPT: .damaged
+    case SQLITE_NOTADB: .storageDamaged  // The first 100 bytes were right: what follows them is not.
+    case SQLITE_CORRUPT: .storageDamaged
     case SQLITE_SCHEMA: .schemaAltered
     case SQLITE_TOOBIG, SQLITE_MISMATCH: .columnMismatch
     // A row that its own index denies, or that the format's constraints do not allow: the file contradicts itself.
-    case SQLITE_CONSTRAINT, SQLITE_ERROR: .damaged
+    case SQLITE_CONSTRAINT, SQLITE_ERROR: .storageDamaged
     case SQLITE_PERM, SQLITE_AUTH: .accessDenied
     case SQLITE_READONLY: result == sqliteReadOnlyMoved ? .replaced : .readOnly
     case SQLITE_CANTOPEN: result == sqliteCannotOpenLink ? .symbolicLink : code(errno: number, denied: .readOnly)
     case SQLITE_IOERR:
       switch result {
-      case sqliteShortRead, sqliteCorruptFileSystem: .damaged
+      case sqliteShortRead: .storageDamaged
       case sqliteNoMemory: .outOfMemory
       default: code(errno: number, denied: .io)
       }
@@ -57,4 +57,3 @@ private let sqliteReadOnlyMoved = SQLITE_READONLY | (4 << 8)
 private let sqliteCannotOpenLink = SQLITE_CANTOPEN | (6 << 8)
 private let sqliteShortRead = SQLITE_IOERR | (2 << 8)
 private let sqliteNoMemory = SQLITE_IOERR | (12 << 8)
-private let sqliteCorruptFileSystem = SQLITE_IOERR | (33 << 8)

@@ -18,7 +18,7 @@ final class Child {
     var pid: pid_t = 0
     let result = unsafe posix_spawnp(&pid, command[0], &actions, nil, &arguments, environ)
     precondition(result == 0, "\(command[0]): \(result)")
-    for unsafe argument in unsafe arguments { unsafe free(argument) }
+    for index in unsafe arguments.indices { unsafe free(arguments[index]) }
     unsafe posix_spawn_file_actions_destroy(&actions)
     close(ends[1])
     identifier = pid

@@ -64,14 +64,40 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     say("ok")
   case "read":
     say("ok \(try countRecords(FileStore(at: path)))")
-  case "hold-open":
+  case "read-lines":
+    // Again at each signal.
     let store = try FileStore(at: path)
-    say("ok \(try countRecords(store))")
-    pause()
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGUSR1)
+    unsafe sigprocmask(SIG_BLOCK, &signals, nil)
+    while true {
+      say("ok \(try countRecords(store))")
+      var number: Int32 = 0
+      unsafe sigwait(&signals, &number)
+    }
   case "add":
     let store = try FileStore(at: path)
     for _ in 0..<number { try addOne(to: store) }
     say("ok")
+  case "add-large":
+    let store = try FileStore(at: path)
+    var added = 0
+    do {
+      while added < number {
+        try addOne(to: store, count: 30_000)
+        added += 1
+      }
+    } catch let error as StorageError {
+      say(error.code.name)
+    }
+    say("ok \(added)")
+  case "look-up":
+    let store = try FileStore(at: path)
+    let taken = try ContinuousClock().measure { for _ in 0..<number { _ = try store.read { try $0.record(.zero) } } }
+    say("ok \(taken / number)")
+  case "places":
+    say("ok \(try Places { _ in nil }.vault)")
   case "add-with-journal":
     let store = try FileStore(at: path, busyTimeout: timeout, withRollbackJournal: true)
     for _ in 0..<number { try addOne(to: store) }
@@ -79,20 +105,36 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
   case "add-twice":
     // What the second call says about a handle whose first call failed.
     let store = try FileStore(at: path)
-    do { try addOne(to: store); say("ok") } catch let error as StorageError { say(error.code.name) }
-    do { try addOne(to: store); say("ok") } catch let error as StorageError { say(error.code.name) }
+    do {
+      try addOne(to: store)
+      say("ok")
+    } catch let error as StorageError { say(error.code.name) }
+    do {
+      try addOne(to: store)
+      say("ok")
+    } catch let error as StorageError { say(error.code.name) }
     do { say("ok \(try countRecords(store))") } catch let error as StorageError { say(error.code.name) }
   case "fill":
     let store = try FileStore(at: path)
-    var added = 0
+    var added = try countRecords(store)
     do {
-      while added < 10_000 { try addOne(to: store, count: 4096); added += 1 }
+      while added < 10_000 {
+        try addOne(to: store, count: 4096)
+        added += 1
+      }
     } catch let error as StorageError {
       say(error.code.name)
       say("ok \(try countRecords(store) == added)")
       var first: Identifier?
       struct Found: Error {}
-      do { try store.read { try $0.forEachRecord(under: []) { first = $0.id; throw Found() } } } catch is Found {}
+      do {
+        try store.read {
+          try $0.forEachRecord(under: []) {
+            first = $0.id
+            throw Found()
+          }
+        }
+      } catch is Found {}
       do {
         try store.commit { _ in
           var change = Change()
@@ -134,7 +176,10 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     while true {
       try store.commit { _ in
         var change = Change()
-        for _ in 0..<50 { let id = randomIdentifier(); change.records[id] = row(id, count: 2000) }
+        for _ in 0..<50 {
+          let id = randomIdentifier()
+          change.records[id] = row(id, count: 2000)
+        }
         return change
       }
     }

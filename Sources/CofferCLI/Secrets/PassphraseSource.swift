@@ -27,10 +27,12 @@ struct PassphraseSource {
   }
 
   /// One line, asked for or read.
-  func read(_ question: String) throws -> Secret {
+  func read(_ question: String, _ isTyped: inout Bool) throws -> Secret {
     switch try place() {
     case .descriptor(let descriptor): return try Secret.readingLine(descriptor)
-    case .person: return try Person.ask(question, isAllowed: isInputAllowed)
+    case .person:
+      isTyped = true
+      return try Person.ask(question, isAllowed: isInputAllowed)
     }
   }
 

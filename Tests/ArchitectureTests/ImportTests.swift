@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@Suite struct ImportTests {
+  /// What each module may import. Everything points down.
+  static let allowed: [(folder: String, imports: Set<String>)] = [
+    ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
+    ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/CofferTesting", ["VaultCore"]),
+    ("Sources/CofferCLI", ["VaultCore", "Storage", "CLinux", "Glibc", "ArgumentParser"]),
+  ]
+
+  @Test(arguments: allowed.map(\.folder)) func importsPointDown(folder: String) throws {
+    let allowed = try #require(Self.allowed.first { $0.folder == folder }).imports
+    let files = SourceFile.all(in: folder)
+    #expect(!files.isEmpty)
+    for file in files {
+      #expect(file.imports.isSubset(of: allowed), "\(file.path) imports \(file.imports.subtracting(allowed).sorted())")
+    }
+  }
+
+  @Test func everyModuleHasARule() throws {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: SourceFile.root.appending(path: "Sources").path)
+      .filter { !SourceFile.all(in: "Sources/\($0)").isEmpty }
+    #expect(Set(folders.map { "Sources/\($0)" }).isSubset(of: Set(Self.allowed.map(\.folder))))
+  }
+
+  /// libsodium and the kernel's memory calls are reached from two folders alone.
+  @Test func keysMeetCInTwoFolders() {
+    for file in SourceFile.all(in: "Vault") where !file.path.hasPrefix("Vault/Memory/") && !file.path.hasPrefix("Vault/Sodium/") {
+      #expect(file.imports.isDisjoint(with: ["CSodium", "CLinux", "Glibc"]), "\(file.path)")
+    }
+    for folder in ["Sources/Storage", "Sources/CofferCLI", "Sources/CofferTesting"] {
+      for file in SourceFile.all(in: folder) { #expect(!file.imports.contains("CSodium"), "\(file.path)") }
+    }
+  }
+
+  @Test func unsafeCodeOfTheCoreIsInTwoFolders() {
+    for file in SourceFile.all(in: "Vault") where !file.path.hasPrefix("Vault/Memory/") && !file.path.hasPrefix("Vault/Sodium/") {
+      let uses = file.code.filter { $0.range(of: #"\bunsafe\b"#, options: .regularExpression) != nil }
+      #expect(uses.isEmpty, "\(file.path): \(uses)")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@Suite struct SizeTests {
+  /// The trusted core is read in an evening.
+  @Test func coreStaysSmall() {
+    let files = SourceFile.all(in: "Vault")
+    let code = files.flatMap(\.code).filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
+    #expect(code.count <= 3000, "\(code.count) lines of code")
+    #expect(files.count <= 60)
+  }
+
+  @Test func filesHoldOneIdea() {
+    for folder in ["Vault", "Sources"] {
+      for file in SourceFile.all(in: folder) { #expect(file.lines.count <= 300, "\(file.path): \(file.lines.count) lines") }
+    }
+  }
+
+  @Test func namesSayWhatThingsAre() {
+    for folder in ["Vault", "Sources"] {
+      for file in SourceFile.all(in: folder) {
+        #expect(file.path.range(of: "Manager|Helper|Util", options: .regularExpression) == nil, "\(file.path)")
+      }
+    }
+  }
+
+  /// What goes wrong at run time is an error; what traps on bad input is not written.
+  @Test func nothingIsForced() {
+    for folder in ["Vault", "Sources"] {
+      for file in SourceFile.all(in: folder) {
+        for line in file.code {
+          #expect(line.range(of: #"\btry!|\bas!|fatalError"#, options: .regularExpression) == nil, "\(file.path): \(line)")
+        }
+      }
+    }
+  }
+}

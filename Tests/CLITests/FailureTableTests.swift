@@ -1,0 +1,29 @@
+import CofferCLI
+import Testing
+
+/// Every error code has its exit status, and the table has no others. The codes are read where they are declared.
+@Suite struct FailureTableTests {
+  private static let root = TranscriptTests.directory.dropLast("Tests/CLITests/Transcripts".utf8.count)
+
+  private static func codes(in file: String) throws -> Set<String> {
+    let lines = try Workspace.read(root + file).split(separator: "\n")
+    return Set(lines.compactMap { $0[...].after(" = Self(\"")?.split(separator: "\"").first.map(String.init) })
+  }
+
+  @Test func vaultErrors() throws {
+    let codes = try Self.codes(in: "Vault/VaultErrorCodes.swift")
+    #expect(codes.count > 40)
+    #expect(codes.symmetricDifference(FailureTable.vault.keys) == [])
+  }
+
+  @Test func storageErrors() throws {
+    let codes = try Self.codes(in: "Sources/Storage/StorageErrorCodes.swift")
+    #expect(codes.count > 10)
+    #expect(codes.symmetricDifference(FailureTable.storage.keys) == [])
+  }
+
+  @Test func noFailureLooksLikeSuccess() {
+    let entries = Array(FailureTable.vault.values) + Array(FailureTable.storage.values)
+    #expect(entries.allSatisfy { $0.status != .ok && !$0.message.isEmpty && !$0.message.contains("\n") })
+  }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import Storage
+import Testing
+import VaultCore
+
+@Suite struct PlacesTests {
+  private func places(_ environment: [String: String]) throws -> Places { try Places { environment[$0] } }
+
+  @Test func cofferHomeHoldsEverything() throws {
+    let places = try places(["COFFER_HOME": "/c", "HOME": "/h", "XDG_DATA_HOME": "/d"])
+    #expect(places.vault == "/c/vault.coffer")
+    #expect(places.state == "/c/state")
+    #expect(places.runtime == "/c/run")
+    #expect(places.deviceKey == "/c/state/device.key")
+  }
+
+  @Test func theXDGDirectories() throws {
+    var found = try places(["HOME": "/h"])
+    #expect(found.vault == "/h/.local/share/coffer/vault.coffer")
+    #expect(found.state == "/h/.local/state/coffer")
+    #expect(found.runtime == nil)
+    found = try places(["XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s/", "XDG_RUNTIME_DIR": "/r"])
+    #expect(found.vault == "/d/coffer/vault.coffer")
+    #expect(found.state == "/s/coffer")
+    #expect(found.runtime == "/r/coffer")
+    // The specification: relative ones are to be ignored.
+    found = try places(["HOME": "/h", "XDG_DATA_HOME": "d", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": "r"])
+    #expect(found.vault == "/h/.local/share/coffer/vault.coffer")
+    #expect(found.state == "/h/.local/state/coffer")
+    #expect(found.runtime == nil)
+  }
+
+  @Test func aRelativeCofferHomeIsAnError() {
+    #expect(code { _ = try places(["COFFER_HOME": "c", "HOME": "/h"]) } == .relativePath)
+  }
+
+  @Test func withoutAHomeTheUserDatabaseIsAsked() throws {
+    let home = unsafe String(cString: getpwuid(getuid()).pointee.pw_dir)
+    #expect(try places([:]).vault == "\(home)/.local/share/coffer/vault.coffer")
+    #expect(try places(["HOME": "relative"]).state == "\(home)/.local/state/coffer")
+    #expect(try places(["COFFER_HOME": ""]).state == "\(home)/.local/state/coffer")
+  }
+
+  @Test func aUserThatNobodyKnowsHasNoHome() {
+    #expect(run(probe, "as", "54321", "places", "") == ["noHome", ""])
+  }
+
+  @Test func anchorsHaveTheNameOfTheVaultsPath() throws {
+    // FNV-1a, 64 bits, of the published vector "foobar".
+    #expect(try places(["COFFER_HOME": "/c"]).anchor(forVaultAt: "foobar") == "/c/state/anchors/85944171f73967e8")
+  }
+}
+
+@Suite struct AnchorFileTests {
+  @Test func savedAndLoaded() throws {
+    let fixture = try Fixture(withVault: false)
+    let file = AnchorFile(at: "\(fixture.directory)/state/anchors/0")
+    #expect(try file.load() == nil)
+    try file.save([1, 2, 3])
+    try file.save([4, 5])
+    #expect(try file.load() == [4, 5])
+    try file.save(Array(repeating: 6, count: 4096))
+    #expect(try file.load() == Array(repeating: 6, count: 4096))
+    #expect(
+      run(
+        "sh", "-c",
+        "cd \(fixture.directory); stat -c '%n %a' state state/anchors; ls -A state/anchors; stat -c %a state/anchors/0") == [
+          "state 700", "state/anchors 700", "0", "600",
+        ])
+  }
+
+  @Test func refused() throws {
+    let fixture = try Fixture(withVault: false)
+    let file = AnchorFile(at: fixture.path)
+    Fixture.write([], to: fixture.path)
+    #expect(try file.load() == nil)
+    Fixture.write(Array(repeating: 0, count: 4097), to: fixture.path)
+    #expect(code { _ = try file.load() } == .wrongLength)
+    #expect(code { try file.save(Array(repeating: 0, count: 4097)) } == .wrongLength)
+    #expect(code { try file.save([]) } == .wrongLength)
+    run("chmod", "666", fixture.path)
+    #expect(code { _ = try file.load() } == .permissionsTooOpen)
+    run("chmod", "600", fixture.path)
+    run("chown", "1000", fixture.path)
+    #expect(code { _ = try file.load() } == .foreignOwner)
+    run("rm", fixture.path)
+    run("mkfifo", "-m600", fixture.path)
+    #expect(code { _ = try file.load() } == .notAVault)
+    run("rm", fixture.path)
+    run("ln", "-s", "/etc/passwd", fixture.path)
+    #expect(code { _ = try file.load() } == .symbolicLink)
+    // Saving replaces the link, not what it leads to.
+    try file.save([1])
+    #expect(try file.load() == [1])
+    #expect(fixture.names == ["vault.coffer"])
+  }
+}
+
+@Suite struct DeviceKeyFileTests {
+  @Test func madeOnceAndLoaded() throws {
+    let fixture = try Fixture(withVault: false)
+    let file = DeviceKeyFile(at: "\(fixture.directory)/state/device.key")
+    var found = try file.load()
+    let isMissing = found == nil
+    #expect(isMissing)
+    let key = try Secret.random(count: 32)
+    try file.create(key)
+    found = try file.load()
+    let isEqual = found!.isEqual(to: key)
+    #expect(isEqual)
+    #expect(Fixture.read(file.path).count == 32)
+    let other = try Secret.random(count: 32)
+    let again = #expect(throws: StorageError.self) { try file.create(other) }
+    #expect(again?.code == .vaultExists)
+    #expect(run("sh", "-c", "stat -c %a \(file.path); ls -A \(fixture.directory)/state") == ["600", "device.key"])
+  }
+
+  @Test func refused() throws {
+    let fixture = try Fixture(withVault: false)
+    let file = DeviceKeyFile(at: fixture.path)
+    #expect(code { try file.create(Secret.random(count: 31)) } == .wrongLength)
+    for count in [0, 31, 33] {
+      Fixture.write(Array(repeating: 0, count: count), to: fixture.path)
+      #expect(code { _ = try file.load() } == .wrongLength)
+    }
+    Fixture.write(Array(repeating: 0, count: 32), to: fixture.path, mode: 0o640)
+    #expect(code { _ = try file.load() } == .permissionsTooOpen)
+    run("rm", fixture.path)
+    run("ln", "-s", "/etc/passwd", fixture.path)
+    #expect(code { _ = try file.load() } == .symbolicLink)
+    #expect(code { try file.create(Secret.random(count: 32)) } == .vaultExists)
+  }
+}

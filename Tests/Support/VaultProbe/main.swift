@@ -1,0 +1,73 @@
+// A program that uses a vault file as an app would, for tests that kill it, run many of it, or look into its memory.
+//
+//   VaultProbe create PATH
+//   VaultProbe write PATH SEED [--ack-early]   random operations until it is killed; a line for each one that was acknowledged
+//   VaultProbe add PATH NAME COUNT             COUNT items NAME/0 …, one commit each
+import CofferTesting
+import Glibc
+import Storage
+import VaultCore
+
+func say(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  let written = unsafe write(1, bytes, bytes.count)
+  if written != bytes.count { exit(3) }
+}
+
+struct Generator: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// The operations of a soak: `put ACCOUNT VALUE` and `remove ACCOUNT`, on accounts that belong to this process alone.
+func soak(_ path: String, seed: UInt64, acknowledgesEarly: Bool) throws {
+  var random = Generator(state: seed)
+  var vault = try Vault.openThrowAway(FileStore(at: path))
+  var number = 0
+  while true {
+    number += 1
+    let account = "\(seed)-\(Int.random(in: 0..<40, using: &random))"
+    let item = Item(service: "soak", account: account)
+    let entry = try vault.entry(item)
+    let removes = entry != nil && Int.random(in: 0..<4, using: &random) == 0
+    let value = "\(seed)-\(number)-" + String(repeating: "x", count: Int.random(in: 0..<600, using: &random))
+    let line = removes ? "remove \(account)" : "put \(account) \(value)"
+    say("begin \(line)")
+    if acknowledgesEarly { say("done \(line)") }
+    if let entry, removes {
+      try vault.remove(entry.reference)
+    } else if let entry {
+      try vault.update(entry.reference, secret: Secret(testing: value), at: .test)
+    } else {
+      try vault.add(item, secret: Secret(testing: value), at: .test)
+    }
+    if !acknowledgesEarly { say("done \(line)") }
+  }
+}
+
+let arguments = CommandLine.arguments
+do {
+  switch (arguments.count > 1 ? arguments[1] : "", arguments.count) {
+  case ("create", 3):
+    try Vault.throwAway(in: FileStore.create(at: arguments[2])).close()
+  case ("write", 4...5):
+    try soak(arguments[2], seed: UInt64(arguments[3]) ?? 0, acknowledgesEarly: arguments.last == "--ack-early")
+  case ("add", 5):
+    var vault = try Vault.openThrowAway(FileStore(at: arguments[2]))
+    for number in 0..<(Int(arguments[4]) ?? 0) {
+      try vault.add(Item(service: arguments[3], account: "\(number)"), secret: Secret(testing: arguments[3]), at: .test)
+      say("\(arguments[3])/\(number)")
+    }
+  default:
+    exit(64)
+  }
+} catch {
+  say("error \(error)")
+  exit(1)
+}

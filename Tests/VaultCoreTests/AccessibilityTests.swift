@@ -1,0 +1,70 @@
+import CofferTesting
+import Testing
+import VaultCore
+
+@Suite struct AccessibilityTests {
+  func device(_ byte: UInt8) throws -> Secret { try Secret(testing: [UInt8](repeating: byte, count: 32)) }
+
+  @Test(arguments: Accessibility.allCases)
+  func everyClassKeepsASecret(accessibility: Accessibility) throws {
+    let store = MemoryStore()
+    var vault = try Vault.create(
+      in: store, with: .passphrase(Secret(testing: "one")), kdf: .lowMemory, at: .test, deviceKey: device(1))
+    try vault.addSlot(.throwAway())
+    let reference = try vault.add(
+      Item(service: "s", account: "a"), secret: Secret(testing: "value"), accessible: accessibility, at: .test)
+    let here = try Vault.openThrowAway(store, deviceKey: device(1))
+    #expect(try here.entry(reference).accessibility == accessibility)
+    #expect(try bytes(of: reference, in: here) == Array("value".utf8))
+    #expect(try here.verify().unavailableCount == 0)
+    // On another machine, and on one without a device key.
+    let elsewhere = try Vault.openThrowAway(store, deviceKey: device(2))
+    let without = try Vault.openThrowAway(store)
+    let isBound = accessibility.isThisDeviceOnly
+    #expect(code { _ = try elsewhere.secret(of: reference) } == (isBound ? .wrongDeviceKey : nil))
+    #expect(code { _ = try without.secret(of: reference) } == (isBound ? .deviceKeyMissing : nil))
+    #expect(try without.entries().unavailableCount == (isBound ? 1 : 0))
+    #expect(try without.verify().isSound)
+    #expect(try without.verify().unavailableCount == (isBound ? 1 : 0))
+  }
+
+  @Test func deviceItemNeedsADeviceKey() throws {
+    var vault = try Vault.throwAway()
+    let refusal = code {
+      try vault.add(Item(service: "s", account: "a"), secret: Secret(count: 0), accessible: .whenUnlockedThisDevice, at: .test)
+    }
+    #expect(refusal == .deviceKeyMissing)
+    #expect(code { _ = try Vault.throwAway(deviceKey: Secret(count: 31)) } == .deviceKeyMissing)
+  }
+
+  @Test func passcodeItemsGoWithThePassphrase() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store, deviceKey: device(1))
+    func add() -> VaultError.Code? {
+      code {
+        try vault.add(
+          Item(service: "s", account: "a"), secret: Secret(count: 0), accessible: .whenPasscodeSetThisDevice, at: .test)
+      }
+    }
+    #expect(add() == .passphraseSlotMissing)
+    let slot = try vault.addSlot(.passphrase(Secret(testing: "one")), kdf: .lowMemory)
+    #expect(add() == nil)
+    #expect(code { try vault.removeSlot(slot.id) } == .passphraseSlotMissing)
+    #expect(code { try vault.replaceSlot(slot.id, with: .throwAway()) } == .passphraseSlotMissing)
+  }
+
+  @Test func classKeyIsAddedOnce() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store, deviceKey: device(1))
+    let groupRecord = try #require(store.records.keys.first)
+    let before = store.records[groupRecord]
+    try vault.add(Item(service: "s", account: "a"), secret: Secret(count: 0), at: .test)
+    #expect(store.records[groupRecord] == before, "keys of the common classes are there from the start")
+    try vault.add(Item(service: "s", account: "b"), secret: Secret(count: 0), accessible: .whenUnlockedThisDevice, at: .test)
+    let extended = store.records[groupRecord]
+    #expect(extended != before)
+    try vault.add(Item(service: "s", account: "c"), secret: Secret(count: 0), accessible: .whenUnlockedThisDevice, at: .test)
+    #expect(store.records[groupRecord] == extended)
+    #expect(try vault.verify().problems == [])
+  }
+}
