@@ -29,7 +29,9 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.") })
   }
 
-  private func command(_ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil) -> Command {
+  private func command(
+    _ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil
+  ) -> Command {
     Command(
       [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--key-file", keyFile, "--no-input"],
       input: input, environment: environment)
