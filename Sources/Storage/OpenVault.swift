@@ -73,7 +73,7 @@ final class OpenVault {
     try Ownership.check(directory: directory, location.directory)
     guard let file = try FileStatus.at(location.path) else { throw StorageError(.noVault, location.path) }
     try Ownership.check(file: file, location.path)
-    guard file.size > 0 else { throw StorageError(.notAVault, "\(location.path) is empty") }
+    guard file.size >= 100 else { throw StorageError(.notAVault, "\(location.path) has \(file.size) bytes") }
     guard unsafe faccessat(AT_FDCWD, location.path, R_OK, 0x200) == 0 else { throw StorageError(errno: errno, location.path) }
     // In a directory like /tmp others may have put files where SQLite is going to look for its own.
     for path in [location.log, location.logIndex, location.journal] {

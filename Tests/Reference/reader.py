@@ -50,7 +50,7 @@ def damage():
         yield
     except sqlite3.DatabaseError as e:
         if (getattr(e, "sqlite_errorcode", None) or 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            refuse("R4", str(e))
+            refuse("R5" if str(e).startswith("malformed database schema") else "R4", str(e))
         raise
 
 
@@ -72,12 +72,15 @@ def memory_ceiling():
 def try_slots(credential, vid, checked, ceiling=None):
     """MK; checked: {k: Slot}."""
     t_max, m_max = ceiling or (slots.CEILING_PASSES, memory_ceiling())
-    for k in sorted(checked):
+    fitting = [k for k in sorted(checked) if checked[k].type == credential.type()]
+    if not fitting:
+        refuse("R49")
+    too_expensive = None
+    for k in fitting:
         slot = checked[k]
-        if slot.type != credential.type():
-            continue
         if slot.kdf and (slot.t > t_max or slot.m > m_max):
-            refuse("R17", f"slot {k}")
+            too_expensive = k
+            continue
         ikm = credential.ikm(slot.salt, slot.t, slot.m, slot.ext)
         if ikm is None:
             continue
@@ -87,6 +90,8 @@ def try_slots(credential, vid, checked, ceiling=None):
             if mk is None:
                 refuse("R19", f"slot {k}")
             return mk
+    if too_expensive is not None:
+        refuse("R17", f"slot {too_expensive}")
     refuse("R18")
 
 

@@ -75,7 +75,7 @@ def vectors(add):
     add("damaged-cut-last-page", "R4", "open", file=lambda v: cut(len(v.file) - 4096)(v))
     add("damaged-fractions", "R4", "open", file=bytes_at(21, b"\1\1\1"))
     add("damaged-schema-page", "R4", "open", file=bytes_at(100, b"\xEE"))
-    add("damaged-schema-sql", "R4", "open",
+    add("damaged-schema-sql", "R5", "open",
         sql=lambda v: ["UPDATE sqlite_schema SET sql='CREATE NONSENSE' WHERE name='rec_grp'"])
     add("damaged-hdr-page", "R4", "open", file=damage_page("hdr"))
     add("damaged-node-page", "R4", "get", file=damage_page("node"))
@@ -220,12 +220,12 @@ def vectors(add):
         return first(lambda v, row: patched(row, offset, bytes([row[offset] ^ 1])))
     add("credential-other-key", "R18", "open", files=lambda v: {".key": KEY_FILE[::-1]})
     add("credential-longer-key", "R18", "open", files=lambda v: {".key": KEY_FILE + b"\n"})
-    add("credential-no-such-type", "R18", "open", files=lambda v: {".recovery": f.recovery_text(bytes(32)).encode()})
+    add("credential-no-such-type", "R49", "open", files=lambda v: {".recovery": f.recovery_text(bytes(32)).encode()})
     add("credential-other-recovery", "R18", "open", files=lambda v: {".recovery": f.recovery_text(bytes(32)).encode()},
         slots=second_slot(lambda v: v.slot(f.Credential(recovery=bytes(31) + b"\1"))))
     add("credential-other-passphrase", "R18", "open", files=lambda v: {".pass": b"correct horse"},
         slots=second_slot(lambda v: v.unusable_slot()))
-    add("credential-passphrase-alone", "R18", "open", files=lambda v: {".pass": b"correct horse"},
+    add("credential-passphrase-alone", "R49", "open", files=lambda v: {".pass": b"correct horse"},
         slots=second_slot(lambda v: v.unusable_slot(4)))
     for offset, what in ((16, "salt"), (31, "salt-end"), (32, "id"), (47, "id-end"), (56, "commitment"),
                          (87, "commitment-end")):

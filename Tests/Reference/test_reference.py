@@ -163,8 +163,8 @@ class Files(Scratch):
         for credential in (phrase, both, other):
             with f.Vault(self.path(), credential, anchor=old) as vault:
                 self.assertEqual(vault.verify(), [])
-        for credential in (KEY, recovery):
-            self.refused("R18", f.Vault, self.path(), credential)
+        for credential, rule in ((KEY, "R18"), (recovery, "R49")):
+            self.refused(rule, f.Vault, self.path(), credential)
         with f.WritableVault(self.path(), other) as vault:
             with vault.write() as change:
                 change.add_group("made at the same time", 1)

@@ -36,7 +36,9 @@ enum Dump {
         do {
           let item = try state.openItem(record, meta: meta, group: group).item
           let secret = try state.openSecret(record, meta: meta, group: group).copyIntoUnprotectedBytes()
-          fields[1].1 = attributes(item.attributes)
+          var all = item.attributes
+          all["class"] = .integer(UInt64(item.itemClass.rawValue))
+          fields[1].1 = attributes(all)
           fields[2].1 = "\(item.itemClass.rawValue)"
           fields[5].1 = quoted(Data(secret).base64EncodedString())
         } catch VaultError.Code.deviceKeyMissing {}

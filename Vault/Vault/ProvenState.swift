@@ -35,7 +35,11 @@ struct ProvenState {
   }
 
   func prove(_ record: SealedRecord, id: Identifier, leaf: Digest) throws(VaultError) {
-    guard record.id == id, keys.integrity.leaf(record) == leaf else { throw VaultError(.recordForged, "\(id)") }
+    guard isProven(record, id: id, leaf: leaf) else { throw VaultError(.recordForged, "\(id)") }
+  }
+
+  func isProven(_ record: SealedRecord, id: Identifier, leaf: Digest) -> Bool {
+    record.id == id && keys.integrity.leaf(record) == leaf
   }
 
   /// Every record that the tree lists, proven, in ascending order. Rows that it does not list are passed over: no look-up reaches
@@ -60,28 +64,15 @@ struct ProvenState {
   /// - Parameter known: an earlier state of the group. Where it is still the current one, nothing is decrypted.
   func groupKeys(_ group: AccessGroup, known: GroupKeys? = nil) throws -> GroupKeys? {
     guard let record = try record(keys.groupRecordID(group)) else { return nil }
-    return try groupKeys(record, known: known)
+    return try openGroup(record, known: known)
   }
 
-  private func groupKeys(_ record: SealedRecord, known: GroupKeys? = nil) throws -> GroupKeys {
+  /// Opens the record of a group, which must be proven.
+  func openGroup(_ record: SealedRecord, known: GroupKeys? = nil) throws -> GroupKeys {
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .group else { throw VaultError(.recordMalformed, "no group") }
     if let known, known.version == meta.version { return known }
     return try keys.openGroup(record, meta: meta)
-  }
-
-  /// All groups, by the identifier that their records carry. Complete only together with a walk over all records: the store's
-  /// index is a hint, so whoever needs completeness meets `unknownGroup` there.
-  func allGroups() throws -> [Identifier: GroupKeys] {
-    var groups: [Identifier: GroupKeys] = [:]
-    for id in try rows.records(inGroup: .zero) {
-      guard let record = try record(id), RecordMeta.isGroup(record) else { continue }
-      let group = try groupKeys(record)
-      guard groups.updateValue(group, forKey: group.groupID) == nil else {
-        throw VaultError(.groupMalformed, "two groups with one identifier")
-      }
-    }
-    return groups
   }
 
   // MARK: Items
@@ -96,7 +87,7 @@ struct ProvenState {
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .item else { throw VaultError(.recordMalformed, "no item") }
     guard record.group != group.groupID else { return meta }
-    guard let actual = try allGroups()[record.group] else { throw VaultError(.unknownGroup, "\(record.group)") }
+    guard let actual = try GroupDirectory(self).group(record.group) else { throw VaultError(.unknownGroup, "\(record.group)") }
     _ = try openItem(record, meta: meta, group: actual)
     throw VaultError(.identifierMismatch, "\(record.id)")
   }

@@ -192,7 +192,7 @@ public struct Transaction: ~Copyable {
 
   /// Whether any group has a key that must not outlive the last passphrase slot.
   func hasPasscodeKeys() throws -> Bool {
-    try state.allGroups().values.contains(where: \.hasPasscodeKey)
+    try GroupDirectory(state).all().contains(where: \.hasPasscodeKey)
   }
 
   // MARK: The end

@@ -89,52 +89,38 @@ extension Vault {
 
   // MARK: Walks
 
-  /// The groups, ordered by name.
+  /// The groups, ordered by name. Takes a walk over every record.
   /// - Throws: integrity errors.
   public borrowing func groups() throws -> [AccessGroup] {
-    try reading { state, _ in
-      var groups: [AccessGroup] = []
-      try state.forEachRecord { record, meta in
-        if meta.kind == .group { groups.append(try state.keys.openGroup(record, meta: meta).group) }
-      }
-      return groups.sorted()
-    }
+    try reading { state, _ in try GroupDirectory(state).all().map(\.group) }
   }
 
   /// The items that `isIncluded` wants, of one group or of all. Complete, and proven to be: that takes a walk over every record of
   /// the vault, about 4 us for each.
   /// - Throws: `groupNotFound`; integrity errors.
-  public borrowing func entries(in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }) throws
-    -> EntryList
-  {
-    try reading { state, _ in
-      let groups = try state.allGroups()
-      if let group, !groups.values.contains(where: { $0.group == group }) {
-        guard try state.groupKeys(group) == nil else { throw VaultError(.unknownGroup, group.name) }
-        throw VaultError(.groupNotFound, group.name)
-      }
-      var entries: [Identifier: [Entry]] = [:]
+  public borrowing func entries(
+    in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }
+  ) throws -> EntryList {
+    try reading { state, keyring in
+      let wanted = try group.map { try Self.group($0, state, keyring) }
+      let directory = try wanted == nil ? GroupDirectory(state) : nil
+      // The walk is ascending, so each group's entries are in order.
+      var entries: [AccessGroup: [Entry]] = [:]
       var unavailableCount = 0
       try state.forEachRecord { record, meta in
-        if meta.kind == .group { try Self.check(try state.keys.openGroup(record, meta: meta), isIn: groups) }
-        guard meta.kind == .item else { return }
-        guard let itemGroup = groups[record.group] else { throw VaultError(.unknownGroup, "\(record.group)") }
-        guard group.map({ $0 == itemGroup.group }) ?? true else { return }
+        guard meta.kind == .item, wanted.map({ $0.groupID == record.group }) ?? true else { return }
+        guard let itemGroup = try wanted ?? directory?.group(record.group) else {
+          throw VaultError(.unknownGroup, "\(record.group)")
+        }
         do {
           let entry = try state.openItem(record, meta: meta, group: itemGroup)
-          if isIncluded(entry) { entries[record.group, default: []].append(entry) }
+          if isIncluded(entry) { entries[itemGroup.group, default: []].append(entry) }
         } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
           unavailableCount += 1
         }
       }
-      // The walk is ascending, so each group's entries are in order already.
-      let ordered = groups.values.sorted { $0.group < $1.group }.flatMap { entries.removeValue(forKey: $0.groupID) ?? [] }
+      let ordered = entries.sorted { $0.key < $1.key }.flatMap(\.value)
       return EntryList(entries: ordered, unavailableCount: unavailableCount)
     }
-  }
-
-  /// The index that found the groups may have kept one back.
-  private static func check(_ group: GroupKeys, isIn groups: [Identifier: GroupKeys]) throws {
-    guard groups[group.groupID]?.group == group.group else { throw VaultError(.unknownGroup, group.group.name) }
   }
 }

@@ -31,7 +31,7 @@ private struct VerificationWalk {
   var verification = Verification()
   /// Nodes that the tree lists.
   private var listedNodes: Set<[UInt8]> = []
-  private var groups: [Identifier: GroupKeys] = [:]
+  private var groups: GroupDirectory?
   private var leafCount: UInt64 = 0
 
   init(state: ProvenState, progress: ((UInt64, UInt64) -> Void)?) {
@@ -43,7 +43,7 @@ private struct VerificationWalk {
     try collect {
       _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()
     }
-    try collect { $0.groups = try $0.state.allGroups() }
+    try collect { $0.groups = try GroupDirectory($0.state) }
     try collect { try $0.visit($0.state.tree.rootNode()) }
     if verification.isSound && leafCount != state.header.recordCount {
       verification.problems.append(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
@@ -117,9 +117,10 @@ private struct VerificationWalk {
     switch meta.kind {
     case .group:
       let group = try state.keys.openGroup(record, meta: meta)
-      guard groups[group.groupID]?.group == group.group else { throw VaultError(.unknownGroup, "kept back by the index") }
+      guard let groups, try groups.group(group.groupID)?.group == group.group else { return }
     case .item:
-      guard let group = groups[record.group] else { throw VaultError(.unknownGroup, "\(record.group)") }
+      guard let groups else { return }  // Their fault is noted already.
+      guard let group = try groups.group(record.group) else { throw VaultError(.unknownGroup, "\(record.group)") }
       do {
         _ = try state.openItem(record, meta: meta, group: group)
         _ = try state.openSecret(record, meta: meta, group: group)

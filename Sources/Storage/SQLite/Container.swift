@@ -40,10 +40,11 @@ enum Container {
     guard start.count >= 100, start[0..<16].elementsEqual(Array("SQLite format 3".utf8) + [0]) else {
       throw StorageError(.notAVault, "not an SQLite file")
     }
+    guard number(16, 2) == pageByteCount else { throw StorageError(.notAVault, "an SQLite file with another page size") }
     guard number(68, 4) == program else { throw StorageError(.notAVault, "an SQLite file of another program") }
     try check(formatVersion: number(60, 4))
-    // Page size; write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.
-    guard number(16, 2) == pageByteCount, 1...2 ~= start[18], 1...2 ~= start[19], start[20] == 0, number(52, 4) == 0,
+    // Write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.
+    guard 1...2 ~= start[18], 1...2 ~= start[19], start[20] == 0, number(52, 4) == 0,
       number(56, 4) == 1
     else { throw StorageError(.storageDamaged, "the file header is not one of a vault") }
   }

@@ -5,7 +5,7 @@ enum Limits {
   /// What `hdr` holds under a key.
   static func header(_ key: Int64) -> ClosedRange<Int> {
     switch key {
-    case 0: 256...256
+    case 0: 0...256
     case 9: 0...2048
     default: 0...4256
     }

@@ -1,0 +1,54 @@
+/// The groups of one proven state, by the identifier that their records carry.
+///
+/// The store's index over groups finds them fast, but may keep some back. Whoever meets an identifier that it did not show gets a
+/// walk over the whole tree, once: then the directory is complete.
+final class GroupDirectory {
+  private let state: ProvenState
+  private var groups: [Identifier: GroupKeys] = [:]
+  private var isComplete = false
+
+  /// - Throws: `groupMalformed` where two groups claim one identifier; what proving and opening the records throws.
+  init(_ state: ProvenState) throws {
+    self.state = state
+    for id in try state.rows.records(inGroup: .zero) {
+      if let record = try state.record(id) { try add(record) }
+    }
+  }
+
+  /// Nil is a proven absence.
+  func group(_ id: Identifier) throws -> GroupKeys? {
+    if let group = groups[id] { return group }
+    try complete()
+    return groups[id]
+  }
+
+  /// Every group, proven to be all.
+  func all() throws -> [GroupKeys] {
+    try complete()
+    return groups.values.sorted { $0.group < $1.group }
+  }
+
+  private func complete() throws {
+    guard !isComplete else { return }
+    try state.tree.forEachLeafNode { node in
+      for index in 0..<node.count {
+        let id = node.identifier(at: index)
+        // A row that is gone or was changed is the affair of whoever wants that row.
+        guard let record = try state.rows.record(id), RecordMeta.isGroup(record),
+          state.isProven(record, id: id, leaf: node.digest(at: index))
+        else { continue }
+        try add(record)
+      }
+    }
+    isComplete = true
+  }
+
+  private func add(_ record: SealedRecord) throws {
+    guard RecordMeta.isGroup(record) else { return }
+    let group = try state.openGroup(record)
+    let other = groups.updateValue(group, forKey: group.groupID)
+    guard other.map({ $0.group == group.group }) ?? true else {
+      throw VaultError(.groupMalformed, "two groups with one identifier")
+    }
+  }
+}
