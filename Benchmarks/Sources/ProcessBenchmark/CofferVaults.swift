@@ -15,6 +15,8 @@ struct CofferVaults {
     self.program = program
     self.directory = directory
     environment = Command.inherited + ["COFFER_HOME=\(directory)/home"]
+    // The anchors of an earlier run would, rightly, call the fresh copies of the vaults rolled back.
+    try Command(["/bin/rm", "-rf", "\(directory)/home"]).run()
     keyFile = "\(directory)/key"
     try write(String(decoding: SampleVault.keyFileBytes, as: UTF8.self), to: keyFile)
   }
