@@ -75,6 +75,12 @@ extension Vault {
     }
   }
 
+  /// Whether the vault has the group: one proven look-up.
+  /// - Throws: integrity errors.
+  public borrowing func contains(_ group: AccessGroup) throws -> Bool {
+    try reading { state, keyring in try keyring.group(group, in: state) != nil }
+  }
+
   private static func group(_ group: AccessGroup, _ state: ProvenState, _ keyring: Keyring) throws -> GroupKeys {
     guard let keys = try keyring.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
     return keys

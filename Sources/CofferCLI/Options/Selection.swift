@@ -55,10 +55,8 @@ struct Selection {
 extension Vault {
   /// - Throws: not found, with the groups that there are.
   borrowing func checkExists(_ group: AccessGroup) throws {
-    // Every vault has it; to ask for all groups is a walk over the whole vault.
-    guard group != .standard else { return }
+    guard try !contains(group) else { return }
     let groups = try groups()
-    guard !groups.contains(group) else { return }
     throw Failure(
       .notFound, "group \(group.name): there is none", hint: "--create-group makes it when an item is set or moved",
       details: groups.map { "group \($0.name)" })
@@ -71,6 +69,6 @@ extension Vault {
       try checkExists(group)
       return false
     }
-    return try group != .standard && !groups().contains(group)
+    return try !contains(group)
   }
 }
