@@ -3,8 +3,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
 
-# The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program.
-RELEASE = -c release --static-swift-stdlib --disable-local-rpath
+# The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
+# Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start.
+STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
+RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
 # The tests run optimised as well (a hundred thousand damaged files want it), in a build folder of their own.
 TEST = -c release -Xswiftc -enable-testing --scratch-path .build-test
 COFFER = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)/coffer
@@ -12,6 +14,8 @@ COFFER = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)/coffer
 .PHONY: all demo test check lint asan bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
+	@mkdir -p "$(STATIC_LIBRARIES)"
+	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	$(SWIFT) build $(RELEASE) --product coffer
 
 setup:
