@@ -182,6 +182,54 @@ func code(_ body: () throws -> Void) -> VaultError.Code? {
     #expect(try vault.verify().isSound)
   }
 
+  /// A caller that goes on after an error must not commit half of what failed.
+  @Test func swallowedErrorsLeaveItemsWhole() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store)
+    let first = try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "1"), at: .test)
+    let second = try vault.add(Item(service: "s", account: "b"), secret: Secret(testing: "2"), at: .test)
+    try vault.createGroup(AccessGroup("team"), at: .test)
+    try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "team"), to: AccessGroup("team"), at: .test)
+    try vault.transaction { transaction in
+      #expect(code { try transaction.update(second, at: .test) { $0["account"] = "a" } } == .duplicate)
+      #expect(code { try transaction.update(second, secret: Secret(count: (1 << 20) + 1), at: .test) } == .secretTooLarge)
+      #expect(code { try transaction.move(first, to: AccessGroup("team"), at: .test) } == .duplicate)
+      #expect(code { try transaction.move(first, to: AccessGroup("nobody"), at: .test) } == .groupNotFound)
+      try transaction.add(Item(service: "s", account: "c"), secret: Secret(testing: "3"), at: .test)
+    }
+    #expect(try bytes(of: first, in: vault) == Array("1".utf8))
+    #expect(try bytes(of: second, in: vault) == Array("2".utf8))
+    #expect(try vault.entries().entries.count == 4)
+    #expect(try vault.verify().problems == [])
+  }
+
+  /// The tree grows at the 65,537th record, and for that needs every node: one that is gone stops it in the middle of the edit. The
+  /// transaction cannot know any more what it has, and commits nothing.
+  @Test func editThatFailedHalfWayIsNotCommitted() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store)
+    try vault.transaction { transaction in
+      for number in 1..<65_536 {
+        try transaction.add(Item(service: "s", account: "\(number)"), secret: Secret(count: 0), at: .test)
+      }
+    }
+    #expect(try vault.status().recordCount == 65_536)
+    store.nodes[[7]] = nil
+    let header = store.header
+    let refusal = code {
+      try vault.transaction { transaction in
+        // At least one of them is not below the node that is gone.
+        for account in ["one", "two", "three"] {
+          do {
+            try transaction.add(Item(service: "new", account: account), secret: Secret(count: 0), at: .test)
+          } catch {}
+        }
+      }
+    }
+    #expect(refusal == .transactionIncomplete)
+    #expect(store.header == header)
+  }
+
   @Test func failedTransactionLeavesNothing() throws {
     let store = MemoryStore()
     var vault = try Vault.throwAway(in: store)

@@ -7,6 +7,8 @@ public struct Transaction: ~Copyable {
   private var change = Change()
   /// Groups that this transaction made or gave a key.
   private var editedGroups: [AccessGroup: GroupKeys] = [:]
+  /// While an edit is half done. If it stays so, because the caller went on after an error, nothing is committed.
+  private var isHalfDone = false
 
   /// The generation that this commit will be.
   public var generation: UInt64 { state.header.generation + 1 }
@@ -35,7 +37,10 @@ public struct Transaction: ~Copyable {
     var item = try item.checked()
     if item.created == nil { item.created = now }
     item.modified = now
-    return try insert(item, secret: secret, into: group, accessible: accessible)
+    let record = try seal(item, secret: secret, for: group, accessible: accessible)
+    guard try tree.leaf(record.id) == nil else { throw VaultError(.duplicate) }
+    try replace(nil, with: record)
+    return Reference(group: group, id: record.id)
   }
 
   /// By the item's primary attributes: one proven look-up. Nil is a proven absence.
@@ -86,15 +91,13 @@ public struct Transaction: ~Copyable {
     guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
     item = try item.checked(keeping: before.item.attributes)
     item.modified = now
-    try remove(reference)
-    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility)
+    return try replace(reference, by: item, secret: secret, in: reference.group, accessible: before.accessibility)
   }
 
   /// - Throws: `notFound`, `groupNotFound`; integrity errors.
   public mutating func remove(_ reference: Reference) throws {
     _ = try existing(reference, in: try group(reference.group))
-    try tree.set(reference.id, to: nil)
-    change.records[reference.id] = .some(nil)
+    try replace(reference.id, with: nil)
   }
 
   /// Puts an item into another group: sealed anew under that group's key.
@@ -102,32 +105,47 @@ public struct Transaction: ~Copyable {
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
     guard reference.group != group else { return reference }
-    var entry = try entry(reference)
-    let secret = try secret(of: reference)
-    try remove(reference)
+    let entry = try entry(reference)
     var item = entry.item
     item.modified = now
-    entry = Entry(reference: reference, item: item, accessibility: entry.accessibility, generation: generation)
-    return try insert(entry.item, secret: secret, into: group, accessible: entry.accessibility)
+    return try replace(
+      reference, by: item, secret: try secret(of: reference), in: group, accessible: entry.accessibility)
   }
 
-  private mutating func insert(
-    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility
+  /// Everything that may be wrong with what the caller wants is found out before the first row is touched.
+  private mutating func replace(
+    _ reference: Reference, by item: Item, secret: borrowing Secret, in group: AccessGroup, accessible: Accessibility
   ) throws -> Reference {
+    let record = try seal(item, secret: secret, for: group, accessible: accessible)
+    guard try record.id == reference.id || tree.leaf(record.id) == nil else { throw VaultError(.duplicate) }
+    try replace(reference.id, with: record)
+    return Reference(group: group, id: record.id)
+  }
+
+  /// The record of a new or changed item. May add a class key to the group.
+  private mutating func seal(
+    _ item: Item, secret: borrowing Secret, for group: AccessGroup, accessible: Accessibility
+  ) throws -> SealedRecord {
     let group = try self.group(group, withKeyFor: accessible)
-    let id = group.itemID(item)
-    guard try tree.leaf(id) == nil else { throw VaultError(.duplicate) }
     guard let epoch = group.currentEpoch(accessible) else { throw VaultError(.unknownGroup) }
     let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
-    let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
-      .seal(attributes: item.encoded, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
-    try put(record)
-    return Reference(group: group.group, id: id)
+    let seal = RecordSeal(vault: keys.vault, id: group.itemID(item), group: group.groupID, meta: meta)
+    return try seal.seal(
+      attributes: item.encoded, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
   }
 
-  private mutating func put(_ record: SealedRecord) throws {
-    try tree.set(record.id, to: keys.integrity.leaf(record))
-    change.records[record.id] = record
+  /// The one place where records change: takes one out, puts one in, or both.
+  private mutating func replace(_ old: Identifier?, with new: SealedRecord?) throws {
+    isHalfDone = true
+    if let old, old != new?.id {
+      try tree.set(old, to: nil)
+      change.records[old] = .some(nil)
+    }
+    if let new {
+      try tree.set(new.id, to: keys.integrity.leaf(new))
+      change.records[new.id] = new
+    }
+    isHalfDone = false
   }
 
   private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: SealedRecord, meta: RecordMeta) {
@@ -157,7 +175,7 @@ public struct Transaction: ~Copyable {
   }
 
   private mutating func put(_ group: GroupKeys) throws {
-    try put(try keys.seal(group, masterEpoch: state.header.masterEpoch))
+    try replace(nil, with: keys.seal(group, masterEpoch: state.header.masterEpoch))
     editedGroups[group.group] = group
   }
 
@@ -199,7 +217,9 @@ public struct Transaction: ~Copyable {
 
   /// Puts the change together: nodes, slots, history, header.
   /// - Returns: an empty change, and nil, where nothing was edited.
+  /// - Throws: `transactionIncomplete` where an edit failed half way and the caller went on; integrity errors.
   mutating func finish() throws -> (change: Change, header: SealedHeader?) {
+    guard !isHalfDone else { throw VaultError(.transactionIncomplete) }
     guard !change.isEmpty else { return (change, nil) }
     slotRows.append(state.mac)
     change.header[Header.historyKey] = slotRows.historyBytes

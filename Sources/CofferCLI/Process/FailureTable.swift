@@ -82,6 +82,7 @@ package enum FailureTable {
     "groupExists": .init(.duplicate, "there is such a group already"),
     "secretTooLarge": .init(
       .usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
+    "transactionIncomplete": .init(.integrity, "a change failed half way, and nothing of it was made", "coffer vault verify"),
     "attributeNotAllowed": .init(.usage, "an attribute is not allowed here"),
     "nameNotAllowed": .init(.usage, "a name is not allowed", "names are text without control characters"),
     "nameTooLong": .init(.usage, "a name is too long", "a name has at most 1024 bytes"),
