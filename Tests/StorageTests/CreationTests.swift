@@ -23,7 +23,7 @@ import VaultCore
     let fixture = try Fixture(withVault: false)
     let store = try FileStore.create(at: fixture.path)
     var change = Fixture.change
-    change.header[0] = [1]
+    change.header[0] = Array(repeating: 1, count: 257)
     #expect(code { try store.commit { _ in change } } == .columnMismatch)
     #expect(fixture.names == ["vault.coffer.lock"])
   }

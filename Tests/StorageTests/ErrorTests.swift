@@ -8,7 +8,8 @@ import VaultCore
   @Test(
     arguments: [
       (SQLITE_BUSY, 0, .busy), (SQLITE_BUSY | 2 << 8, 0, .busy), (SQLITE_LOCKED, 0, .busy), (SQLITE_PROTOCOL, 0, .busy),
-      (SQLITE_FULL, 0, .full), (SQLITE_NOMEM, 0, .outOfMemory), (SQLITE_NOTADB, 0, .notAVault), (SQLITE_CORRUPT, 0, .storageDamaged),
+      (SQLITE_FULL, 0, .full), (SQLITE_NOMEM, 0, .outOfMemory), (SQLITE_NOTADB, 0, .storageDamaged),
+      (SQLITE_CORRUPT, 0, .storageDamaged),
       (SQLITE_CORRUPT | 3 << 8, 0, .storageDamaged), (SQLITE_SCHEMA, 0, .schemaAltered), (SQLITE_TOOBIG, 0, .columnMismatch),
       (SQLITE_PERM, 0, .accessDenied), (SQLITE_AUTH, 0, .accessDenied), (SQLITE_READONLY, 0, .readOnly),
       (SQLITE_READONLY | 6 << 8, 0, .readOnly), (SQLITE_READONLY | 4 << 8, 0, .replaced),

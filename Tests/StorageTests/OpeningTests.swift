@@ -148,8 +148,8 @@ import VaultCore
     for length in lengths where length < whole.count {
       fixture.write(Array(whole[..<length]))
       let failure = opening(fixture)
-      // Without its marks, which end at 72, nothing says what the file was.
-      #expect(failure == (length < 72 ? .notAVault : .storageDamaged), "\(length) bytes")
+      // Without the whole of its file header, nothing says what it was.
+      #expect(failure == (length < 100 ? .notAVault : .storageDamaged), "\(length) bytes")
       #expect(fixture.read().count == length)
     }
     fixture.write(whole + [0])
@@ -158,13 +158,18 @@ import VaultCore
     #expect(opening(fixture) == nil)
   }
 
-  @Test(arguments: [(16, 0x20), (18, 3), (19, 3), (20, 1), (55, 1), (59, 2)] as [(Int, UInt8)])
-  func headersThatNoVaultHas(offset: Int, value: UInt8) throws {
+  @Test(
+    arguments: [
+      (16, 0x20, .notAVault), (18, 3, .storageDamaged), (19, 3, .storageDamaged), (20, 1, .storageDamaged),
+      (55, 1, .storageDamaged),
+      (59, 2, .storageDamaged),
+    ] as [(Int, UInt8, StorageError.Code)])
+  func headersThatNoVaultHas(offset: Int, value: UInt8, expected: StorageError.Code) throws {
     let fixture = try Fixture()
     var bytes = fixture.read()
     bytes[offset] = value
     fixture.write(bytes)
-    #expect(opening(fixture) == .storageDamaged)
+    #expect(opening(fixture) == expected)
   }
 
   @Test func damagedPages() throws {

@@ -91,7 +91,7 @@ import VaultCore
     let fixture = try Fixture()
     let store = try FileStore(at: fixture.path)
     let changes: [(inout Change) -> Void] = [
-      { $0.header[0] = [1] }, { $0.header[1] = Array(repeating: 0, count: 4257) },
+      { $0.header[0] = Array(repeating: 1, count: 257) }, { $0.header[1] = Array(repeating: 0, count: 4257) },
       { $0.header[9] = Array(repeating: 0, count: 2049) },
       { $0.nodes[Array(repeating: 0, count: 18)] = [1] }, { $0.nodes[[]] = Array(repeating: 0, count: 196_609) },
       { $0.records[Fixture.identifier(1)] = Fixture.record(1, count: SealedRecord.maximumFieldByteCount + 1) },

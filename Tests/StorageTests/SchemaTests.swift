@@ -83,7 +83,7 @@ import VaultCore
   }
 
   @Test(arguments: [
-    "UPDATE hdr SET v='text' WHERE k=0", "UPDATE hdr SET v=7 WHERE k=0", "UPDATE hdr SET v=zeroblob(255) WHERE k=0",
+    "UPDATE hdr SET v='text' WHERE k=0", "UPDATE hdr SET v=7 WHERE k=0", "UPDATE hdr SET v=zeroblob(257) WHERE k=0",
     "UPDATE hdr SET v=zeroblob(4257) WHERE k=1", "UPDATE node SET b=zeroblob(196609)", "UPDATE node SET b=1.5",
     "UPDATE rec SET m=zeroblob(15)", "UPDATE rec SET grp=zeroblob(17)", "UPDATE rec SET a='text'", "UPDATE rec SET s=7",
     "UPDATE rec SET s=zeroblob(1052713)", "UPDATE rec SET a=zeroblob(100000000)",

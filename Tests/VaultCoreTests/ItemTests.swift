@@ -115,7 +115,9 @@ func code(_ body: () throws -> Void) -> VaultError.Code? {
     #expect(
       code { try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "x"), to: team, at: .test) }
         == .groupNotFound)
+    #expect(try !vault.contains(team))
     try vault.createGroup(team, at: .test)
+    #expect(try vault.contains(team))
     #expect(code { try vault.createGroup(team, at: .test) } == .groupExists)
     let mine = try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "mine"), at: .test)
     let ours = try vault.add(Item(service: "s", account: "a"), secret: Secret(testing: "ours"), to: team, at: .test)

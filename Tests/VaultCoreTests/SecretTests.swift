@@ -109,18 +109,25 @@ import Testing
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       let secret = try Secret(testing: [UInt8](repeating: 1, count: 4096 * 4))
       unsafe secret.withPointer { base in
-        for offset in 0..<(1 << 20) { unsafe withExtendedLifetime(base[offset]) {} }
+        var sum = 0
+        for offset in 0..<(1 << 20) { unsafe sum += Int(base[offset]) }
+        print(sum)
       }
     }
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       let secret = try Secret(testing: [UInt8](repeating: 1, count: 4096 * 4))
       unsafe secret.withPointer { base in
-        for offset in 0..<(1 << 20) { unsafe withExtendedLifetime(base[-offset]) {} }
+        var sum = 0
+        for offset in 0..<(1 << 20) { unsafe sum += Int(base[-offset]) }
+        print(sum)
       }
     }
   }
 
-  @Test func memoryThatCannotBeLockedIsRefused() async {
+  /// The address sanitizer puts an mlock of its own in place, which does nothing and always succeeds.
+  static let locksForReal = unsafe dlsym(nil, "__asan_init") == nil
+
+  @Test(.enabled(if: locksForReal)) func memoryThatCannotBeLockedIsRefused() async {
     await #expect(processExitsWith: .success) {
       try withLimitedLocking {
         guard code({ _ = try Secret(count: 4096 * 64) }) == .memoryNotLockable else { exit(1) }

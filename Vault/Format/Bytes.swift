@@ -17,9 +17,13 @@ struct ByteReader {
   private var position: Int
   private let code: VaultError.Code
 
-  init(_ bytes: some Collection<UInt8>, orThrow code: VaultError.Code) {
-    self.bytes = ArraySlice(bytes)
-    position = self.bytes.startIndex
+  init(_ bytes: [UInt8], orThrow code: VaultError.Code) {
+    self.init(bytes[...], orThrow: code)
+  }
+
+  init(_ bytes: ArraySlice<UInt8>, orThrow code: VaultError.Code) {
+    self.bytes = bytes
+    position = bytes.startIndex
     self.code = code
   }
 

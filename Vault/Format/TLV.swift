@@ -17,8 +17,8 @@ enum TLV {
   /// - Throws: `attributesMalformed`.
   static func decode(_ bytes: [UInt8]) throws(VaultError) -> Attributes {
     var reader = ByteReader(bytes, orThrow: .attributesMalformed)
-    var attributes = Attributes()
-    var previous: ArraySlice<UInt8>?
+    var attributes = Attributes(reserving: 6)
+    var previous: String?
     while reader.remaining > 0 {
       let type: UInt8 = try reader.readInteger()
       let nameCount: UInt16 = try reader.readInteger()
@@ -27,8 +27,8 @@ enum TLV {
         let name = String(validUTF8: nameBytes),
         !name.hasControlCharacter
       else { throw VaultError(.attributesMalformed, "a name") }
-      guard previous?.lexicographicallyPrecedes(nameBytes) ?? true else { throw VaultError(.attributesMalformed, "order") }
-      previous = nameBytes
+      guard previous.map({ $0.order(name) < 0 }) ?? true else { throw VaultError(.attributesMalformed, "order") }
+      previous = name
       let valueCount: UInt32 = try reader.readInteger()
       guard valueCount <= Attributes.maximumValueByteCount else { throw VaultError(.attributesMalformed, "a long value") }
       attributes[name] = try AttributeValue(type: type, bytes: try reader.read(Int(valueCount)))

@@ -29,6 +29,8 @@ public struct Attributes: Equatable, Sendable, Sequence {
 
   public init() {}
 
+  init(reserving count: Int) { entries.reserveCapacity(count) }
+
   /// Names are compared byte by byte. Setting nil removes the attribute.
   public subscript(name: String) -> AttributeValue? {
     get {
@@ -39,6 +41,7 @@ public struct Attributes: Equatable, Sendable, Sequence {
       let index = position(of: name)
       switch (newValue, index.isFound) {
       case (let value?, true): entries[index.at].value = value
+      case (let value?, false) where index.at == entries.count: entries.append((name: name, value: value))
       case (let value?, false): entries.insert((name: name, value: value), at: index.at)
       case (nil, true): entries.remove(at: index.at)
       case (nil, false): break
@@ -48,9 +51,9 @@ public struct Attributes: Equatable, Sendable, Sequence {
 
   private func position(of name: String) -> (at: Int, isFound: Bool) {
     // What is decoded comes in order.
-    guard let last = entries.last, !last.name.utf8.lexicographicallyPrecedes(name.utf8) else { return (entries.count, false) }
-    let at = entries.firstIndex { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) } ?? entries.count
-    return (at, at < entries.count && entries[at].name.utf8.elementsEqual(name.utf8))
+    guard let last = entries.last, last.name.order(name) >= 0 else { return (entries.count, false) }
+    let at = entries.firstIndex { $0.name.order(name) >= 0 } ?? entries.count
+    return (at, at < entries.count && entries[at].name.order(name) == 0)
   }
 
   public func makeIterator() -> IndexingIterator<[(name: String, value: AttributeValue)]> { entries.makeIterator() }
@@ -64,6 +67,15 @@ public struct Attributes: Equatable, Sendable, Sequence {
 }
 
 extension String {
+  /// Below zero where the bytes of UTF-8 come before those of `other`, zero where they are the same.
+  func order(_ other: String) -> Int {
+    let (left, right) = (utf8.span, other.utf8.span)
+    for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+      return Int(left[index]) - Int(right[index])
+    }
+    return left.count - right.count
+  }
+
   /// Control characters (U+0000–1F, U+007F) are refused in names: they forge lines on terminals and in lists.
   var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 }

@@ -13,6 +13,12 @@ public struct Entry: Equatable, Sendable {
   public let generation: UInt64
 }
 
+/// An item as it lies in the vault, opened as a whole.
+public struct EntryWithSecret: ~Copyable, Sendable {
+  public let entry: Entry
+  public let secret: Secret
+}
+
 /// What a walk over the vault found.
 public struct EntryList: Sendable {
   /// Ordered by group, then by identifier.

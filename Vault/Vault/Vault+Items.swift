@@ -62,6 +62,25 @@ extension Vault {
     }
   }
 
+  /// An item with its secret, by the item's primary attributes: one transaction, so that the way to it is proven once. Nil is a
+  /// proven absence.
+  /// - Throws: as `entry`.
+  public borrowing func entryWithSecret(_ item: Item, in group: AccessGroup = .standard) throws -> EntryWithSecret? {
+    try reading { state, keyring in
+      let group = try Self.group(group, state, keyring)
+      guard let found = try Self.find(group.itemID(item), group, state) else { return nil }
+      return EntryWithSecret(
+        entry: try state.openItem(found.record, meta: found.meta, group: group),
+        secret: try state.openSecret(found.record, meta: found.meta, group: group))
+    }
+  }
+
+  /// Whether the vault has the group: one proven look-up.
+  /// - Throws: integrity errors.
+  public borrowing func contains(_ group: AccessGroup) throws -> Bool {
+    try reading { state, keyring in try keyring.group(group, in: state) != nil }
+  }
+
   private static func group(_ group: AccessGroup, _ state: ProvenState, _ keyring: Keyring) throws -> GroupKeys {
     guard let keys = try keyring.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
     return keys

@@ -15,6 +15,8 @@ struct CofferVaults {
     self.program = program
     self.directory = directory
     environment = Command.inherited + ["COFFER_HOME=\(directory)/home"]
+    // The anchors of an earlier run would, rightly, call the fresh copies of the vaults rolled back.
+    try Command(["/bin/rm", "-rf", "\(directory)/home"]).run()
     keyFile = "\(directory)/key"
     try write(String(decoding: SampleVault.keyFileBytes, as: UTF8.self), to: keyFile)
   }
@@ -29,7 +31,9 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.") })
   }
 
-  private func command(_ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil) -> Command {
+  private func command(
+    _ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil
+  ) -> Command {
     Command(
       [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--key-file", keyFile, "--no-input"],
       input: input, environment: environment)

@@ -12,6 +12,7 @@ struct Measurement {
   var open = Samples()
   var openAndGet = Samples()
   var lookUp = Samples()
+  var lookUpInTwo = Samples()
   var absence = Samples()
   var put = Samples()
   var bareInsert = Samples()
@@ -47,6 +48,9 @@ struct Measurement {
     for _ in 0..<rounds {
       let item = SampleVault.item(.random(in: 0..<sample.itemCount, using: &generator))
       try lookUp.measure {
+        guard try vault.entryWithSecret(item) != nil else { throw BenchmarkError("an item is missing") }
+      }
+      try lookUpInTwo.measure {
         guard let entry = try vault.entry(item) else { throw BenchmarkError("an item is missing") }
         _ = try vault.secret(of: entry.reference)
       }

@@ -20,6 +20,7 @@ private func table(_ measurements: [Measurement]) -> MarkdownTable {
   row("open (key file), p50 / p99") { pair($0.open) }
   row("open, one look-up, close, p50 / p99") { pair($0.openAndGet) }
   row("look-up of item and secret, p50 / p99") { pair($0.lookUp) }
+  row("the same by two calls, p50 / p99") { pair($0.lookUpInTwo) }
   row("proven absence, p50 / p99") { pair($0.absence) }
   row("durable put, p50 / p99") { pair($0.put) }
   row("bare SQLite insert beside it, p50 / p99") { pair($0.bareInsert) }

@@ -55,8 +55,8 @@ struct Selection {
 extension Vault {
   /// - Throws: not found, with the groups that there are.
   borrowing func checkExists(_ group: AccessGroup) throws {
+    guard try !contains(group) else { return }
     let groups = try groups()
-    guard group != .standard, !groups.contains(group) else { return }
     throw Failure(
       .notFound, "group \(group.name): there is none", hint: "--create-group makes it when an item is set or moved",
       details: groups.map { "group \($0.name)" })
@@ -69,6 +69,6 @@ extension Vault {
       try checkExists(group)
       return false
     }
-    return try group != .standard && !groups().contains(group)
+    return try !contains(group)
   }
 }
