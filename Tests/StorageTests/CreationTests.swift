@@ -65,7 +65,7 @@ import VaultCore
     #expect(code { _ = try FileStore.create(at: fixture.path) } == .vaultExists)
   }
 
-  @Test func directories() throws {
+  @Test(isSuperuser) func directories() throws {
     let fixture = try Fixture(withVault: false)
     let path = "\(fixture.directory)/a/b/vault.coffer"
     #expect(code { _ = try FileStore.create(at: path) } == .noVault)

@@ -15,7 +15,7 @@ import VaultCore
     #expect(code { _ = try FileStore(at: "") } == .noVault)
   }
 
-  @Test func otherThingsInItsPlace() throws {
+  @Test(isSuperuser) func otherThingsInItsPlace() throws {
     let fixture = try Fixture(withVault: false)
     run("mkdir", fixture.path)
     #expect(opening(fixture) == .notAVault)
@@ -54,7 +54,7 @@ import VaultCore
     #expect(try store.recordCount() == 3)
   }
 
-  @Test(arguments: ["-wal", "-shm", "-journal"])
+  @Test(isSuperuser, arguments: ["-wal", "-shm", "-journal"])
   func plantedSideFiles(suffix: String) throws {
     let fixture = try Fixture()
     run("ln", "-s", "/etc/passwd", "\(fixture.path)\(suffix)")
@@ -65,7 +65,7 @@ import VaultCore
     #expect(opening(fixture) == .foreignOwner)
   }
 
-  @Test func plantedLockFiles() throws {
+  @Test(isSuperuser) func plantedLockFiles() throws {
     let fixture = try Fixture()
     let lock = "\(fixture.path).lock"
     let store = try FileStore(at: fixture.path)
@@ -89,7 +89,7 @@ import VaultCore
     #expect(fixture.names.contains("vault.coffer.lock"))
   }
 
-  @Test func owners() throws {
+  @Test(isSuperuser) func owners() throws {
     let fixture = try Fixture()
     run("chown", "65534", fixture.path)
     #expect(opening(fixture) == .foreignOwner)

@@ -41,7 +41,7 @@ import VaultCore
     #expect(try places(["COFFER_HOME": ""]).state == "\(home)/.local/state/coffer")
   }
 
-  @Test func aUserThatNobodyKnowsHasNoHome() {
+  @Test(isSuperuser) func aUserThatNobodyKnowsHasNoHome() {
     #expect(run(probe, "as", "54321", "places", "") == ["noHome", ""])
   }
 
@@ -69,7 +69,7 @@ import VaultCore
         ])
   }
 
-  @Test func refused() throws {
+  @Test(isSuperuser) func refused() throws {
     let fixture = try Fixture(withVault: false)
     let file = AnchorFile(at: fixture.path)
     Fixture.write([], to: fixture.path)
@@ -115,7 +115,7 @@ import VaultCore
     #expect(run("sh", "-c", "stat -c %a \(file.path); ls -A \(fixture.directory)/state") == ["600", "device.key"])
   }
 
-  @Test func refused() throws {
+  @Test(isSuperuser) func refused() throws {
     let fixture = try Fixture(withVault: false)
     let file = DeviceKeyFile(at: fixture.path)
     #expect(code { try file.create(Secret.random(count: 31)) } == .wrongLength)

@@ -21,7 +21,7 @@ import VaultCore
     #expect(fixture.names == ["vault.coffer", "vault.coffer.lock"])
   }
 
-  @Test func aPathWithEveryKindOfCharacter() throws {
+  @Test(isSuperuser) func aPathWithEveryKindOfCharacter() throws {
     // For reading where nothing can be written the path goes to SQLite within a URI.
     let fixture = try Fixture()
     let directory = "\(fixture.directory)/a ?mode=rw&%41#é"
@@ -33,7 +33,7 @@ import VaultCore
     #expect(run(probe, "as", "65534", "read", "\(directory)/vault.coffer") == ["ok 3"])
   }
 
-  @Test func aReaderWithoutRightsSeesWhatOthersWrite() throws {
+  @Test(isSuperuser) func aReaderWithoutRightsSeesWhatOthersWrite() throws {
     let fixture = try Fixture()
     run("chmod", "755", fixture.directory)
     run("chmod", "644", fixture.path)
@@ -64,7 +64,7 @@ import VaultCore
     #expect(onReadOnlyMount(fixture, "read \(fixture.path)").first?.hasPrefix("ok") == true)
   }
 
-  @Test func aDirectoryOfAnotherUserWithoutRights() throws {
+  @Test(isSuperuser) func aDirectoryOfAnotherUserWithoutRights() throws {
     let fixture = try Fixture()
     run("sh", "-c", "chown -R 65534 \(fixture.directory); chmod 500 \(fixture.directory)")
     #expect(run(probe, "as", "65534", "read", fixture.path) == ["ok 3"])

@@ -1,4 +1,5 @@
 import Glibc
+import Testing
 
 /// A child process, its standard output read through a pipe. Killed and reaped when the test lets go of it.
 final class Child {
@@ -71,7 +72,13 @@ func run(_ command: String...) -> [String] {
 }
 
 /// A shell in a mount namespace of its own: what it mounts nobody else sees.
-func runInMountNamespace(_ script: String) -> [String] { run("unshare", "-m", "sh", "-c", script) }
+func runInMountNamespace(_ script: String) -> [String] {
+  // Who is not the superuser is made one in a namespace of users.
+  run("unshare", geteuid() == 0 ? "-m" : "-rm", "sh", "-c", script)
+}
+
+/// For tests that act as two users, or make devices: nobody else may.
+let isSuperuser: ConditionTrait = .enabled(if: geteuid() == 0, "only the superuser can act as another user")
 
 /// The test-support program, built beside the tests.
 let probe: String = {
