@@ -40,6 +40,7 @@ let package = Package(
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
+    .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

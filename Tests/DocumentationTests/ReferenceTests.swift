@@ -1,0 +1,108 @@
+import CofferCLI
+import Foundation
+import Testing
+
+/// What the documents name exists.
+@Suite struct ReferenceTests {
+  /// `wrongPassphrase` as "wrong passphrase".
+  static func words(_ status: CofferCLI.ExitStatus) -> String {
+    "\(status)".reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
+  }
+
+  @Test func exitCodesOfTheReadme() {
+    let rows = Document.readme.table("code").map { "\($0[0]) \($0[1])" }
+    #expect(rows == CofferCLI.ExitStatus.allCases.map { "\($0.rawValue) \(Self.words($0))" })
+  }
+
+  @Test func exitCodesOfTheManual() {
+    let lines = Document("docs/man/coffer.1").lines
+    let starts = lines.indices.filter { lines[$0].hasPrefix(".It Li ") }
+    #expect(starts.map { lines[$0] } == CofferCLI.ExitStatus.allCases.map { ".It Li \($0.rawValue)" })
+    for (index, status) in zip(starts, CofferCLI.ExitStatus.allCases) {
+      #expect(lines[index + 1].lowercased().hasPrefix(Self.words(status)), "\(lines[index + 1])")
+    }
+  }
+
+  /// `Suite.test` of each test there is.
+  static let tests: Set<String> = {
+    var names: Set<String> = []
+    let folder = Document.root.appending(path: "Tests")
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    for path in paths where path.hasSuffix("Tests.swift") {
+      let text = Document("Tests/" + path).text
+      let suites = text.matches(#"@Suite[^\n{]*struct (\w+)"#).map { $0[1] }
+      let bodies = text.components(separatedBy: "@Suite").dropFirst()
+      for (suite, body) in zip(suites, bodies) {
+        // Attributes may lie between @Test and its function, over several lines.
+        for part in body.components(separatedBy: "@Test").dropFirst() {
+          if let function = part.matches(#"\bfunc (\w+)"#).first?[1] { names.insert("\(suite).\(function)") }
+        }
+      }
+    }
+    return names
+  }()
+
+  @Test func claimsNameFilesAndTests() {
+    let rows = Document.security.table("claim")
+    #expect(rows.count > 25)
+    #expect(Self.tests.count > 100)
+    for row in rows {
+      let file = row[1].trimmingCharacters(in: ["`"])
+      #expect(Document.exists(file), "\(row[0]): \(file)")
+      let tests = row[2].matches("`([^`]+)`").map { $0[1] }
+      #expect(!tests.isEmpty, "\(row[0])")
+      for test in tests { #expect(Self.tests.contains(test), "\(row[0]): \(test)") }
+    }
+  }
+
+  @Test(arguments: Document.texts) func testsThatAreNamedExist(document: Document) {
+    for match in document.text.matches(#"`(\w+Tests\.\w+)`"#) where !match[1].hasSuffix(".swift") {
+      #expect(Self.tests.contains(match[1]), "\(document): \(match[1])")
+    }
+  }
+
+  @Test(arguments: Document.texts) func filesThatAreNamedExist(document: Document) {
+    for match in document.text.matches(#"`((?:Vault|Sources|Tests|docs|Benchmarks)/[\w./+-]+)`"#) {
+      #expect(Document.exists(match[1]), "\(document): \(match[1])")
+    }
+  }
+
+  @Test(arguments: Document.texts + Document.manual) func nothingThatDoesNotBelongHere(document: Document) {
+    #expect(!document.lines.isEmpty, "\(document) is missing")
+    for word in ["shared/", "/work", "/tmp/wt", "/root/"] {
+      for (index, line) in document.lines.enumerated() {
+        #expect(!line.contains(word), "\(document):\(index + 1): \(word)")
+      }
+    }
+  }
+
+  @Test(arguments: Document.texts) func linksLeadSomewhere(document: Document) {
+    let folder = document.path.split(separator: "/").dropLast().joined(separator: "/")
+    for match in document.text.matches(#"\]\(([^)\s]+)\)"#) where !match[1].hasPrefix("http") {
+      let parts = match[1].components(separatedBy: "#")
+      let path = parts[0].isEmpty ? document.path : folder.isEmpty ? parts[0] : "\(folder)/\(parts[0])"
+      #expect(Document.exists(path), "\(document): \(match[1])")
+      guard parts.count == 2 else { continue }
+      #expect(Self.anchors(Document(path)).contains(parts[1]), "\(document): \(match[1])")
+    }
+  }
+
+  /// The names that GitHub and others give to headings.
+  private static func anchors(_ document: Document) -> Set<String> {
+    Set(
+      document.text.matches(#"^#+ (.+)$"#).map { match in
+        match[1].lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.replacing(" ", with: "-")
+      })
+  }
+
+  @Test func theLicenseIsApache() {
+    let license = Document("LICENSE")
+    #expect(license.lines.count > 200)
+    #expect(license.text.contains("Apache License") && license.text.contains("Version 2.0, January 2004"))
+  }
+
+  @Test func figuresHaveOnePlace() {
+    let text = Document.readme.text
+    #expect(text.matches("^<!-- figures -->$").count == 1 && text.matches("^<!-- /figures -->$").count == 1)
+  }
+}
