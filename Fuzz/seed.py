@@ -45,8 +45,10 @@ SEEDS = {
     "passphrase": [V["slot1.passphrase"], V["slot1.passphrase-nfd"], "한국어 각".encode(), "a\u0323\u0307\u0301".encode(), b"\xf0\x9f\x98\x80"],
     "recovery-key": [V["recovery.text"], V["recovery.text"].lower().replace(b"-", b" ")],
     "item-name": [b"mail/ada", b"mail", b"coffer://default/mail/ada#user", b"coffer://a%20b/%C3%A9/x%2Fy"],
-    "store": [bytes([row, 0, 0, 0, 0, 0, 0, 0, 0, kind, 5, 0, 1, 2, 3]) for row, kind in enumerate(range(18))],
-    "store-signed": [b"\0" + bytes([row % 10, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for row, kind in enumerate(range(18))]
+    "store": [bytes([kind % 11, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for kind in range(18)]
+    # Each record deleted: a list of groups once left out the one whose row was gone.
+    + [bytes([0, 0, 0, record, 0, 0, 0, 14]) for record in range(5)],
+    "store-signed": [b"\0" + bytes([kind % 10, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for kind in range(18)]
     + [b"\1" + bytes([number, number & 1]) + u16(len(V["item.attributes"])) + V["item.attributes"] for number in range(5)],
 }
 

@@ -74,6 +74,20 @@ import Testing
     #expect(try open().verify().problems.map(\.code) == [.recordMalformed])
   }
 
+  @Test(arguments: [0, 40, 41, 167, 169]) func boxOfAnotherLengthIsNotTried(count: Int) {
+    let box = [UInt8](repeating: 0, count: count)
+    #expect(code { _ = try SecretBox.open(box, key: .random()) } == .recordMalformed)
+  }
+
+  @Test func verificationOpensBothFields() throws {
+    let record = try #require(store.records[bob.id])
+    let box = [UInt8](repeating: 0, count: record.attributes.count)
+    try forge(bob.id, attributes: box)
+    #expect(try open().verify().problems.map(\.code) == [.sealBroken])
+    try forge(bob.id, attributes: record.attributes, secret: box)
+    #expect(try open().verify().problems.map(\.code) == [.sealBroken])
+  }
+
   /// Wherever in its node it lies.
   @Test func noRowIsLeftOutOfAList() throws {
     for (id, record) in store.records {
