@@ -35,10 +35,17 @@ let package = Package(
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
+    .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
+    .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "StorageProbe", "VaultCore", "CSQLite"]),
+    .testTarget(
+      name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["VaultCore", "CofferCLI", "CofferTesting"], path: "Fuzz",
+      exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
     .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
   ],

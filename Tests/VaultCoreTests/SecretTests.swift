@@ -38,6 +38,8 @@ import Testing
     var secret = try Secret(testing: "0123456789")
     secret.truncate(to: 4)
     #expect(secret.copyIntoUnprotectedBytes() == Array("0123".utf8))
+    let rest = unsafe secret.withPointer { base in (4..<10).map { unsafe base[$0] } }
+    #expect(rest == [0, 0, 0, 0, 0, 0])
   }
 
   @Test func partlyFilledSecretHasTheLengthThatWasWritten() throws {

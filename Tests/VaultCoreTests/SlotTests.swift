@@ -90,7 +90,11 @@ import Testing
     #expect(store.header.isEmpty)
   }
 
-  @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80], [0x80]] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80], [0x80], [0xC3, 0x29], [0xC3, 0xC3],
+      [0xE0, 0x82, 0xA9], [0xF0, 0x82, 0x82, 0xAC], [0xE2, 0x28, 0xA1], [0xF4, 0x90, 0x80, 0x80],
+    ] as [[UInt8]])
   func passphraseThatIsNotUTF8IsRefused(bytes: [UInt8]) {
     #expect(code { _ = try Passphrase.normalized(Secret(testing: bytes)) } == .passphraseNotText)
   }
@@ -124,6 +128,36 @@ import Testing
     if offset == 0 { bytes = [0, 1, 0, 0] }
     store.header[1]?.replaceSubrange(offset..<offset + 4, with: bytes)
     #expect(opens(store, try .passphrase(Secret(testing: "one"))) == expected)
+  }
+
+  /// Rows that no container hands over, and parameters that another check covers as a rule.
+  @Test func everyByteOfASlotIsChecked() throws {
+    let passphrase = MemoryStore()
+    _ = try Vault.create(in: passphrase, with: .passphrase(Secret(testing: "one")), kdf: .lowMemory, at: .test)
+    var bytes = try #require(passphrase.header[1])
+    #expect(code { _ = try KeySlot(index: 1, parsing: bytes) } == nil)
+    // A passphrase that claims to need no derivation.
+    (bytes[1], bytes[12]) = (0, 0)
+    #expect(code { _ = try KeySlot(index: 1, parsing: bytes) } == .slotMalformed)
+    // A longer extension than there may be.
+    for (count, expected) in [(4096, nil), (4097, VaultError.Code.slotMalformed)] {
+      var external: [UInt8] = [5] + [UInt8](repeating: 0, count: 47)
+      external.append(littleEndian: UInt32(count))
+      external += [UInt8](repeating: 0, count: 108 + count)
+      #expect(code { _ = try KeySlot(index: 1, parsing: external) } == expected)
+    }
+  }
+
+  @Test func ringHasOneShape() throws {
+    let store = MemoryStore()
+    _ = try Vault.throwAway(in: store)
+    // In the first generation there is none, not even an empty one.
+    store.header[9] = []
+    #expect(opens(store, try .throwAway()) == .slotsForged)
+    store.header[9] = [UInt8](repeating: 0, count: 65 * 32)
+    #expect(code { _ = try Vault.inspect(store) } == .slotsForged)
+    store.header[9] = [UInt8](repeating: 0, count: 64 * 32)
+    #expect(code { _ = try Vault.inspect(store) } == nil)
   }
 
   @Test func ceilingIsSettable() throws {

@@ -214,6 +214,20 @@ import Testing
     }
   }
 
+  /// A list of groups is all of them, or an error.
+  @Test(arguments: [true, false]) func noGroupIsLeftOut(isDeleted: Bool) throws {
+    let scene = try Scene()
+    let vault = try Vault.openThrowAway(scene.store)
+    #expect(try vault.groups().count == 2)
+    for (id, record) in scene.store.records where record.group == .zero {
+      let before = record
+      if isDeleted { scene.store.records[id] = nil } else { scene.edit(id) { $0.meta[0] = 1 } }
+      #expect(code { _ = try vault.groups() } == (isDeleted ? .recordMissing : .recordForged))
+      scene.store.records[id] = before
+    }
+    #expect(try vault.groups().count == 2)
+  }
+
   /// The control: without an attack every operation succeeds.
   @Test func honestRowsAreAccepted() throws {
     for operation in Operation.allCases {

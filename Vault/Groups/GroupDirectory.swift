@@ -22,9 +22,11 @@ final class GroupDirectory {
     return groups[id]
   }
 
-  /// Every group, proven to be all.
+  /// Every group, proven to be all: any row that is gone or was changed may have been a group's.
+  /// - Throws: `recordMissing`, `recordForged`, and what reading the records throws.
   func all() throws -> [GroupKeys] {
-    try complete()
+    try state.forEachRecord { record, _ in try add(record) }
+    isComplete = true
     return groups.values.sorted { $0.group < $1.group }
   }
 

@@ -4,6 +4,8 @@ import CSodium
 enum SecretBox {
   static let nonceByteCount = 24
   static let overhead = 40
+  /// More stack than opening a box takes, in bytes.
+  private static let stackByteCount = 2048
 
   /// Seals without padding: what is sealed has a fixed length.
   static func sealUnpadded(_ message: borrowing Secret, nonce: [UInt8], key: borrowing Key) -> [UInt8] {
@@ -31,7 +33,10 @@ enum SecretBox {
     let status = unsafe message.withMutablePointer { message in
       unsafe key.secret.withPointer { key in
         unsafe box.span.bytes.withPointer { box in
-          unsafe crypto_secretbox_open_easy(message, box + nonceByteCount, UInt64(count), box, key)
+          // libsodium leaves the first 32 bytes of what it opens on the stack. Here, and no further out, the stack is as deep as
+          // when it was called.
+          defer { sodium_stackzero(stackByteCount) }
+          return unsafe crypto_secretbox_open_easy(message, box + nonceByteCount, UInt64(count), box, key)
         }
       }
     }

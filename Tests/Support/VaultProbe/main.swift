@@ -3,6 +3,8 @@
 //   VaultProbe create PATH
 //   VaultProbe write PATH SEED [--ack-early]   random operations until it is killed; a line for each one that was acknowledged
 //   VaultProbe add PATH NAME COUNT             COUNT items NAME/0 …, one commit each
+//   VaultProbe hold PATH 3<PASSPHRASE 4<KEY-FILE 5<SECRET
+//                                              a vault is made, used and closed; it stops itself after each step
 import CofferTesting
 import Glibc
 import Storage
@@ -51,6 +53,36 @@ func soak(_ path: String, seed: UInt64, acknowledgesEarly: Bool) throws {
   }
 }
 
+/// The content of a descriptor, straight into locked memory.
+func secret(from descriptor: Int32) throws -> Secret {
+  try Secret(capacity: 4096) { span in
+    try unsafe span.withUnsafeMutableBytes { bytes in
+      let count = unsafe read(descriptor, bytes.baseAddress, bytes.count)
+      guard count >= 0 else { throw VaultError(.notFound, "descriptor \(descriptor)") }
+      return count
+    }
+  }
+}
+
+/// Steps 1 to 6: made, opened anew, item added, its secret held, items listed, everything gone.
+func hold(_ path: String) throws {
+  do {
+    let credential = Credential.passphrase(try secret(from: 3), andKeyFile: try secret(from: 4))
+    try Vault.create(in: FileStore.create(at: path), with: credential, kdf: .lowMemory, at: .test).close()
+    raise(SIGSTOP)
+    var vault = try Vault.open(FileStore(at: path), with: credential)
+    raise(SIGSTOP)
+    let reference = try vault.add(Item(service: "service", account: "account"), secret: secret(from: 5), at: .test)
+    raise(SIGSTOP)
+    let secret = try vault.secret(of: reference)
+    raise(SIGSTOP)
+    say("\(try vault.entries().entries.count) items, \(secret.count) bytes")
+    raise(SIGSTOP)
+    try vault.close()
+  }
+  raise(SIGSTOP)
+}
+
 let arguments = CommandLine.arguments
 do {
   switch (arguments.count > 1 ? arguments[1] : "", arguments.count) {
@@ -64,6 +96,8 @@ do {
       try vault.add(Item(service: arguments[3], account: "\(number)"), secret: Secret(testing: arguments[3]), at: .test)
       say("\(arguments[3])/\(number)")
     }
+  case ("hold", 3):
+    try hold(arguments[2])
   default:
     exit(64)
   }

@@ -1,0 +1,60 @@
+import CofferCLI
+import CofferTesting
+@_spi(_Unicode) import Swift
+
+@testable import VaultCore
+
+extension FuzzTarget {
+  /// What a person types.
+  static let texts: [FuzzTarget] = [
+    FuzzTarget("passphrase") { bytes in
+      let normalized: [UInt8]
+      do {
+        normalized = try Passphrase.normalized(Secret(testing: bytes)).copyIntoUnprotectedBytes()
+      } catch let error as VaultError {
+        guard error.code == .passphraseNotText else { return }
+        return try promise(String(validating: bytes, as: UTF8.self) == nil, "text is text")
+      }
+      guard let text = String(validating: bytes, as: UTF8.self) else { throw Broken(promise: "what is no text is refused") }
+      var whole: [UInt8] = []
+      for scalar in text._nfc { whole += UTF8.encode(scalar) ?? .init() }
+      try promise(normalized == whole, "pieces are normalised as the whole is")
+      guard normalized.count <= 4096 else { throw Broken(promise: "the longest passphrase") }
+      let twice = try Passphrase.normalized(Secret(testing: normalized)).copyIntoUnprotectedBytes()
+      try promise(twice == normalized, "once is enough")
+      if let new = try? Passphrase.normalized(Secret(testing: bytes), isNew: true).copyIntoUnprotectedBytes() {
+        try promise(new == normalized, "a new passphrase opens what it has made")
+      }
+    },
+    FuzzTarget("recovery-key") { bytes in
+      let key = try RecoveryKey.parse(Secret(testing: bytes))
+      let text = try RecoveryKey.text(key)
+      let again = try RecoveryKey.parse(text)
+      let isSame = key.secret.isEqual(to: again.secret)
+      try promise(isSame, "a recovery key is read as it was written")
+      let letters = bytes.filter { $0 != 0x20 && $0 != 0x2D }.map { $0 >= 0x61 ? $0 - 0x20 : $0 }
+      let written = text.copyIntoUnprotectedBytes().filter { $0 != 0x2D }
+      try promise(letters == written, "one text for each key")
+    },
+    FuzzTarget("item-name") { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      let name = try ItemName(parsing: text)
+      for part in [name.group, name.service, name.account, name.field] {
+        let isPlain = part?.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) } ?? true
+        try promise(isPlain, "no control characters")
+        try promise((part?.utf8.count ?? 0) <= 1024, "a name's length")
+      }
+      if !text.hasPrefix("coffer://"), name.account != nil || !text.contains("/") {
+        try promise(name.description.utf8.elementsEqual(text.utf8), "a plain name is what was typed")
+      }
+      func encoded(_ part: String) -> String { part.utf8.map { "%" + (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined() }
+      let uri =
+        "coffer://\(encoded(name.group ?? "g"))/\(encoded(name.service))" + (name.account.map { "/" + encoded($0) } ?? "")
+        + (name.field.map { "#" + encoded($0) } ?? "")
+      guard !name.service.isEmpty, name.group != "" else { return }
+      var again = try ItemName(parsing: uri)
+      again.group = name.group
+      try promise(again == name, "encoding loses nothing")
+    },
+  ]
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Writes what the fuzzers start from, out of Tests/Vectors/values.txt."""
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def values():
+    with open(os.path.join(HERE, "../Tests/Vectors/values.txt"), encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("#"):
+                name, digits = line.strip().split(" = ")
+                yield name, bytes.fromhex(digits)
+
+
+V = dict(values())
+
+
+def u16(number):
+    return number.to_bytes(2, "little")
+
+
+def rows(*pairs):
+    return b"".join(bytes([key]) + u16(len(row)) + row for key, row in pairs)
+
+
+def meta(name, group):
+    return u16(7) + bytes([group]) + u16(168) + u16(168) + b"\1" + V[name]
+
+
+SEEDS = {
+    "header": [V["g1.header"], V["g2.header"], V["g7.header"]],
+    "slot": [V[f"{name}.row"] for name in ("slot1", "slot-type2", "slot-type3", "slot-type4", "slot-type5")],
+    "slot-rows": [rows((1, V["slot1.row"])), rows((1, V["slot1.row"]), (2, V["slot-type2.row"]), (9, V["g7.ring"]))],
+    "node": [b"\0\0" + V["g7.root-body"], b"\1\0" + V["depth1.node-root.body"], b"\0\1\x12" + V["depth1.node-12.body"],
+             b"\0\2\x12\xb2" + V["depth2.node-12b2.body"]],
+    "record-meta": [meta("group.ver1.m", 0), meta("item.ver7.m", 1)],
+    "anchor": [V["g2.anchor"], V["g7.anchor"]],
+    "anchor-signed": [V["g2.anchor"][:64], V["g7.anchor"][:8] + b"\x40" * 16 + V["g7.anchor"][24:64]],
+    "box": [V["box.hunter2"], V["item.ver7.a"]],
+    "padding": [V["pad.empty"], V["pad.hunter2"]],
+    "attributes": [V["item.attributes"], V["group.attributes"]] + [V[f"id{number}.primary"] for number in range(2, 6)],
+    "item": [V["item.attributes"]],
+    "group": [u16(len(V["group.attributes"])) + V["group.attributes"] + V[f"group.secret.ver{version}"] for version in (1, 2)],
+    "passphrase": [V["slot1.passphrase"], V["slot1.passphrase-nfd"], "한국어 각".encode(), "a\u0323\u0307\u0301".encode(), b"\xf0\x9f\x98\x80"],
+    "recovery-key": [V["recovery.text"], V["recovery.text"].lower().replace(b"-", b" ")],
+    "item-name": [b"mail/ada", b"mail", b"coffer://default/mail/ada#user", b"coffer://a%20b/%C3%A9/x%2Fy"],
+    "store": [bytes([kind % 11, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for kind in range(18)]
+    # Each record deleted: a list of groups once left out the one whose row was gone.
+    + [bytes([0, 0, 0, record, 0, 0, 0, 14]) for record in range(5)],
+    "store-signed": [b"\0" + bytes([kind % 10, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for kind in range(18)]
+    + [b"\1" + bytes([number, number & 1]) + u16(len(V["item.attributes"])) + V["item.attributes"] for number in range(5)],
+}
+
+for target, seeds in SEEDS.items():
+    folder = os.path.join(HERE, "Corpus", target)
+    os.makedirs(folder, exist_ok=True)
+    for number, seed in enumerate(seeds):
+        with open(os.path.join(folder, f"seed-{number:02}"), "wb") as file:
+            file.write(seed)

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// Whatever ends `coffer`, it dies silently: no backtrace, no core, although both were asked for.
+@Suite(.serialized) struct CrashTests {
+  /// Until the descriptor's content has been taken, in small steps.
+  private static func waitUntilRead(_ pipe: Pipe) {
+    var left: Int32 = 1
+    for _ in 0..<40_000 where left > 0 {
+      _ = unsafe ioctl(pipe.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &left)
+      if left > 0 { usleep(50) }
+    }
+  }
+
+  /// All cores that the system left here.
+  private static func cores(_ place: Place) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: place.path).filter { $0.hasPrefix("core") }
+  }
+
+  private static func shell(_ place: Place, _ command: String) -> Process {
+    // Test runners block signals, and children inherit that.
+    let unblock = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
+    let script = "ulimit -c unlimited; cd '\(place.path)'; \(command)"
+    let process = place.process("/usr/bin/env", ["python3", "-c", unblock, "/bin/sh", "-c", script])
+    process.environment?["SWIFT_BACKTRACE"] = "enable=yes,color=no,registers=all,threads=all"
+    return process
+  }
+
+  @Test(.timeLimit(.minutes(5)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS])
+  func crashSaysNothing(signal: Int32) throws {
+    let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 2000)])
+    let opening = ["--vault", place.file("vault.coffer"), "--key-file", place.file("key-file")]
+    let made = [
+      try place.scan("coffer", ["vault", "init", "--no-passphrase"] + opening),
+      try place.scan("coffer", ["secret", "set", "mail/ada"] + opening, descriptors: [0: "secret"]),
+      // A way in that costs no time, so that the signal meets the rest of the work.
+      try place.scan("coffer", ["vault", "slot", "add", "--new-recovery-key"] + opening, descriptors: [1: "recovery"]),
+    ]
+    #expect(made.allSatisfy { $0.ending == "exit 0" })
+    var (crashed, rounds) = (0, 0)
+    // How long it takes when nothing happens.
+    var duration = 1.0
+    while rounds < 3 || (crashed < 10 && rounds < 100) {
+      rounds += 1
+      let process = Self.shell(
+        place, "exec '\(Place.program("coffer"))' secret get mail/ada --vault vault.coffer --recovery-key-fd 0 >output 2>errors")
+      let recovery = Pipe()
+      process.standardInput = recovery
+      try process.run()
+      // Descriptor 0 is read by nobody before the program has begun for good.
+      try recovery.fileHandleForWriting.write(contentsOf: Data(place.content("recovery")))
+      Self.waitUntilRead(recovery)
+      let start = Date()
+      try recovery.fileHandleForWriting.close()
+      if rounds > 3 {
+        usleep(UInt32(Double.random(in: 0..<duration * 1e6)))
+        kill(process.processIdentifier, signal)
+      }
+      process.waitUntilExit()
+      if rounds <= 3 {
+        duration = min(duration, -start.timeIntervalSinceNow)
+        #expect(try place.content("output") == place.content("secret"))
+      } else if process.terminationReason == .uncaughtSignal {
+        #expect(process.terminationStatus == signal)
+        crashed += 1
+      }
+      #expect(try place.content("errors").isEmpty)
+    }
+    #expect(crashed == 10)
+    #expect(try Self.cores(place).isEmpty)
+    print("memory: \(crashed) crashes by signal \(signal) within \(Int(duration * 1000)) ms: nothing said, no core")
+  }
+
+  /// The control: what the runtime's backtrace and the system's core tell of a program that has not seen to it.
+  @Test func crashOfTheNaiveProgramTellsAll() throws {
+    let place = try Place([.text("secret", count: 64)])
+    let process = Self.shell(place, "exec '\(Place.program("NaiveProbe"))' crash <secret >output 2>&1")
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(try !place.scan(files: [place.file("output")]).hits.isEmpty, "the backtrace shows what registers point to")
+    let pattern = try String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
+    guard pattern.hasPrefix("core") else { return }
+    let core = try #require(try Self.cores(place).first)
+    #expect(try place.scan(files: [place.file(core)]).hits.count > 0)
+  }
+}

@@ -1,0 +1,165 @@
+"""The checks of the verify, unlock and open paths, each with the way it is taken out.
+
+Each entry: name, file under Vault/, how, the exact text that the check is.
+
+    true    the condition always holds          false   the condition never holds
+    drop    the statement is not run            (old, new)  new is run instead of old
+
+A text that does not occur exactly once in its file is an error: then this list is out of date.
+"""
+
+HEADER = "Format/Header.swift"
+STATE = "Vault/ProvenState.swift"
+TREE = "Tree/ProvenTree.swift"
+NODE = "Tree/Node.swift"
+RING = "Slots/SlotRows.swift"
+SLOT = "Slots/KeySlot.swift"
+KDF = "Slots/KDFParameters.swift"
+META = "Records/RecordMeta.swift"
+ITEM = "Items/Item.swift"
+GROUP = "Groups/GroupKeys.swift"
+ANCHOR = "Vault/Anchor.swift"
+VERIFY = "Vault/Verification.swift"
+EDIT = "Vault/Transaction.swift"
+KEY = "Slots/RecoveryKey.swift"
+TEXT = "Slots/Passphrase.swift"
+FILE = "Slots/Credential.swift"
+
+MUTANTS = [
+    # The header
+    ("header length", HEADER, "true", "bytes.count == Header.byteCount"),
+    ("header magic", HEADER, "true", "try reader.read(8) == ArraySlice(Header.magic)"),
+    ("header major version", HEADER, "true", "major == Header.majorVersion"),
+    ("header incompatible flags", HEADER, "true", "try reader.readInteger(UInt32.self) == 0"),
+    ("header depth", HEADER, "true", "depth <= Header.maximumDepth"),
+    ("header generation", HEADER, "true", "generation > 0"),
+    ("header record count", HEADER, "true", "recordCount <= Header.maximumRecordCount"),
+    ("header master epoch", HEADER, "true", "masterEpoch > 0"),
+    ("header slot count", HEADER, "true", "(1...8).contains(slotCount)"),
+    ("header reserved 8", HEADER, ("try reader.readZeros(8)", "_ = try reader.read(8)"), None),
+    ("header reserved 48", HEADER, ("try reader.readZeros(48)", "_ = try reader.read(48)"), None),
+    ("header MAC", HEADER, "true", "keys.headerMAC(Array(bytes.prefix(Header.byteCount - Digest.byteCount))) == mac"),
+    ("header of another vault", STATE, "true", "sealedHeader.header.vault == keys.vault"),
+    ("read-only flags", EDIT, "true", "state.header.readOnlyFlags == 0"),
+    # Slots and ring
+    ("slots digest", RING, "true", "keys.slotsDigest(self) == header.slotsDigest"),
+    ("slot count against rows", RING, "true", "slots.count == Int(header.slotCount)"),
+    ("ring length", RING, "true", "history.count == expectedCount"),
+    ("ring last entry", RING, "true", "history.last ?? .zero == header.previousMAC"),
+    ("unknown header row", RING, "true", "(1...Int64(Header.historyKey)).contains(key)"),
+    ("no slot at all", RING, "true", "!slots.isEmpty"),
+    ("empty ring row", RING, "true", "guard !bytes.isEmpty"),
+    ("ring of whole digests", RING, "true", "bytes.count % Digest.byteCount == 0"),
+    ("ring of 64 at most", RING, "true", "bytes.count / Digest.byteCount <= Self.historyLength"),
+    ("slot key derivation known", SLOT, "true", "rawKDF <= 1"),
+    ("slot reserved 2", SLOT, ("try reader.readZeros(2)", "_ = try reader.read(2)"), None),
+    ("slot reserved 4", SLOT, ("try reader.readZeros(4)", "_ = try reader.read(4)"), None),
+    ("slot extension bound", SLOT, "true", "extensionCount <= Self.maximumExtensionCount"),
+    ("slot length", SLOT, "true", "reader.remaining == Int(extensionCount)"),
+    ("slot extension only of external ones", SLOT, "true", "type == .external || extensionCount == 0"),
+    ("slot key derivation fits the type", SLOT, "true", "rawKDF == (type.hasPassphrase ? 1 : 0)"),
+    ("slot lanes", SLOT, "true", "lanes == UInt32(rawKDF)"),
+    ("slot parameters without passphrase", SLOT, "true", "type.hasPassphrase || (iterations == 0 && memoryKiB == 0)"),
+    ("slot commitment", SLOT, "true", "keys.commitment == commitment"),
+    ("KDF ceiling not asked", SLOT, "drop", "if let kdf { try ceiling.check(kdf) }"),
+    ("KDF ceiling of passes", KDF, "true", "parameters.iterations <= iterations"),
+    ("KDF ceiling of memory", KDF, "true", "parameters.memoryKiB <= memoryKiB"),
+    ("KDF floor of passes", KDF, "true", "iterations >= Self.floor.iterations"),
+    ("KDF floor of memory", KDF, "true", "memoryKiB >= Self.floor.memoryKiB"),
+    ("key file length", FILE, "true", "(32...(1 << 20)).contains(file.count)"),
+    ("recovery key checksum", KEY, "true", "checksum.isEqual(to: try self.checksum(bytes))"),
+    ("passphrase length", TEXT, "true", "counts.contains(length)"),
+    ("passphrase overlong UTF-8", TEXT, "true", "value >= shortest"),
+    ("passphrase continuation bytes", TEXT, "true", "byte & 0xC0 == 0x80"),
+    ("passphrase unassigned", TEXT, "false", "isNew && scalar.properties.generalCategory == .unassigned"),
+    # The tree
+    ("node digest", TREE, "true", "keys.node(node, depth: depth) == digest"),
+    ("node order not asked", TREE, "drop", "try node.checkOrder()"),
+    ("node empty", TREE, "true", "!node.isEmpty || (prefix.isEmpty && isEmpty)"),
+    ("node length bound", TREE, "true", "body.count <= (isLeaf ? Node.maximumByteCount : 256 * (1 + Digest.byteCount))"),
+    ("node whole entries", NODE, "true", "body.count % entryByteCount == 0"),
+    ("node keys ascending", NODE, "true", "index == 0 || isKey(at: index - 1, before: index)"),
+    ("node keys under the prefix", NODE, "true", "keyByteCount == 1 || isKeyUnderPrefix(at: index)"),
+    ("node keys twice", NODE, ("return false", "return true"), None),
+    # Records
+    ("leaf digest", STATE, "true", "keys.integrity.leaf(record) == leaf"),
+    ("walk: record missing in between", STATE, "true", "record.id == node.identifier(at: next) "),
+    ("walk: record missing at the end", STATE, "true", "next == node.count"),
+    ("record kind of a group", STATE, "true", "meta.kind == .group"),
+    ("record kind of an item", STATE, "true", "meta.kind == .item"),
+    ("record of another group", STATE, "false", "record.group != group.groupID"),
+    ("item id recomputed", STATE, "true", "group.itemID(item) == record.id"),
+    ("group id recomputed", "VaultKeys.swift", "true", "groupRecordID(group.group) == record.id"),
+    ("meta reserved 2", META, ("try reader.readZeros(2)", "_ = try reader.read(2)"), None),
+    ("meta version bounds", META, "true", "(1...header.generation).contains(version)"),
+    ("meta epoch", META, "true", "epoch > 0"),
+    ("system record's group", META, "true", "record.group == .zero,"),
+    ("system record's class", META, "true", "accessibility == .whenUnlocked"),
+    ("system record's epoch", META, "true", "epoch == header.masterEpoch"),
+    ("item in the system's group", META, "false", "kind == .item && record.group == .zero"),
+    ("box length of attributes", META, "true", "SecretBox.isBoxCount(record.attributes.count)"),
+    ("box length of the secret", META, "true", "SecretBox.isBoxCount(record.secret.count)"),
+    ("box length when opened", "Sodium/SecretBox.swift", "true", "isBoxCount(box.count)"),
+    ("padding mark", "Format/Padding.swift", "true", "field.byte(at: end - 1) == 0x80"),
+    ("padding bucket", "Format/Padding.swift", "true", "paddedCount(end - 1) == field.count"),
+    ("padding of more than a field", "Format/Padding.swift", "true", "end - 1 <= maximumCount"),
+    ("attribute name length", "Format/TLV.swift", "true", "(1...Attributes.maximumNameByteCount).contains(Int(nameCount))"),
+    ("attribute name control", "Format/TLV.swift", "true", "!name.hasControlCharacter"),
+    ("attribute order", "Format/TLV.swift", "true", "previous?.lexicographicallyPrecedes(nameBytes) ?? true"),
+    ("attribute value length", "Format/TLV.swift", "true", "valueCount <= Attributes.maximumValueByteCount"),
+    ("item: type of a primary attribute", ITEM, "true", "guard value.type == absent.type"),
+    ("item: primary attribute empty", ITEM, "true", "value != absent"),
+    ("item: type of a common attribute", ITEM, "true", "attributes[name].map({ $0.type == absent.type }) ?? true"),
+    # Groups
+    ("group identifier zero", GROUP, "true", "groupID != .zero"),
+    ("group key reserved 3", GROUP, ("try reader.readZeros(3)", "_ = try reader.read(3)"), None),
+    ("group key epoch", GROUP, "true", "epoch > 0"),
+    (
+        "group key order",
+        GROUP,
+        "true",
+        "classKeys.last.map({ ($0.accessibility.rawValue, $0.epoch) < (accessibility.rawValue, epoch) }) ?? true",
+    ),
+    ("group secret length", GROUP, "true", "offset == secret.count"),
+    ("group without keys", GROUP, "true", "!classKeys.isEmpty"),
+    ("two groups with one identifier", "Groups/GroupDirectory.swift", "true", "other.map({ $0.group == group.group }) ?? true"),
+    ("group hidden from the index", "Groups/GroupDirectory.swift", "false", "guard !isComplete"),
+    # Anchor and the newest state
+    ("anchor length", ANCHOR, "true", "bytes.count == Self.byteCount"),
+    ("anchor magic", ANCHOR, "true", "try reader.read(8) == ArraySlice(Self.magic)"),
+    ("anchor of another vault", ANCHOR, "true", "vault == keys.vault"),
+    ("anchor MAC", ANCHOR, "true", "keys.anchorMAC(authenticated) == authenticator"),
+    ("anchor: rolled back", ANCHOR, "false", "current < generation"),
+    ("anchor: forked now", ANCHOR, "true", "mac == state.mac"),
+    ("anchor: forked before", ANCHOR, "true", "past == mac"),
+    (
+        "newest state not compared",
+        "Vault/Keyring.swift",
+        "drop",
+        "_ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)",
+    ),
+    # Writing
+    ("duplicate", EDIT, "true", "try tree.leaf(id) == nil"),
+    ("group made twice", EDIT, "true", "try tree.leaf(keys.groupRecordID(group)) == nil"),
+    ("last slot", "Vault/Vault+Slots.swift", "true", "!others.isEmpty"),
+    ("last passphrase", "Vault/Vault+Slots.swift", "true", "try !transaction.hasPasscodeKeys()"),
+    # Verification
+    ("verify: count", VERIFY, "false", "leafCount != state.header.recordCount"),
+    ("verify: row unlisted", VERIFY, "drop", 'verification.problems.append(VaultError(.recordUnlisted, "\\(record.id)"))'),
+    ("verify: row unlisted between nodes", VERIFY, "drop", "try noteUnlisted(under: prefix)"),
+    ("verify: node unlisted", VERIFY, "drop", 'verification.problems += unlisted.map { VaultError(.nodeUnlisted, "at depth \\($0.count)") }'),
+    ("verify: slots", VERIFY, "drop", "try collect {\n      _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()\n    }"),
+    ("verify: records", VERIFY, "drop", "try state.prove(record, id: record.id, leaf: leaf)"),
+    ("verify: items' attributes", VERIFY, "drop", "_ = try state.openItem(record, meta: meta, group: group)"),
+    ("verify: items' secrets", VERIFY, "drop", "_ = try state.openSecret(record, meta: meta, group: group)"),
+    # Memory
+    ("memory wiped when freed", "Memory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
+    ("memory wiped when cut", "Memory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),
+    ("memory must be lockable", "Memory/Slab.swift", "false", "!isLocked && policy == .required"),
+]
+
+# Checks that nothing can reach without another one failing with the same answer, so that no test can tell. They stay in the code as
+# a second line, and are no mutants.
+#   ProvenState.isProven, record.id == id: the leaf digest covers the identifier.
+#   KeySlot, bytes.count >= fixedCount: what is missing is refused where it is read.
+#   RecoveryKey, written == bytes.count and bits == 0: a text that is too short has the wrong checksum.
