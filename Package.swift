@@ -21,6 +21,8 @@ let package = Package(
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
     .target(name: "Storage", dependencies: ["VaultCore", "CSQLite", "CLinux"]),
+    // Preferences
+    .target(name: "PreferenceStore"),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
@@ -37,6 +39,7 @@ let package = Package(
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
+    .testTarget(name: "PreferenceStoreTests", dependencies: ["PreferenceStore"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),

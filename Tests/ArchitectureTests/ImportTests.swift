@@ -6,6 +6,7 @@ import Testing
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
     ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/PreferenceStore", []),
     ("Sources/CofferTesting", ["VaultCore"]),
     ("Sources/CofferCLI", ["VaultCore", "Storage", "CLinux", "Glibc", "ArgumentParser"]),
   ]

@@ -1,0 +1,31 @@
+/// Why bytes are no property list, or a value cannot be written as one.
+public struct PropertyListError: Error, Equatable, Sendable {
+  public struct Code: Hashable, Sendable {
+    public let name: String
+    init(_ name: String) { self.name = name }
+
+    /// Neither XML, binary nor old style.
+    public static let notAPropertyList = Self("notAPropertyList")
+    /// The format is known, but a rule of it is broken.
+    public static let malformed = Self("malformed")
+    /// More levels of arrays and dictionaries than `PropertyList.maximumDepth`.
+    public static let tooDeep = Self("tooDeep")
+    /// More bytes or values than `PropertyList.maximumByteCount` and `maximumValueCount`.
+    public static let tooLarge = Self("tooLarge")
+    /// A container of a binary property list that contains itself.
+    public static let cyclic = Self("cyclic")
+    /// The format has no way to say this value: a control character in XML, say.
+    public static let notRepresentable = Self("notRepresentable")
+  }
+
+  public let code: Code
+  /// Where, or what. Not compared.
+  public let detail: String
+
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  public static func == (left: PropertyListError, right: PropertyListError) -> Bool { left.code == right.code }
+}

@@ -1,0 +1,96 @@
+struct XMLPropertyListWriter {
+  private var bytes: [UInt8] = []
+
+  /// - Throws: `notRepresentable` for what XML cannot carry exactly: control characters, dates with parts of a second, NaN and
+  ///   infinities; `tooDeep`.
+  static func write(_ value: PropertyListValue) throws(PropertyListError) -> [UInt8] {
+    var writer = XMLPropertyListWriter()
+    writer.line(0, #"<?xml version="1.0" encoding="UTF-8"?>"#)
+    writer.line(0, #"<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">"#)
+    writer.line(0, #"<plist version="1.0">"#)
+    try writer.add(value, depth: 0)
+    writer.line(0, "</plist>")
+    return writer.bytes
+  }
+
+  private mutating func line(_ depth: Int, _ text: String) {
+    bytes += [UInt8](repeating: UInt8(ascii: "\t"), count: depth)
+    bytes += text.utf8
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  private mutating func add(_ value: PropertyListValue, depth: Int) throws(PropertyListError) {
+    guard depth <= PropertyList.maximumDepth else { throw PropertyListError(.tooDeep) }
+    switch value {
+    case .string(let text): line(depth, "<string>\(try Self.escape(text))</string>")
+    case .integer(let integer): line(depth, "<integer>\(integer)</integer>")
+    case .unsigned(let integer): line(depth, "<integer>\(integer)</integer>")
+    case .real(let real):
+      guard real.isFinite else { throw PropertyListError(.notRepresentable, "\(real)") }
+      line(depth, "<real>\(real)</real>")
+    case .boolean(let boolean): line(depth, boolean ? "<true/>" : "<false/>")
+    case .date(let date):
+      guard let text = PropertyListDate.format(date) else { throw PropertyListError(.notRepresentable, "a date of \(date)") }
+      line(depth, "<date>\(text)</date>")
+    case .data(let data):
+      line(depth, "<data>")
+      let encoded = Array(Self.base64(data))
+      for start in stride(from: 0, to: encoded.count, by: 76) {
+        line(depth, String(decoding: encoded[start..<min(start + 76, encoded.count)], as: UTF8.self))
+      }
+      line(depth, "</data>")
+    case .uid(let uid):
+      line(depth, "<dict>")
+      line(depth + 1, "<key>CF$UID</key>")
+      line(depth + 1, "<integer>\(uid)</integer>")
+      line(depth, "</dict>")
+    case .array(let elements):
+      guard !elements.isEmpty else { return line(depth, "<array/>") }
+      line(depth, "<array>")
+      for element in elements { try add(element, depth: depth + 1) }
+      line(depth, "</array>")
+    case .dictionary(let dictionary):
+      guard !dictionary.isEmpty else { return line(depth, "<dict/>") }
+      // It would come back as a uid.
+      if dictionary.count == 1, case .integer(let uid)? = dictionary["CF$UID"], UInt32(exactly: uid) != nil {
+        throw PropertyListError(.notRepresentable, "a dictionary that looks like a uid")
+      }
+      line(depth, "<dict>")
+      for (key, value) in dictionary.sorted {
+        line(depth + 1, "<key>\(try Self.escape(key))</key>")
+        try add(value, depth: depth + 1)
+      }
+      line(depth, "</dict>")
+    }
+  }
+
+  private static func escape(_ text: String) throws(PropertyListError) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "&": escaped += "&amp;"
+      case "\t", "\n": escaped.unicodeScalars.append(scalar)
+      // XML 1.0 has no other control characters, and readers turn CR into LF.
+      case "\0"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": throw PropertyListError(.notRepresentable, "a control character")
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+
+  private static func base64(_ data: [UInt8]) -> [UInt8] {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var output: [UInt8] = []
+    output.reserveCapacity((data.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: data.count, by: 3) {
+      let group = data[start..<min(start + 3, data.count)]
+      let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+      for position in 0..<4 {
+        output.append(position <= group.count ? digits[Int(bits >> UInt32(18 - 6 * position) & 63)] : UInt8(ascii: "="))
+      }
+    }
+    return output
+  }
+}
