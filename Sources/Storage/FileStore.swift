@@ -61,7 +61,11 @@ public final class FileStore: Store {
   deinit {
     // With the lock, so that no writer meets a file that is being closed. Without it SQLite closes just as safely.
     guard case .open(let vault) = state, !vault.isPoisoned, vault.hasLog else { return }
-    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) { try vault.checkpoint() }
+    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) {
+      // Nobody waits for a reader at this point, least of all with the lock.
+      vault.wait(until: Deadline(after: .zero))
+      return try vault.checkpoint()
+    }
   }
 
   /// A store for a vault that does not exist yet. Nothing is at the path before the first commit, and all that the commit holds

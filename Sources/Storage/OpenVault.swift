@@ -96,7 +96,7 @@ final class OpenVault {
     let version = try connection.integer(.schemaVersion)
     if version != checkedSchema {
       checkedSchema = nil
-      try Container.checkSchema(connection)
+      try connection.bounded { try Container.checkSchema(connection) }
       guard try connection.integer(.program) == Container.program else { throw StorageError(.notAVault, location.path) }
       checkedSchema = version
     }

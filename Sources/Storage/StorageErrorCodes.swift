@@ -20,6 +20,8 @@ extension StorageError.Code {
 
   // Who may write it
   public static let symbolicLink = Self("symbolicLink")
+  /// The `.lock` file is another file under a second name.
+  public static let hardLink = Self("hardLink")
   /// Neither this user nor root owns the file or its directory.
   public static let foreignOwner = Self("foreignOwner")
   /// Group or others may write the file, or exchange it in its directory.
