@@ -7,15 +7,18 @@ public struct Transaction: ~Copyable {
   private var change = Change()
   /// Groups that this transaction made or gave a key.
   private var editedGroups: [AccessGroup: GroupKeys] = [:]
+  /// What failed half-way through an edit. Nothing of the transaction may be kept then, also where `body` passes over the error.
+  private var failure: (any Error)?
 
   /// The generation that this commit will be.
   public var generation: UInt64 { state.header.generation + 1 }
   private var keys: VaultKeys { state.keys }
 
-  /// - Throws: `unknownReadOnlyFlag`, and what proving the state throws.
+  /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
   init(proving rows: any Rows, keyring: Keyring) throws {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
+    guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
     self.state = state
     self.keyring = keyring
@@ -86,48 +89,54 @@ public struct Transaction: ~Copyable {
     guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
     item = try item.checked(keeping: before.item.attributes)
     item.modified = now
-    try remove(reference)
-    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility)
+    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility, replacing: reference.id)
   }
 
   /// - Throws: `notFound`, `groupNotFound`; integrity errors.
   public mutating func remove(_ reference: Reference) throws {
     _ = try existing(reference, in: try group(reference.group))
-    try tree.set(reference.id, to: nil)
-    change.records[reference.id] = .some(nil)
+    try edit(reference.id, nil)
   }
 
   /// Puts an item into another group: sealed anew under that group's key.
   /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
+    let entry = try entry(reference)
     guard reference.group != group else { return reference }
-    var entry = try entry(reference)
-    let secret = try secret(of: reference)
-    try remove(reference)
     var item = entry.item
     item.modified = now
-    entry = Entry(reference: reference, item: item, accessibility: entry.accessibility, generation: generation)
-    return try insert(entry.item, secret: secret, into: group, accessible: entry.accessibility)
+    return try insert(
+      item, secret: try secret(of: reference), into: group, accessible: entry.accessibility, replacing: reference.id)
   }
 
+  /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the old.
   private mutating func insert(
-    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility
+    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Identifier? = nil
   ) throws -> Reference {
+    let attributes = item.encoded
+    guard attributes.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
     let group = try self.group(group, withKeyFor: accessible)
     let id = group.itemID(item)
-    guard try tree.leaf(id) == nil else { throw VaultError(.duplicate) }
+    guard try id == old || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
     guard let epoch = group.currentEpoch(accessible) else { throw VaultError(.unknownGroup) }
     let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
     let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
-      .seal(attributes: item.encoded, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
-    try put(record)
+      .seal(attributes: attributes, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
+    if let old, old != id { try edit(old, nil) }
+    try edit(id, record)
     return Reference(group: group.group, id: id)
   }
 
-  private mutating func put(_ record: SealedRecord) throws {
-    try tree.set(record.id, to: keys.integrity.leaf(record))
-    change.records[record.id] = record
+  /// Writes or (nil) removes a row, and its leaf.
+  private mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
+    do {
+      try tree.set(id, to: record.map { keys.integrity.leaf($0) })
+    } catch {
+      failure = error
+      throw error
+    }
+    change.records[id] = .some(record)
   }
 
   private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: SealedRecord, meta: RecordMeta) {
@@ -157,7 +166,7 @@ public struct Transaction: ~Copyable {
   }
 
   private mutating func put(_ group: GroupKeys) throws {
-    try put(try keys.seal(group, masterEpoch: state.header.masterEpoch))
+    try edit(keys.groupRecordID(group.group), try keys.seal(group, masterEpoch: state.header.masterEpoch))
     editedGroups[group.group] = group
   }
 
@@ -199,7 +208,9 @@ public struct Transaction: ~Copyable {
 
   /// Puts the change together: nodes, slots, history, header.
   /// - Returns: an empty change, and nil, where nothing was edited.
+  /// - Throws: what an edit failed with half-way, whether or not `body` caught it.
   mutating func finish() throws -> (change: Change, header: SealedHeader?) {
+    if let failure { throw failure }
     guard !change.isEmpty else { return (change, nil) }
     slotRows.append(state.mac)
     change.header[Header.historyKey] = slotRows.historyBytes
