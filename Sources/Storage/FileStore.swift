@@ -99,7 +99,7 @@ public final class FileStore: Store {
   }
 
   /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store
-  ///   from `create`), and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
+  ///   from `create`), `hardLink`, and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
   ///   `inDoubt` the change was made or not, as a whole; after any other error it was not.
   public func commit(_ prepare: (any Rows) throws -> Change) throws {
     enter()

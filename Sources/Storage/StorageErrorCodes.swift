@@ -20,7 +20,7 @@ extension StorageError.Code {
 
   // Who may write it
   public static let symbolicLink = Self("symbolicLink")
-  /// The `.lock` file is another file under a second name.
+  /// The vault, which can be read but not written then, or its `.lock` file is one file under two names.
   public static let hardLink = Self("hardLink")
   /// Neither this user nor root owns the file or its directory.
   public static let foreignOwner = Self("foreignOwner")

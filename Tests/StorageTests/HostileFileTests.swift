@@ -71,6 +71,18 @@ import VaultCore
     #expect(try store.recordCount() == 3)
   }
 
+  /// Each name would have a log of its own, and the commits of one would be lost under the other.
+  @Test func aVaultUnderTwoNamesIsReadButNotWritten() throws {
+    let fixture = try Fixture()
+    let store = try FileStore(at: fixture.path)
+    run("ln", fixture.path, "\(fixture.directory)/backup")
+    #expect(code { try store.commit { _ in Fixture.adding(4) } } == .hardLink)
+    #expect(try store.recordCount() == 3)
+    #expect(try FileStore(at: "\(fixture.directory)/backup").recordCount() == 3)
+    run("rm", "\(fixture.directory)/backup")
+    try store.commit { _ in Fixture.adding(4) }
+  }
+
   /// A reader that was stopped, say.
   @Test func closingDoesNotWaitForReaders() throws {
     let fixture = try Fixture()

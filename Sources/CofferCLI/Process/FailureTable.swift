@@ -122,7 +122,8 @@ package enum FailureTable {
     "relativePath": .init(.usage, "COFFER_HOME must be an absolute path"),
     "noHome": .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault"),
     "symbolicLink": .init(.inputOutput, "is a symbolic link", "name the file itself with --vault"),
-    "hardLink": .init(.inputOutput, "is another file under a second name", "remove it: it comes back by itself"),
+    "hardLink": .init(
+      .inputOutput, "is one file under two names", "a hard link is no copy: put a copy in the place of one of them"),
     "foreignOwner": .init(.inputOutput, "belongs to somebody else", "a vault and its directory must belong to you"),
     "permissionsTooOpen": .init(.inputOutput, "others may read or write it", "chmod 600 the file, chmod 700 its directory"),
   ]
