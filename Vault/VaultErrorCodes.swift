@@ -61,8 +61,6 @@ extension VaultError.Code {
   public static let duplicate = Self("duplicate")
   public static let groupNotFound = Self("groupNotFound")
   public static let groupExists = Self("groupExists")
-  /// An edit failed half way, and the transaction went on: nothing of it was committed.
-  public static let transactionIncomplete = Self("transactionIncomplete")
   public static let secretTooLarge = Self("secretTooLarge")
   public static let attributeNotAllowed = Self("attributeNotAllowed")
   public static let nameNotAllowed = Self("nameNotAllowed")

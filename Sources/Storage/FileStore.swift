@@ -61,7 +61,11 @@ public final class FileStore: Store {
   deinit {
     // With the lock, so that no writer meets a file that is being closed. Without it SQLite closes just as safely.
     guard case .open(let vault) = state, !vault.isPoisoned, vault.hasLog else { return }
-    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) { try vault.checkpoint() }
+    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) {
+      // Nobody waits for a reader at this point, least of all with the lock.
+      vault.wait(until: Deadline(after: .zero))
+      return try vault.checkpoint()
+    }
   }
 
   /// A store for a vault that does not exist yet. Nothing is at the path before the first commit, and all that the commit holds
@@ -95,7 +99,7 @@ public final class FileStore: Store {
   }
 
   /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store
-  ///   from `create`), and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
+  ///   from `create`), `hardLink`, and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
   ///   `inDoubt` the change was made or not, as a whole; after any other error it was not.
   public func commit(_ prepare: (any Rows) throws -> Change) throws {
     enter()

@@ -96,7 +96,7 @@ final class OpenVault {
     let version = try connection.integer(.schemaVersion)
     if version != checkedSchema {
       checkedSchema = nil
-      try Container.checkSchema(connection)
+      try connection.bounded { try Container.checkSchema(connection) }
       guard try connection.integer(.program) == Container.program else { throw StorageError(.notAVault, location.path) }
       checkedSchema = version
     }
@@ -122,6 +122,8 @@ final class OpenVault {
   /// On a full disk a change that only removes records is tried once more after `makeRoom`: else nobody could ever delete
   /// anything there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
   func write(_ prepare: (any Rows) throws -> Change, makeRoom: () -> Bool) throws {
+    // SQLite keeps a log for each name. Under two names, each overwrites what was acknowledged under the other.
+    guard try (FileStatus.at(location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }
     try settleJournal()
     var prepared: (change: Change, version: Int64)?
     do {

@@ -20,6 +20,8 @@ extension StorageError.Code {
 
   // Who may write it
   public static let symbolicLink = Self("symbolicLink")
+  /// The vault, which can be read but not written then, or its `.lock` file is one file under two names.
+  public static let hardLink = Self("hardLink")
   /// Neither this user nor root owns the file or its directory.
   public static let foreignOwner = Self("foreignOwner")
   /// Group or others may write the file, or exchange it in its directory.

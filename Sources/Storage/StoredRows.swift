@@ -44,7 +44,13 @@ final class StoredRows: Rows {
 
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws {
     try query(.nodeKeys) { statement in
-      while try statement.step() { try body(statement.bytes(0, cutTo: Limits.nodeKey.upperBound, "node.p")) }
+      var last: [UInt8]?
+      while try statement.step() {
+        let key = try statement.bytes(0, cutTo: Limits.rowByteCount, "node.p")
+        guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Self.unordered }
+        last = key
+        try body(Array(key.prefix(Limits.nodeKey.upperBound)))
+      }
     }
   }
 
@@ -61,7 +67,13 @@ final class StoredRows: Rows {
     try query(sql) { statement in
       if !prefix.isEmpty { try statement.bind(1, prefix) }
       if let end { try statement.bind(2, end) }
-      while try statement.step() { try body(Self.record(statement)) }
+      var last: Identifier?
+      while try statement.step() {
+        let record = try Self.record(statement)
+        guard last.map({ $0 < record.id }) ?? true else { throw Self.unordered }
+        last = record.id
+        try body(record)
+      }
     }
   }
 
@@ -69,10 +81,18 @@ final class StoredRows: Rows {
     try query(.recordsInGroup) { statement in
       try statement.bind(1, group.bytes)
       var found: [Identifier] = []
-      while try statement.step() { found.append(try Self.identifier(statement, 0, "rec.id")) }
+      while try statement.step() {
+        let id = try Self.identifier(statement, 0, "rec.id")
+        guard found.last.map({ $0 < id }) ?? true else { throw Self.unordered }
+        found.append(id)
+      }
       return found
     }
   }
+
+  /// SQLite does not notice a B-tree whose pages meet again further down: a few of them make a walk without an end. Rows that come in
+  /// order come once.
+  private static var unordered: StorageError { StorageError(.storageDamaged, "the rows of a table are not in order") }
 
   private static func record(_ statement: Statement) throws -> SealedRecord {
     SealedRecord(

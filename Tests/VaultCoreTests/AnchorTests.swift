@@ -139,4 +139,61 @@ import VaultCore
     #expect(try bytes(of: first, in: one) == Array("1".utf8))
     #expect(try bytes(of: second, in: two) == Array("2".utf8))
   }
+
+  /// An anchor that another process moves on at the worst moment: while somebody opens.
+  private final class RacingAnchor: AnchorStore {
+    let inner = MemoryAnchorStore()
+    var onLoad: (() throws -> Void)?
+
+    func load() throws -> [UInt8]? {
+      let hook = onLoad
+      onLoad = nil
+      try hook?()
+      return try inner.load()
+    }
+
+    func save(_ anchor: [UInt8]) throws { try inner.save(anchor) }
+  }
+
+  @Test func aCommitWhileTheVaultIsOpenedIsNoRollback() throws {
+    let store = MemoryStore()
+    let anchor = RacingAnchor()
+    try Vault.throwAway(in: store, anchor: anchor).close()
+    anchor.onLoad = {
+      var other = try Vault.openThrowAway(store, anchor: anchor)
+      try grow(&other, by: 1)
+      try other.close()
+    }
+    #expect(code { _ = try Vault.openThrowAway(store, anchor: anchor) } == nil)
+  }
+
+  @Test func whoSawLessDoesNotTurnTheAnchorBack() throws {
+    let store = MemoryStore()
+    let anchor = MemoryAnchorStore()
+    try Vault.throwAway(in: store, anchor: anchor).close()
+    var slow = try Vault.openThrowAway(store, anchor: anchor)
+    try grow(&slow, by: 1, "slow")
+    let past = store.copy()
+    var fast = try Vault.openThrowAway(store, anchor: anchor)
+    try grow(&fast, by: 3, "fast")
+    try fast.close()
+    try slow.close()
+    #expect(reopen(past, anchor) == .rolledBack)
+    #expect(reopen(store, anchor) == nil)
+  }
+
+  @Test func aVaultIsMadeAlsoWhereItsAnchorCannotBe() throws {
+    final class Full: AnchorStore {
+      struct Failed: Error {}
+      func load() throws -> [UInt8]? { nil }
+      func save(_ anchor: [UInt8]) throws { throw Failed() }
+    }
+    let store = MemoryStore()
+    let vault = try Vault.throwAway(in: store, anchor: Full())
+    do {
+      try vault.close()
+      Issue.record("nobody was told")
+    } catch is Full.Failed {}
+    _ = try Vault.openThrowAway(store)
+  }
 }

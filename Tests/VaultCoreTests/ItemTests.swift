@@ -226,7 +226,7 @@ func code(_ body: () throws -> Void) -> VaultError.Code? {
         }
       }
     }
-    #expect(refusal == .transactionIncomplete)
+    #expect(refusal == .nodeMissing)
     #expect(store.header == header)
   }
 

@@ -52,8 +52,12 @@ public struct Attributes: Equatable, Sendable, Sequence {
   private func position(of name: String) -> (at: Int, isFound: Bool) {
     // What is decoded comes in order.
     guard let last = entries.last, last.name.order(name) >= 0 else { return (entries.count, false) }
-    let at = entries.firstIndex { $0.name.order(name) >= 0 } ?? entries.count
-    return (at, at < entries.count && entries[at].name.order(name) == 0)
+    var (low, high) = (0, entries.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].name.order(name) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, entries[low].name.order(name) == 0)
   }
 
   public func makeIterator() -> IndexingIterator<[(name: String, value: AttributeValue)]> { entries.makeIterator() }

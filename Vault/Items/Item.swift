@@ -84,7 +84,6 @@ public struct Item: Equatable, Sendable {
       guard !text.hasControlCharacter else { throw VaultError(.nameNotAllowed, name) }
       guard text.utf8.count <= Item.maximumPrimaryTextByteCount else { throw VaultError(.nameTooLong, name) }
     }
-    guard item.encoded.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
     return item
   }
 

@@ -52,7 +52,9 @@ struct TreeEditor {
     guard let before = nodes[prefix]?.count else { return }
     nodes[prefix]?.set(id.bytes, to: digest)
     let after = nodes[prefix]?.count ?? 0
-    recordCount = after >= before ? recordCount + UInt64(after - before) : recordCount - UInt64(before - after)
+    // A header that counts fewer records than there are is a genuine writer's, but wrong.
+    guard let count = UInt64(exactly: Int64(recordCount) + Int64(after - before)) else { throw VaultError(.countMismatch) }
+    recordCount = count
     guard after <= Node.maximumEntryCount, recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
     if recordCount > Self.capacity(ofDepth: depth) { try grow() }
   }

@@ -21,13 +21,18 @@ final class AnchorKeeper {
   }
 
   func saveNowAndThen() throws {
-    guard let newest = keyring.newest, newest.header.generation >= saved + Self.interval else { return }
+    guard let newest = keyring.newest, newest.header.generation &- saved >= Self.interval else { return }
     try save()
   }
 
   func save() throws {
     guard let newest = keyring.newest, newest.header.generation > saved else { return }
-    try store.save(Anchor(newest).sealed(with: keyring.keys.integrity))
+    let integrity = keyring.keys.integrity
+    // Another process may have seen more of the vault since: that must not be forgotten.
+    let there = try? store.load().map { try Anchor(parsing: $0, keys: integrity) }
+    if there.map({ $0.generation < newest.header.generation }) ?? true {
+      try store.save(Anchor(newest).sealed(with: integrity))
+    }
     saved = newest.header.generation
   }
 }

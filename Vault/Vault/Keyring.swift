@@ -16,7 +16,9 @@ final class Keyring {
     let state = try ProvenState(proving: rows, keys: keys)
     if let newest, newest.mac != state.mac {
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
-      _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
+      let check = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
+      // Versions tell states of a group apart in one history only.
+      if case .tooFarBehind = check { groups = [:] }
     }
     newest = state.sealedHeader
     return state

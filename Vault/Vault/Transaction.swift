@@ -7,17 +7,18 @@ public struct Transaction: ~Copyable {
   private var change = Change()
   /// Groups that this transaction made or gave a key.
   private var editedGroups: [AccessGroup: GroupKeys] = [:]
-  /// While an edit is half done. If it stays so, because the caller went on after an error, nothing is committed.
-  private var isHalfDone = false
+  /// What failed half-way through an edit. Nothing of the transaction may be kept then, also where `body` passes over the error.
+  private var failure: (any Error)?
 
   /// The generation that this commit will be.
   public var generation: UInt64 { state.header.generation + 1 }
   private var keys: VaultKeys { state.keys }
 
-  /// - Throws: `unknownReadOnlyFlag`, and what proving the state throws.
+  /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
   init(proving rows: any Rows, keyring: Keyring) throws {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
+    guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
     self.state = state
     self.keyring = keyring
@@ -37,10 +38,7 @@ public struct Transaction: ~Copyable {
     var item = try item.checked()
     if item.created == nil { item.created = now }
     item.modified = now
-    let record = try seal(item, secret: secret, for: group, accessible: accessible)
-    guard try tree.leaf(record.id) == nil else { throw VaultError(.duplicate) }
-    try replace(nil, with: record)
-    return Reference(group: group, id: record.id)
+    return try insert(item, secret: secret, into: group, accessible: accessible)
   }
 
   /// By the item's primary attributes: one proven look-up. Nil is a proven absence.
@@ -91,61 +89,54 @@ public struct Transaction: ~Copyable {
     guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
     item = try item.checked(keeping: before.item.attributes)
     item.modified = now
-    return try replace(reference, by: item, secret: secret, in: reference.group, accessible: before.accessibility)
+    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility, replacing: reference.id)
   }
 
   /// - Throws: `notFound`, `groupNotFound`; integrity errors.
   public mutating func remove(_ reference: Reference) throws {
     _ = try existing(reference, in: try group(reference.group))
-    try replace(reference.id, with: nil)
+    try edit(reference.id, nil)
   }
 
   /// Puts an item into another group: sealed anew under that group's key.
   /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
-    guard reference.group != group else { return reference }
     let entry = try entry(reference)
+    guard reference.group != group else { return reference }
     var item = entry.item
     item.modified = now
-    return try replace(
-      reference, by: item, secret: try secret(of: reference), in: group, accessible: entry.accessibility)
+    return try insert(
+      item, secret: try secret(of: reference), into: group, accessible: entry.accessibility, replacing: reference.id)
   }
 
-  /// Everything that may be wrong with what the caller wants is found out before the first row is touched.
-  private mutating func replace(
-    _ reference: Reference, by item: Item, secret: borrowing Secret, in group: AccessGroup, accessible: Accessibility
+  /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the old.
+  private mutating func insert(
+    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Identifier? = nil
   ) throws -> Reference {
-    let record = try seal(item, secret: secret, for: group, accessible: accessible)
-    guard try record.id == reference.id || tree.leaf(record.id) == nil else { throw VaultError(.duplicate) }
-    try replace(reference.id, with: record)
-    return Reference(group: group, id: record.id)
-  }
-
-  /// The record of a new or changed item. May add a class key to the group.
-  private mutating func seal(
-    _ item: Item, secret: borrowing Secret, for group: AccessGroup, accessible: Accessibility
-  ) throws -> SealedRecord {
+    let attributes = item.encoded
+    guard attributes.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
     let group = try self.group(group, withKeyFor: accessible)
+    let id = group.itemID(item)
+    guard try id == old || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
     guard let epoch = group.currentEpoch(accessible) else { throw VaultError(.unknownGroup) }
     let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
-    let seal = RecordSeal(vault: keys.vault, id: group.itemID(item), group: group.groupID, meta: meta)
-    return try seal.seal(
-      attributes: item.encoded, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
+    let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
+      .seal(attributes: attributes, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
+    if let old, old != id { try edit(old, nil) }
+    try edit(id, record)
+    return Reference(group: group.group, id: id)
   }
 
-  /// The one place where records change: takes one out, puts one in, or both.
-  private mutating func replace(_ old: Identifier?, with new: SealedRecord?) throws {
-    isHalfDone = true
-    if let old, old != new?.id {
-      try tree.set(old, to: nil)
-      change.records[old] = .some(nil)
+  /// Writes or (nil) removes a row, and its leaf.
+  private mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
+    do {
+      try tree.set(id, to: record.map { keys.integrity.leaf($0) })
+    } catch {
+      failure = error
+      throw error
     }
-    if let new {
-      try tree.set(new.id, to: keys.integrity.leaf(new))
-      change.records[new.id] = new
-    }
-    isHalfDone = false
+    change.records[id] = .some(record)
   }
 
   private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: SealedRecord, meta: RecordMeta) {
@@ -175,7 +166,7 @@ public struct Transaction: ~Copyable {
   }
 
   private mutating func put(_ group: GroupKeys) throws {
-    try replace(nil, with: keys.seal(group, masterEpoch: state.header.masterEpoch))
+    try edit(keys.groupRecordID(group.group), try keys.seal(group, masterEpoch: state.header.masterEpoch))
     editedGroups[group.group] = group
   }
 
@@ -217,9 +208,9 @@ public struct Transaction: ~Copyable {
 
   /// Puts the change together: nodes, slots, history, header.
   /// - Returns: an empty change, and nil, where nothing was edited.
-  /// - Throws: `transactionIncomplete` where an edit failed half way and the caller went on; integrity errors.
+  /// - Throws: what an edit failed with half-way, whether or not `body` caught it.
   mutating func finish() throws -> (change: Change, header: SealedHeader?) {
-    guard !isHalfDone else { throw VaultError(.transactionIncomplete) }
+    if let failure { throw failure }
     guard !change.isEmpty else { return (change, nil) }
     slotRows.append(state.mac)
     change.header[Header.historyKey] = slotRows.historyBytes

@@ -6,10 +6,11 @@ extension Vault {
     _ credential: borrowing Credential, kdf: KDFParameters = .standard
   ) throws -> SlotDescription {
     try credential.checkForNewSlot()
-    let index = try transactionlessFreeIndex()
-    let slot = try KeySlot(index: index, sealing: keys.master, under: credential, kdf: kdf, vault: keys.vault)
+    // The key derivation is slow: it runs before the transaction that stores its result, and is spared where there is no room.
+    _ = try Self.freeIndex(beside: status().slots.map(\.index))
+    let made = try KeySlot(index: 1, sealing: keys.master, under: credential, kdf: kdf, vault: keys.vault)
     return try transaction { transaction in
-      guard try !transaction.slots().contains(where: { $0.index == slot.index }) else { throw VaultError(.slotsFull, "taken") }
+      let slot = try KeySlot(index: Self.freeIndex(beside: transaction.slots().map(\.index)), parsing: made.bytes)
       transaction.setSlot(slot.index, slot)
       return slot.description
     }
@@ -61,9 +62,7 @@ extension Vault {
     guard try !transaction.hasPasscodeKeys() else { throw VaultError(.passphraseSlotMissing) }
   }
 
-  /// The key derivation is slow, so it runs before the transaction that stores its result.
-  private borrowing func transactionlessFreeIndex() throws -> Int {
-    let taken = try status().slots.map(\.index)
+  private static func freeIndex(beside taken: [Int]) throws -> Int {
     guard let index = Header.slotKeys.first(where: { !taken.contains($0) }) else { throw VaultError(.slotsFull) }
     return index
   }

@@ -45,7 +45,8 @@ public struct Vault: ~Copyable {
       return change
     }
     let anchorKeeper = anchor.map { AnchorKeeper($0, keyring: keyring, saved: 0) }
-    try anchorKeeper?.save()
+    // The vault is made, whatever comes of its anchor; `close` tries again and tells.
+    try? anchorKeeper?.save()
     return Vault(
       store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot.description, rollbackCheck: .noAnchor)
   }
@@ -80,11 +81,13 @@ public struct Vault: ~Copyable {
     let unlocked = try unlock(store, with: credential, ceiling: ceiling)
     let slot = unlocked.slot
     let keyring = Keyring(keys: try VaultKeys(master: unlocked.master, vault: unlocked.vault, device: deviceKey))
+    // Before the state is read: others may commit meanwhile, and an anchor that is ahead of the state would mean a rollback.
+    let anchored = try anchor?.load() ?? []
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keyring.keys.integrity)
-      guard let bytes = try anchor?.load(), !bytes.isEmpty else { return (RollbackCheck.noAnchor, UInt64(0)) }
-      let anchor = try Anchor(parsing: bytes, keys: keyring.keys.integrity)
+      if anchored.isEmpty { return (RollbackCheck.noAnchor, UInt64(0)) }
+      let anchor = try Anchor(parsing: anchored, keys: keyring.keys.integrity)
       return (try Anchor.compare(anchor.generation, anchor.mac, with: state, slotRows), anchor.generation)
     }
     return Vault(
@@ -123,6 +126,7 @@ public struct Vault: ~Copyable {
     var result: Result?
     var committed: (() -> Void)?
     try store.commit { rows in
+      committed = nil
       var transaction = try Transaction(proving: rows, keyring: keyring)
       result = try body(&transaction)
       let (change, header) = try transaction.finish()

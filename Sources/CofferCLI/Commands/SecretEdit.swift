@@ -61,10 +61,13 @@ struct SecretEdit: ParsableCommand {
     let after = try edited(before)
     guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
-      guard try opened.entry(entry.reference).generation == entry.generation else {
-        throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
+      // In one transaction: what somebody else stores between the two would be overwritten.
+      try opened.transaction { transaction in
+        guard try transaction.entry(entry.reference).generation == entry.generation else {
+          throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
+        }
+        try transaction.update(entry.reference, secret: after, at: .now())
       }
-      _ = try opened.update(entry.reference, secret: after, at: .now())
     }
     opened.finish()
   }

@@ -43,11 +43,12 @@ struct SecretMove: ParsableCommand {
     let isGroupNew = try opened.lacks(newGroup, isCreated: createGroup)
     try about(newName ?? entry.name) {
       try opened.transaction { transaction in
-        if isGroupNew { try transaction.createGroup(newGroup, at: .now()) }
+        if isGroupNew { try transaction.makeGroup(newGroup) }
         // Not a move and then a new name: on the way it could meet an item with its old name.
         let secret = try transaction.secret(of: entry.reference)
+        // As it is now: somebody else may have changed it since it was found.
+        let item = try transaction.entry(entry.reference).item.renamed(as: renamed)
         try transaction.remove(entry.reference)
-        let item = entry.item.renamed(as: renamed)
         try transaction.add(item, secret: secret, to: newGroup, accessible: entry.accessibility, at: .now())
       }
     }

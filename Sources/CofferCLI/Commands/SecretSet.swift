@@ -51,7 +51,7 @@ struct SecretSet: ParsableCommand {
         var new = try selection.name.item(selection.itemClass)
         new.apply(changes)
         try opened.transaction { transaction in
-          if isGroupNew { try transaction.createGroup(group, at: .now()) }
+          if isGroupNew { try transaction.makeGroup(group) }
           try transaction.add(new, secret: secret, to: group, accessible: accessible?.accessibility ?? .whenUnlocked, at: .now())
         }
       }

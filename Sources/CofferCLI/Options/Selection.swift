@@ -72,3 +72,10 @@ extension Vault {
     return try !contains(group)
   }
 }
+
+extension Transaction {
+  /// A group that was not there; somebody else may have made it since.
+  mutating func makeGroup(_ group: AccessGroup) throws {
+    do { try createGroup(group, at: .now()) } catch VaultError.Code.groupExists {}
+  }
+}

@@ -40,11 +40,13 @@ extension Timestamp {
     var seconds = time_t(secondsSince1970)
     var parts = unsafe tm()
     guard unsafe gmtime_r(&seconds, &parts) != nil else { return "\(secondsSince1970)" }
-    func padded(_ number: Int32, _ width: Int = 2) -> String {
+    func padded(_ number: some BinaryInteger, _ width: Int = 2) -> String {
       let digits = "\(number)"
       return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
-    let day = unsafe [padded(parts.tm_year + 1900, 4), padded(parts.tm_mon + 1), padded(parts.tm_mday)].joined(separator: "-")
+    // In 64 bits: the year of a forged time may be the largest that gmtime_r knows.
+    let year = unsafe padded(Int(parts.tm_year) + 1900, 4)
+    let day = unsafe [year, padded(parts.tm_mon + 1), padded(parts.tm_mday)].joined(separator: "-")
     let clock = unsafe [padded(parts.tm_hour), padded(parts.tm_min), padded(parts.tm_sec)].joined(separator: ":")
     return "\(day)T\(clock)Z"
   }

@@ -82,7 +82,6 @@ package enum FailureTable {
     "groupExists": .init(.duplicate, "there is such a group already"),
     "secretTooLarge": .init(
       .usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
-    "transactionIncomplete": .init(.integrity, "a change failed half way, and nothing of it was made", "coffer vault verify"),
     "attributeNotAllowed": .init(.usage, "an attribute is not allowed here"),
     "nameNotAllowed": .init(.usage, "a name is not allowed", "names are text without control characters"),
     "nameTooLong": .init(.usage, "a name is too long", "a name has at most 1024 bytes"),
@@ -123,6 +122,8 @@ package enum FailureTable {
     "relativePath": .init(.usage, "COFFER_HOME must be an absolute path"),
     "noHome": .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault"),
     "symbolicLink": .init(.inputOutput, "is a symbolic link", "name the file itself with --vault"),
+    "hardLink": .init(
+      .inputOutput, "is one file under two names", "a hard link is no copy: put a copy in the place of one of them"),
     "foreignOwner": .init(.inputOutput, "belongs to somebody else", "a vault and its directory must belong to you"),
     "permissionsTooOpen": .init(.inputOutput, "others may read or write it", "chmod 600 the file, chmod 700 its directory"),
   ]

@@ -50,7 +50,12 @@ extension Secret {
   private static let longestLine = 64 << 10
 
   /// Everything but the end of the line.
+  /// - Throws: usage, for a terminal: it would show what is typed.
   static func readingLine(_ descriptor: Descriptor) throws -> Secret {
+    guard !descriptor.isTerminal else {
+      throw Failure.usage(
+        "\(descriptor.name): is a terminal, and would show what is typed", hint: "without the option it is asked for")
+    }
     var secret = try Secret.reading(descriptor, limit: longestLine)
     secret.dropLineEnd()
     return secret

@@ -65,6 +65,8 @@ final class SideLock {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(errno: errno, path) }
       try Ownership.check(file: FileStatus(status), path)
+      // Another file of this user under a second name: it would be filled up, or emptied when the disk is full.
+      guard status.st_nlink <= 1 else { throw StorageError(.hardLink, path) }
       // Just made, under a umask that takes bits from the owner.
       if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
     } catch {

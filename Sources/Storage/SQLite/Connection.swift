@@ -33,7 +33,8 @@ import CSQLite
       name = "file:\(Self.escaped(path))?immutable=1"
     }
     var handle: OpaquePointer?
-    let result = unsafe sqlite3_open_v2(name, &handle, flags, "unix")
+    guard Self.fileSystem == SQLITE_OK else { throw StorageError(.io, "SQLite has no access to files") }
+    let result = unsafe sqlite3_open_v2(name, &handle, flags, "coffer")
     guard let opened = unsafe handle else { throw StorageError(.outOfMemory) }
     unsafe self.handle = opened
     do {
@@ -66,6 +67,9 @@ import CSQLite
     unsafe sqlite3_close(handle)
   }
 
+  /// Registered once.
+  private static let fileSystem = coffer_sqlite3_register_file_system()
+
   private func harden() throws(StorageError) {
     let switches: [(verb: Int32, on: Int32)] = [
       (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -81,6 +85,14 @@ import CSQLite
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Limits.rowByteCount))
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     for setting in [SQL.checkCells, .noMapping, .temporaryInMemory, .overwriteDeleted] { try run(setting) }
+  }
+
+  /// For what reads the schema, which takes some hundred steps. In a file that is made so, SQLite would read it for ever: see
+  /// `StoredRows`.
+  func bounded<Result>(_ body: () throws -> Result) throws -> Result {
+    unsafe sqlite3_progress_handler(handle, 100_000, { _ in 1 }, nil)
+    defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
+    return try body()
   }
 
   /// How long a statement waits for other connections.

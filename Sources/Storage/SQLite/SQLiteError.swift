@@ -17,6 +17,7 @@ extension StorageError {
     case SQLITE_NOMEM: .outOfMemory
     case SQLITE_NOTADB: .storageDamaged  // The first 100 bytes were right: what follows them is not.
     case SQLITE_CORRUPT: .storageDamaged
+    case SQLITE_INTERRUPT: .storageDamaged  // A walk over the schema that would not have ended.
     case SQLITE_SCHEMA: .schemaAltered
     case SQLITE_TOOBIG, SQLITE_MISMATCH: .columnMismatch
     // A row that its own index denies, or that the format's constraints do not allow: the file contradicts itself.
