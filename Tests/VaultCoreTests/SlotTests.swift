@@ -1,4 +1,5 @@
 import CofferTesting
+import Foundation
 import Testing
 
 @testable import VaultCore
@@ -176,6 +177,29 @@ import Testing
     let opened = try Vault.open(store, with: .passphrase(Secret(testing: "two")), ceiling: ceiling)
     #expect(opened.openedSlot.index == 2)
     #expect(code { _ = try Vault.open(store, with: .passphrase(Secret(testing: "one")), ceiling: ceiling) } == .kdfAboveCeiling)
+  }
+
+  /// A slot for which there is not enough memory is passed over like one above the ceiling. In a process of its own, with little room.
+  @Test(.enabled(if: SecretTests.locksForReal, "the address sanitizer needs all the room there is"))
+  func slotThatNeedsTooMuchMemoryDoesNotHideAnother() async {
+    await #expect(processExitsWith: .success) {
+      let store = MemoryStore()
+      var vault = try Vault.create(in: store, with: .passphrase(Secret(testing: "one")), kdf: .lowMemory, at: .test)
+      try vault.addSlot(.passphrase(Secret(testing: "two")), kdf: .lowMemory)
+      store.header[1]?.replaceSubrange(8..<12, with: [0, 0, 0, 16])  // 256 GiB
+      var room = rlimit(rlim_cur: 16 << 30, rlim_max: 16 << 30)
+      guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &room) == 0 else { exit(1) }
+      let ceiling = KDFCeiling(iterations: .max, memoryKiB: .max)
+      guard code({ _ = try Vault.open(store, with: .passphrase(Secret(testing: "one")), ceiling: ceiling) }) == .outOfMemory
+      else {
+        exit(2)
+      }
+      // The second slot is reached; only then does it show that the first was changed.
+      guard code({ _ = try Vault.open(store, with: .passphrase(Secret(testing: "two")), ceiling: ceiling) }) == .slotsForged
+      else {
+        exit(3)
+      }
+    }
   }
 
   @Test func slipsInARecoveryKeyAreNoticed() throws {

@@ -16,6 +16,7 @@ extension Vault {
     }
     let candidates = slots.filter { $0.type == credential.slotType }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
+    // What a slot asks for is in the file, and one that asks for too much must not hide the others.
     var tooExpensive: VaultError?
     for slot in candidates {
       do throws(VaultError) {
@@ -23,7 +24,7 @@ extension Vault {
           return Unlocked(master: master, vault: vault, slot: slot.description)
         }
       } catch {
-        guard error.code == .kdfAboveCeiling else { throw error }
+        guard error.code == .kdfAboveCeiling || error.code == .outOfMemory else { throw error }
         tooExpensive = error
       }
     }
