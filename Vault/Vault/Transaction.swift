@@ -100,6 +100,14 @@ public struct Transaction: ~Copyable {
     try replace(reference.id, with: nil)
   }
 
+  /// By the item's primary attributes. It is enough that the item is proven to be there: its row may be damaged, or gone.
+  /// - Throws: `notFound`, `groupNotFound`; faults of the header, of the tree and of the group.
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
+    let id = try self.group(group).itemID(item)
+    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    try replace(id, with: nil)
+  }
+
   /// Puts an item into another group: sealed anew under that group's key.
   /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
   @discardableResult
