@@ -143,7 +143,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// The one place where records change: takes one out, puts one in, or both.
-  private mutating func replace(_ old: Identifier?, with new: SealedRecord?) throws {
+  mutating func replace(_ old: Identifier?, with new: SealedRecord?) throws {
     isHalfDone = true
     if let old, old != new?.id {
       try tree.set(old, to: nil)

@@ -53,8 +53,7 @@ struct VaultInit: ParsableCommand {
     let opened = try keyFile.map { try Descriptor.openKeyFile($0) }
     Hardening.hide()
     if noPassphrase, let opened { return try .keyFile(.readingFile(opened)) }
-    let source = PassphraseSource(
-      descriptor: passphraseDescriptor, option: "--passphrase-fd", isNew: true, isInputAllowed: !noInput)
+    let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
     let file = try opened.map { try Secret.readingFile($0) }
     let passphrase = try source.readNew("New passphrase")
     guard let file else { return try .passphrase(passphrase) }
