@@ -104,7 +104,8 @@ public struct Vault: ~Copyable {
     let vault = try open(store, with: credential, ceiling: ceiling)
     let keys = vault.keyring.keys.integrity
     let (state, rollback) = try vault.reading { state, _ in
-      (state.sealedHeader, try Rollback(anchor.load() ?? [], state, SlotRows(proving: state.rows, header: state.header, keys: keys)))
+      let rows = try SlotRows(proving: state.rows, header: state.header, keys: keys)
+      return (state.sealedHeader, try Rollback(anchor.load() ?? [], state, rows))
     }
     if let rollback { try confirm(rollback) }
     try anchor.save(Anchor(state).sealed(with: keys))

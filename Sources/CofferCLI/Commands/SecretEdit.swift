@@ -86,7 +86,8 @@ struct SecretEdit: ParsableCommand {
 
   /// The file is gone when this returns or throws.
   private func throughFile(
-    _ before: borrowing Secret, _ editor: String, _ signals: borrowing BlockedSignals, _ after: inout Secret, _ ending: inout Int32?
+    _ before: borrowing Secret, _ editor: String, _ signals: borrowing BlockedSignals, _ after: inout Secret,
+    _ ending: inout Int32?
   ) throws {
     let scratch = try ScratchDirectory()
     try scratch.write(before)

@@ -26,7 +26,7 @@ struct SecretRemove: ParsableCommand {
     do {
       entry = try selection.exact(in: opened) ?? selection.only(in: opened)
     } catch let error as SelectedIsDamaged {
-      Descriptor.error.note("note: \("\(selection.name)".escapingControls()): \(Failure(error.reason).message.escapingControls())\n")
+      Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
       entry = nil
     }
     let name = entry?.nameWithGroup ?? "\(selection.name)"

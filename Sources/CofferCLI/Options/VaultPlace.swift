@@ -49,7 +49,7 @@ struct VaultPlace {
   func makeDeviceKey() throws -> String? {
     let file = DeviceKeyFile(at: places.deviceKey)
     return try about(file.path) {
-      if let _ = try file.load() { return nil }
+      guard try file.load() == nil else { return nil }
       do {
         try file.create(Secret.random(count: DeviceKeyFile.byteCount))
       } catch let error as StorageError where error.code == .vaultExists {
