@@ -50,6 +50,15 @@ extension VaultError.Code {
   public static let identifierMismatch = Self("identifierMismatch")
   public static let unknownGroup = Self("unknownGroup")
 
+  /// Whether it is a fault of one record, which leaves the others as they are.
+  public var concernsOneRecord: Bool {
+    let codes: [Self] = [
+      .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed, .groupMalformed,
+      .identifierMismatch, .unknownGroup,
+    ]
+    return codes.contains(self)
+  }
+
   // Anchor
   public static let anchorOtherVault = Self("anchorOtherVault")
   public static let anchorDamaged = Self("anchorDamaged")

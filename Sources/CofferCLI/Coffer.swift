@@ -33,7 +33,9 @@ extension Coffer {
   private static func direct() -> (any ParsableCommand)? {
     let arguments = CommandLine.arguments.dropFirst()
     guard let noun = arguments.first, let verb = arguments.dropFirst().first else { return nil }
-    func named(_ name: String) -> (any ParsableCommand.Type) -> Bool { { $0.configuration.commandName == name } }
+    func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
+      { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
+    }
     let nouns = configuration.subcommands
     guard let type = nouns.first(where: named(noun))?.configuration.subcommands.first(where: named(verb)),
       type.configuration.subcommands.isEmpty

@@ -41,6 +41,39 @@ import VaultCore
     #expect(reopen(past, anchor) == .rolledBack)
   }
 
+  @Test func whatWouldBeAcceptedIsSaid() throws {
+    let store = MemoryStore()
+    let anchor = MemoryAnchorStore()
+    var vault = try Vault.throwAway(in: store, anchor: anchor)
+    let backup = store.copy()
+    try grow(&vault, by: 2)
+    try vault.close()
+    let before = anchor.bytes
+    var asked = 0
+    // The state that is anchored, and one that continues it.
+    #expect(try Vault.acceptRollback(store, with: .throwAway(), anchor: anchor, confirm: { _ in asked += 1 }) == nil)
+    #expect(asked == 0 && anchor.bytes == before)
+    // Somebody says no.
+    let refusal = code {
+      try Vault.acceptRollback(backup, with: .throwAway(), anchor: anchor) { rollback in
+        #expect(rollback.reason.code == .rolledBack)
+        #expect(rollback.present == 1 && rollback.seen == 3)
+        throw VaultError(.notFound)
+      }
+    }
+    #expect(refusal == .notFound && anchor.bytes == before)
+    // Another history, another vault, no anchor any more.
+    var fork = try Vault.openThrowAway(backup)
+    try grow(&fork, by: 2, "x")
+    let other = MemoryStore()
+    _ = try Vault.throwAway(in: other)
+    let damaged = MemoryAnchorStore([1, 2, 3])
+    #expect(try Vault.acceptRollback(backup, with: .throwAway(), anchor: anchor)?.reason.code == .forked)
+    #expect(try Vault.acceptRollback(other, with: .throwAway(), anchor: anchor)?.reason.code == .anchorOtherVault)
+    #expect(try Vault.acceptRollback(other, with: .throwAway(), anchor: damaged)?.seen == nil)
+    #expect(reopen(other, anchor) == nil && reopen(other, damaged) == nil)
+  }
+
   @Test func olderFileIsRefusedUntilAccepted() throws {
     let store = MemoryStore()
     let anchor = MemoryAnchorStore()

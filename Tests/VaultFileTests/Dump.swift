@@ -9,7 +9,7 @@ enum Dump {
     try vault.reading { state, keyring in
       var groups: [Identifier: GroupKeys] = [:]
       var groupLines: [(AccessGroup, String)] = []
-      try state.forEachRecord { record, meta in
+      try state.forEachRecord(damaged: { throw $0 }) { record, meta in
         guard meta.kind == .group else { return }
         let group = try state.keys.openGroup(record, meta: meta)
         groups[group.groupID] = group
@@ -27,7 +27,7 @@ enum Dump {
       }
       lines += groupLines.sorted { $0.0 < $1.0 }.map(\.1)
       var itemLines: [(AccessGroup, Identifier, String)] = []
-      try state.forEachRecord { record, meta in
+      try state.forEachRecord(damaged: { throw $0 }) { record, meta in
         guard meta.kind == .item, let group = groups[record.group] else { return }
         var fields = [
           ("accessible", "\(meta.accessibility.rawValue)"), ("attributes", "null"), ("class", "null"),

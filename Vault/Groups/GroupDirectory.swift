@@ -4,14 +4,25 @@
 /// walk over the whole tree, once: then the directory is complete.
 final class GroupDirectory {
   private let state: ProvenState
+  private let passesOverDamage: Bool
   private var groups: [Identifier: GroupKeys] = [:]
   private var isComplete = false
 
+  /// - Parameter passesOverDamage: leaves out the groups whose records are damaged.
   /// - Throws: `groupMalformed` where two groups claim one identifier; what proving and opening the records throws.
-  init(_ state: ProvenState) throws {
+  init(_ state: ProvenState, passingOverDamage passesOverDamage: Bool = false) throws {
     self.state = state
+    self.passesOverDamage = passesOverDamage
     for id in try state.rows.records(inGroup: .zero) {
-      if let record = try state.record(id) { try add(record) }
+      try passOver { if let record = try state.record(id) { try add(record) } }
+    }
+  }
+
+  private func passOver(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as VaultError where passesOverDamage && error.code.concernsOneRecord {
+      return
     }
   }
 
@@ -25,7 +36,7 @@ final class GroupDirectory {
   /// Every group, proven to be all: any row that is gone or was changed may have been a group's.
   /// - Throws: `recordMissing`, `recordForged`, and what reading the records throws.
   func all() throws -> [GroupKeys] {
-    try state.forEachRecord { record, _ in try add(record) }
+    try state.forEachRecord(damaged: { throw $0 }, { record, _ in try add(record) })
     isComplete = true
     return groups.values.sorted { $0.group < $1.group }
   }
@@ -39,7 +50,7 @@ final class GroupDirectory {
         guard let record = try state.rows.record(id), RecordMeta.isGroup(record),
           state.isProven(record, id: id, leaf: node.digest(at: index))
         else { continue }
-        try add(record)
+        try passOver { try add(record) }
       }
     }
     isComplete = true

@@ -7,7 +7,8 @@ public enum SlotType: UInt8, Sendable, CaseIterable {
   /// A TPM, a security key or the like. Its bytes are for the program that knows it; this version has none.
   case external
 
-  var hasPassphrase: Bool { self == .passphrase || self == .passphraseAndKeyFile }
+  /// Alone or together with a key file.
+  public var hasPassphrase: Bool { self == .passphrase || self == .passphraseAndKeyFile }
 }
 
 /// A slot, for people: nothing in it is secret.

@@ -56,6 +56,32 @@ struct Anchor {
   }
 }
 
+/// What an anchor has against a state of the vault.
+public struct Rollback: Sendable {
+  /// `anchorOtherVault`, `anchorDamaged`, `rolledBack` or `forked`.
+  public let reason: VaultError
+  /// The generation of the vault as it is.
+  public let present: UInt64
+  /// The generation that was seen last; nil where the anchor does not tell.
+  public let seen: UInt64?
+
+  /// Nil where it has nothing against it.
+  init?(_ anchor: [UInt8], _ state: ProvenState, _ rows: SlotRows) throws(VaultError) {
+    guard !anchor.isEmpty else { return nil }
+    var seen: UInt64?
+    do throws(VaultError) {
+      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity)
+      seen = anchor.generation
+      _ = try Anchor.compare(anchor.generation, anchor.mac, with: state, rows)
+      return nil
+    } catch {
+      reason = error
+    }
+    present = state.header.generation
+    self.seen = seen
+  }
+}
+
 /// What the rollback anchor said when a vault was opened.
 public enum RollbackCheck: Sendable {
   /// No anchor was given, or none existed yet.

@@ -44,17 +44,31 @@ struct ProvenState {
 
   /// Every record that the tree lists, proven, in ascending order. Rows that it does not list are passed over: no look-up reaches
   /// them. Memory is bounded by one leaf node and one record.
-  func forEachRecord(_ body: (SealedRecord, RecordMeta) throws -> Void) throws {
+  /// - Parameter damaged: is told of each record that is missing, does not prove or is malformed. The walk goes on if it returns.
+  func forEachRecord(damaged: (VaultError) throws -> Void, _ body: (SealedRecord, RecordMeta) throws -> Void) throws {
     try tree.forEachLeafNode { node in
       var next = 0
-      try rows.forEachRecord(under: node.prefix) { record in
-        guard next < node.count, record.id >= node.identifier(at: next) else { return }
-        guard record.id == node.identifier(at: next) else { throw VaultError(.recordMissing, "\(node.identifier(at: next))") }
-        try prove(record, id: record.id, leaf: node.digest(at: next))
-        next += 1
-        try body(record, RecordMeta(parsing: record, header: header))
+      func passMissing(before id: Identifier?) throws {
+        while next < node.count, id.map({ node.identifier(at: next) < $0 }) ?? true {
+          try damaged(VaultError(.recordMissing, "\(node.identifier(at: next))"))
+          next += 1
+        }
       }
-      guard next == node.count else { throw VaultError(.recordMissing, "\(node.identifier(at: next))") }
+      try rows.forEachRecord(under: node.prefix) { record in
+        try passMissing(before: record.id)
+        guard next < node.count, record.id == node.identifier(at: next) else { return }
+        let leaf = node.digest(at: next)
+        next += 1
+        let meta: RecordMeta
+        do throws(VaultError) {
+          try prove(record, id: record.id, leaf: leaf)
+          meta = try RecordMeta(parsing: record, header: header)
+        } catch {
+          return try damaged(error)
+        }
+        try body(record, meta)
+      }
+      try passMissing(before: nil)
     }
   }
 

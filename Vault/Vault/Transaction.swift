@@ -98,6 +98,14 @@ public struct Transaction: ~Copyable {
     try edit(reference.id, nil)
   }
 
+  /// By the item's primary attributes. It is enough that the item is proven to be there: its row may be damaged, or gone.
+  /// - Throws: `notFound`, `groupNotFound`; faults of the header, of the tree and of the group.
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
+    let id = try self.group(group).itemID(item)
+    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    try edit(id, nil)
+  }
+
   /// Puts an item into another group: sealed anew under that group's key.
   /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
   @discardableResult
@@ -129,7 +137,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// Writes or (nil) removes a row, and its leaf.
-  private mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
+  mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
     do {
       try tree.set(id, to: record.map { keys.integrity.leaf($0) })
     } catch {

@@ -26,6 +26,10 @@ extension Vault {
     try transaction { try $0.remove(reference) }
   }
 
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
+    try transaction { try $0.remove(item, in: group) }
+  }
+
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
     try transaction { try $0.move(reference, to: group, at: now) }
@@ -107,22 +111,39 @@ extension Vault {
   public borrowing func entries(
     in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }
   ) throws -> EntryList {
+    try walk(group, isIncluded, passingOverDamage: false) { throw $0 }
+  }
+
+  /// The same of a vault with damaged records: `damaged` is told of each, and the walk goes on. What is then in the list is proven,
+  /// but the list is not: a damaged record does not tell what it was, also not of which group.
+  /// - Throws: `groupNotFound`; faults of the header and of the tree.
+  public borrowing func entries(
+    in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }, damaged: (VaultError) -> Void
+  ) throws -> EntryList {
+    try walk(group, isIncluded, passingOverDamage: true) { damaged($0) }
+  }
+
+  private borrowing func walk(
+    _ group: AccessGroup?, _ isIncluded: (Entry) -> Bool, passingOverDamage: Bool, damaged: (VaultError) throws -> Void
+  ) throws -> EntryList {
     try reading { state, keyring in
       let wanted = try group.map { try Self.group($0, state, keyring) }
-      let directory = try wanted == nil ? GroupDirectory(state) : nil
+      let directory = try wanted == nil ? GroupDirectory(state, passingOverDamage: passingOverDamage) : nil
       // The walk is ascending, so each group's entries are in order.
       var entries: [AccessGroup: [Entry]] = [:]
       var unavailableCount = 0
-      try state.forEachRecord { record, meta in
+      try state.forEachRecord(damaged: damaged) { record, meta in
         guard meta.kind == .item, wanted.map({ $0.groupID == record.group }) ?? true else { return }
         guard let itemGroup = try wanted ?? directory?.group(record.group) else {
-          throw VaultError(.unknownGroup, "\(record.group)")
+          return try damaged(VaultError(.unknownGroup, "\(record.id)"))
         }
         do {
           let entry = try state.openItem(record, meta: meta, group: itemGroup)
           if isIncluded(entry) { entries[itemGroup.group, default: []].append(entry) }
         } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
           unavailableCount += 1
+        } catch let error as VaultError where error.code.concernsOneRecord {
+          try damaged(VaultError(error.code, "\(record.id)"))
         }
       }
       let ordered = entries.sorted { $0.key < $1.key }.flatMap(\.value)

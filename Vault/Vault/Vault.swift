@@ -96,13 +96,23 @@ public struct Vault: ~Copyable {
   }
 
   /// Takes the present state for the newest one, whatever the anchor says: after a backup was restored on purpose.
-  /// - Throws: as `open`, the anchor's refusals apart.
+  /// - Parameter confirm: is told what would be accepted, if there is anything. Where it throws, the anchor stays.
+  /// - Returns: what was accepted; nil where the anchor had nothing against the present state.
+  /// - Throws: as `open`, the anchor's refusals apart; what `confirm` throws.
+  @discardableResult
   public static func acceptRollback(
-    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard, anchor: any AnchorStore
-  ) throws {
+    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard, anchor: any AnchorStore,
+    confirm: (Rollback) throws -> Void = { _ in }
+  ) throws -> Rollback? {
     let vault = try open(store, with: credential, ceiling: ceiling)
-    guard let newest = vault.keyring.newest else { return }
-    try anchor.save(Anchor(newest).sealed(with: vault.keyring.keys.integrity))
+    let keys = vault.keyring.keys.integrity
+    let (state, rollback) = try vault.reading { state, _ in
+      let rows = try SlotRows(proving: state.rows, header: state.header, keys: keys)
+      return (state.sealedHeader, try Rollback(anchor.load() ?? [], state, rows))
+    }
+    if let rollback { try confirm(rollback) }
+    try anchor.save(Anchor(state).sealed(with: keys))
+    return rollback
   }
 
   /// Saves the anchor. A vault that just goes does so as well, but cannot tell of a failure.

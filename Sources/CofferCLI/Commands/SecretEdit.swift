@@ -7,7 +7,7 @@ struct SecretEdit: ParsableCommand {
     commandName: "edit",
     abstract: "Change attributes of an item, or its secret in an editor.",
     discussion:
-      "With options only the attributes are changed. Without, the secret opens in $VISUAL or $EDITOR, in a file in memory."
+      "With options only the attributes are changed. Without, the secret opens in $VISUAL, $EDITOR, editor or vi, in a file in memory."
   )
 
   @OptionGroup var item: ItemOptions
@@ -55,10 +55,11 @@ struct SecretEdit: ParsableCommand {
         .locked, "edit: an editor needs a terminal",
         hint: "coffer secret set --update NAME reads the new secret from standard input")
     }
+    let editor = try Editor.command()
     var opened = try vault.open()
     let entry = try selection.one(in: opened)
     let before = try about(entry.name) { try opened.secret(of: entry.reference) }
-    let after = try edited(before)
+    let after = try edited(before, with: editor)
     guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
       // In one transaction: what somebody else stores between the two would be overwritten.
@@ -73,11 +74,11 @@ struct SecretEdit: ParsableCommand {
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.
-  private func edited(_ before: borrowing Secret) throws -> Secret {
+  private func edited(_ before: borrowing Secret, with editor: String) throws -> Secret {
     let signals = try Editor.blockSignals()
     var after = try Secret(count: 0)
     var ending: Int32?
-    try throughFile(before, signals, &after, &ending)
+    try throughFile(before, editor, signals, &after, &ending)
     if let ending {
       signals.letThrough(ending)
       throw Failure.cancelled
@@ -88,11 +89,12 @@ struct SecretEdit: ParsableCommand {
 
   /// The file is gone when this returns or throws.
   private func throughFile(
-    _ before: borrowing Secret, _ signals: borrowing BlockedSignals, _ after: inout Secret, _ ending: inout Int32?
+    _ before: borrowing Secret, _ editor: String, _ signals: borrowing BlockedSignals, _ after: inout Secret,
+    _ ending: inout Int32?
   ) throws {
     let scratch = try ScratchDirectory()
     try scratch.write(before)
-    ending = try Editor.run(on: scratch.filePath, signals)
+    ending = try Editor.run(editor, on: scratch.filePath, signals)
     if ending == nil { after = try scratch.read() }
   }
 }

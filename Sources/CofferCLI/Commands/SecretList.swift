@@ -5,7 +5,8 @@ struct SecretList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items, never their secrets.",
     discussion:
-      "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.")
+      "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.",
+    aliases: ["ls"])
 
   @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
   var group: String?
@@ -26,9 +27,9 @@ struct SecretList: ParsableCommand {
 struct SecretFind: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find", abstract: "List the items with a text in one of their attributes.",
-    discussion: "Upper and lower case are the same. Nothing found is no error.")
+    discussion: "Numbers and times are not looked at. Upper and lower case are the same. Nothing found is no error.")
 
-  @Argument(help: "A part of any attribute.")
+  @Argument(help: "A part of any text attribute.")
   var pattern: String
 
   @Option(
@@ -55,7 +56,7 @@ struct SecretFind: ParsableCommand {
     let part = pattern.lowercased()
     try Listing.print(group: group, itemClass, json: json, vault) { entry in
       let attributes = entry.item.attributes
-      return attributes.contains { $0.value.text.lowercased().contains(part) }
+      return attributes.contains { $0.value.searched?.lowercased().contains(part) ?? false }
         && wanted.allSatisfy { (attributes[$0.name] ?? attributes[Item.userPrefix + $0.name])?.text == $0.value }
     }
   }
@@ -67,20 +68,28 @@ private enum Listing {
   ) throws {
     let group = try group.map { try AccessGroup($0) }
     let opened = try options.open()
-    if let group { try opened.checkExists(group) }
-    let found = try opened.entries(in: group) { entry in
-      (itemClass == nil || itemClass?.itemClass == entry.item.itemClass) && isWanted(entry)
-    }
+    if let group { try opened.checkExists(group, hint: "--group names one of these") }
+    var damaged: [VaultError] = []
+    let found = try opened.entries(
+      in: group, where: { (itemClass == nil || itemClass?.itemClass == $0.item.itemClass) && isWanted($0) },
+      damaged: { damaged.append($0) })
     let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     opened.finish()
     if found.unavailableCount > 0 {
-      Descriptor.error.note("\(found.unavailableCount) items of other devices cannot be read here and are not shown\n")
+      Descriptor.error.note("\(counted(found.unavailableCount, "item")) of other devices cannot be read here: not shown\n")
     }
     if json {
       let objects = try entries.map { JSON.object(try $0.members()) }
-      return try Descriptor.output.write(JSON.array(objects).description + "\n")
+      try Descriptor.output.write(JSON.array(objects).description + "\n")
+    } else {
+      let table = Table(heading: Entry.columns, rows: entries.map(\.row))
+      try Descriptor.output.write(table.text(style: .current()))
     }
-    let table = Table(heading: Entry.columns, rows: entries.map(\.row))
-    try Descriptor.output.write(table.text(style: .current()))
+    guard damaged.isEmpty else {
+      throw Failure(
+        .integrity, "\(counted(damaged.count, "record")) damaged, and not shown",
+        hint: "restore a backup, or give an item up by its name: coffer secret rm SERVICE/ACCOUNT",
+        details: damaged.map { Failure($0).message })
+    }
   }
 }

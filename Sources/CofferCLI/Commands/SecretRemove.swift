@@ -6,8 +6,8 @@ struct SecretRemove: ParsableCommand {
     commandName: "rm",
     abstract: "Remove an item.",
     discussion:
-      "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed."
-  )
+      "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed.",
+    aliases: ["remove"])
 
   @OptionGroup var item: ItemOptions
 
@@ -22,11 +22,25 @@ struct SecretRemove: ParsableCommand {
       throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
     }
     var opened = try vault.open()
-    let entry = try selection.one(in: opened)
-    if !force, !vault.noInput, Descriptor.input.isTerminal {
-      guard try Question.isYes("Remove \(entry.name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
+    let entry: Entry?
+    do {
+      entry = try selection.exact(in: opened) ?? selection.only(in: opened)
+    } catch let error as SelectedIsDamaged {
+      Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
+      entry = nil
     }
-    try about(entry.name) { try opened.remove(entry.reference) }
+    let name = entry?.nameWithGroup ?? "\(selection.name)"
+    if !force, !vault.noInput, Descriptor.input.isTerminal {
+      guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
+    }
+    try about(name) {
+      if let entry {
+        try opened.remove(entry.reference)
+      } else {
+        // Its row cannot be read, and need not be.
+        try opened.remove(selection.name.item(selection.itemClass), in: selection.group)
+      }
+    }
     opened.finish()
   }
 }

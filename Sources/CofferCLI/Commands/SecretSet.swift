@@ -33,6 +33,11 @@ struct SecretSet: ParsableCommand {
     let changes = try attributes.changes(for: selection.itemClass)
     let source = try SecretSource.choose(file: file, vault)
     let place = try vault.openPlace()
+    // All that the caller named is open, and nothing of it has been read.
+    Hardening.hide()
+    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
+      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+    }
     var given: Secret?
     if case .stream = source { given = try source.read(isInputAllowed: false) }
     var opened = try vault.open(place)
@@ -57,6 +62,7 @@ struct SecretSet: ParsableCommand {
       }
     }
     opened.finish()
+    if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

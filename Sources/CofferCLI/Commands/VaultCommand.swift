@@ -28,14 +28,35 @@ struct VaultUnlock: ParsableCommand {
 
 struct VaultAcceptRollback: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept-rollback", abstract: "Accept the vault as it is now, after restoring a backup.")
+    commandName: "accept-rollback", abstract: "Accept the vault as it is now, after restoring a backup.",
+    discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.")
+
+  @Flag(help: "Do not ask.")
+  var force = false
 
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let place = try vault.openPlace()
-    try vault.withCredential(for: place) { credential in
-      try Vault.acceptRollback(place.store, with: credential, ceiling: vault.ceiling, anchor: place.anchor)
+    let accepted = try vault.withCredential(for: place) { credential in
+      try Vault.acceptRollback(
+        place.store, with: credential, ceiling: vault.ceiling, anchor: place.anchor, confirm: { try confirm($0, place.path) })
     }
+    if accepted == nil {
+      Descriptor.error.note("nothing to accept: the vault is, or continues, what was last seen here\n")
+    }
+  }
+
+  private func confirm(_ rollback: Rollback, _ path: String) throws {
+    let past =
+      switch (rollback.reason.code, rollback.seen) {
+      case (.rolledBack, let seen?): "generation \(seen) was seen here before"
+      case (.forked, let seen?): "another history, up to generation \(seen), was seen here before"
+      case (.anchorOtherVault, _): "another vault was here before"
+      default: "what was seen here before is not known"
+      }
+    Descriptor.error.note("\(path.escapingControls()): is of generation \(rollback.present); \(past)\n")
+    guard !force, !vault.noInput, Descriptor.input.isTerminal else { return }
+    guard try Question.isYes("Accept it? [y/N] ") else { throw Failure.cancelled }
   }
 }

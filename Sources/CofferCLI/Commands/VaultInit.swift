@@ -37,7 +37,6 @@ struct VaultInit: ParsableCommand {
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
     try VaultPlace.checkFree(vault)
     let credential = try credential()
-    Hardening.hide()
     let place = try VaultPlace(creating: vault)
     try about(place.path) {
       var vault = try Vault.create(
@@ -51,10 +50,11 @@ struct VaultInit: ParsableCommand {
   }
 
   private func credential() throws -> Credential {
-    if noPassphrase, let keyFile { return try .keyFile(.readingFile(keyFile)) }
-    let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
-    let file = try keyFile.map { try Secret.readingFile($0) }
+    let opened = try keyFile.map { try Descriptor.openKeyFile($0) }
     Hardening.hide()
+    if noPassphrase, let opened { return try .keyFile(.readingFile(opened)) }
+    let source = PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
+    let file = try opened.map { try Secret.readingFile($0) }
     let passphrase = try source.readNew("New passphrase")
     guard let file else { return try .passphrase(passphrase) }
     return .passphrase(passphrase, andKeyFile: file)

@@ -12,7 +12,7 @@ struct VaultSlot: ParsableCommand {
 
 struct SlotList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.")
+    commandName: "list", abstract: "List the slots. Asks for nothing, proves nothing.", aliases: ["ls"])
 
   @OptionGroup var vault: VaultOptions
 
@@ -59,7 +59,7 @@ struct SlotAdd: ParsableCommand {
 }
 
 struct SlotRemove: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a slot.")
+  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a slot.", aliases: ["rm"])
 
   @Argument(help: "Its number or its id, as \"slot list\" shows them.")
   var slot: String

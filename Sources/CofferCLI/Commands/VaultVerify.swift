@@ -20,19 +20,26 @@ struct VaultVerify: ParsableCommand {
     if json {
       let problems = result.problems.map { JSON.object([("code", .text($0.code.name)), ("detail", .text($0.detail))]) }
       let members: [(String, JSON)] = [
-        ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)), ("problems", .array(problems)),
+        ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)),
+        ("unavailable", .natural(result.unavailableCount)), ("problems", .array(problems)),
       ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     } else if result.isSound {
-      try Descriptor.output.write("\(result.recordCount) records, all sound\n")
+      let records = counted(result.recordCount, "record")
+      try Descriptor.output.write(result.unavailableCount == 0 ? "\(records), all sound\n" : "\(records), \(unopened(result))\n")
     }
     opened.finish()
     guard result.isSound else {
       throw Failure(
-        .integrity, "\(place.path): \(result.problems.count) problems",
+        .integrity, "\(place.path): \(counted(result.problems.count, "problem"))",
         hint: "what is sound can still be read; keep a copy of the file",
-        details: result.problems.map { Failure($0).message })
+        details: result.problems.map { Failure($0).message } + (result.unavailableCount == 0 ? [] : [unopened(result)]))
     }
+  }
+
+  /// Proven, but nobody has looked inside.
+  private func unopened(_ result: Verification) -> String {
+    "\(result.unavailableCount) not opened: of another device, or the key of this device is missing"
   }
 }
 

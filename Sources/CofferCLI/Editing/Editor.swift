@@ -10,16 +10,23 @@ enum Editor {
     try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
   }
 
+  /// What to run: $VISUAL or $EDITOR, and otherwise what Debian has as `editor`, or vi.
+  static func command() throws -> String {
+    if let named = Environment["VISUAL"] ?? Environment["EDITOR"] { return named }
+    let directories = (Environment["PATH"] ?? "").split(separator: ":")
+    for name in ["editor", "vi"] where directories.contains(where: { unsafe access("\($0)/\(name)", X_OK) == 0 }) { return name }
+    throw Failure(
+      .other, "edit: neither $VISUAL nor $EDITOR is set, and there is neither editor nor vi",
+      hint: "EDITOR=nano coffer secret edit NAME")
+  }
+
   /// Runs it on a file and waits.
   ///
   /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody writes
   /// to the file any more when it is wiped.
   /// - Returns: the signal that this program got and must die of, after it has cleaned up.
   /// - Throws: `cancelled` where the editor failed or was interrupted.
-  static func run(on path: String, _ signals: borrowing BlockedSignals) throws -> Int32? {
-    guard let editor = Environment["VISUAL"] ?? Environment["EDITOR"] else {
-      throw Failure(.other, "edit: neither $VISUAL nor $EDITOR is set", hint: "EDITOR=nano coffer secret edit NAME")
-    }
+  static func run(_ editor: String, on path: String, _ signals: borrowing BlockedSignals) throws -> Int32? {
     let child = try start(editor, path, mask: signals.previousMask)
     var ending: Int32?
     var isForced = false

@@ -3,10 +3,10 @@ import VaultCore
 
 /// What is written beside the secret of an item.
 struct AttributeOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("A short text for people.", valueName: "text"))
+  @Option(help: ArgumentHelp("A short text for people; an empty one is none.", valueName: "text"))
   var label: String?
 
-  @Option(help: ArgumentHelp("A longer text for people.", valueName: "text"))
+  @Option(help: ArgumentHelp("A longer text for people; an empty one is none.", valueName: "text"))
   var comment: String?
 
   @Option(
@@ -19,19 +19,26 @@ struct AttributeOptions: ParsableArguments {
   /// - Throws: usage.
   func changes(for itemClass: ItemClass) throws(Failure) -> [AttributeChange] {
     var changes: [AttributeChange] = []
-    if let label { changes.append(AttributeChange(name: "label", value: .text(label))) }
-    if let comment { changes.append(AttributeChange(name: "comment", value: .text(comment))) }
-    for text in attributes { changes.append(try AttributeChange(parsing: text, for: itemClass)) }
+    for (name, text) in [("label", label), ("comment", comment)] {
+      if let text { changes.append(AttributeChange(name: name, value: text.isEmpty ? nil : .text(text))) }
+    }
+    for text in attributes {
+      let change = try AttributeChange(parsing: text, for: itemClass)
+      guard !changes.contains(where: { $0.name.utf8.elementsEqual(change.name.utf8) }) else {
+        throw .usage("--attr \(text): this attribute is given twice")
+      }
+      changes.append(change)
+    }
     return changes
   }
 }
 
-/// One attribute that gets a value.
+/// One attribute that gets a value, or none.
 struct AttributeChange {
   let name: String
-  let value: AttributeValue
+  let value: AttributeValue?
 
-  init(name: String, value: AttributeValue) {
+  init(name: String, value: AttributeValue?) {
     self.name = name
     self.value = value
   }
@@ -48,6 +55,6 @@ struct AttributeChange {
     guard AttributeName.isSettable(name) else {
       throw .usage("--attr \(given): is kept by the vault itself", hint: "choose another name for an attribute of your own")
     }
-    self.value = try AttributeName.kind(of: name, in: itemClass).parse(value, given)
+    self.value = value.isEmpty ? nil : try AttributeName.kind(of: name, in: itemClass).parse(value, given)
   }
 }

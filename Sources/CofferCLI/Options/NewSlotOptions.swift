@@ -20,14 +20,14 @@ struct NewSlotOptions: ParsableArguments {
 
   var hasPassphrase: Bool { newPassphrase || newPassphraseDescriptor != nil }
 
-  /// Read while files of the caller still open.
-  func openedKeyFile() throws -> Secret? {
-    guard let newKeyFile else { return nil }
-    return try .readingFile(newKeyFile)
+  /// While files of the caller still open.
+  func openedKeyFile() throws -> Descriptor? {
+    try newKeyFile.map { try .openKeyFile($0) }
   }
 
   /// What the options say; with `asksAlways` also a passphrase that no option mentions.
-  func credential(_ file: consuming Secret?, isInputAllowed: Bool, asksAlways: Bool = false) throws -> Credential {
+  func credential(_ keyFile: Descriptor?, isInputAllowed: Bool, asksAlways: Bool = false) throws -> Credential {
+    let file = try keyFile.map { try Secret.readingFile($0) }
     guard hasPassphrase || asksAlways else {
       guard let file else { throw Failure.usage("slot: one kind must be named", hint: "coffer vault slot add --help") }
       return try .keyFile(file)

@@ -30,35 +30,84 @@ struct Selection {
 
   /// - Throws: `notFound`, also for a group that is not there, and `severalMatch` with the candidates.
   func one(in vault: borrowing Vault) throws -> Entry {
+    do {
+      return try exact(in: vault) ?? only(in: vault)
+    } catch let error as SelectedIsDamaged {
+      throw Failure(error.reason, about: "\(name)")
+    }
+  }
+
+  /// The item of exactly this name.
+  /// - Throws: `notFound` for a group that is not there; `SelectedIsDamaged`.
+  func exact(in vault: borrowing Vault) throws -> Entry? {
     let group = try group
-    try vault.checkExists(group)
-    if let entry = try vault.entry(name.item(itemClass), in: group) { return entry }
-    guard name.account == nil else { throw none }
+    try vault.checkExists(group, hint: "--group names one of these")
+    do {
+      return try vault.entry(name.item(itemClass), in: group)
+    } catch let error as VaultError where error.code.concernsOneRecord {
+      throw SelectedIsDamaged(reason: error)
+    }
+  }
+
+  /// The only item of the service, where no account is named.
+  func only(in vault: borrowing Vault) throws -> Entry {
+    let group = try group
+    guard name.account == nil else { throw none(in: vault) }
     let candidates = try vault.entries(in: group) { candidate in
       candidate.item.itemClass == itemClass && ItemName.parts(of: candidate.item).service.utf8.elementsEqual(name.service.utf8)
     }
     .entries
-    guard let first = candidates.first else { throw none }
+    guard let first = candidates.first else { throw none(in: vault) }
     guard candidates.count == 1 else {
       throw Failure(
         .severalMatch, "\(name): \(candidates.count) items match", hint: "name one: SERVICE/ACCOUNT",
-        details: candidates.map(\.name).sorted())
+        details: candidates.map(\.nameWithGroup).sorted())
     }
     return first
   }
 
-  private var none: Failure {
-    Failure(.notFound, "\(name): no such item", hint: "coffer secret list shows the items there are")
+  /// With a hint at what may have been meant.
+  private func none(in vault: borrowing Vault) -> Failure {
+    Failure(
+      .notFound, "\(name): no such item",
+      hint: attributeHint ?? classHint(vault) ?? "coffer secret list shows the items there are")
   }
+
+  /// A name that ends in an attribute is one only in its long form.
+  private var attributeHint: String? {
+    let text = name.account ?? name.service
+    guard let mark = text.lastIndex(of: "#"), mark != text.startIndex else { return nil }
+    let item = String(text[..<mark])
+    let parts = [name.group ?? AccessGroup.standard.name] + (name.account == nil ? [item] : [name.service, item])
+    let field = PercentEncoding.encode(String(text[text.index(after: mark)...]))
+    return "an attribute is written coffer://\(parts.map(PercentEncoding.encode).joined(separator: "/"))#\(field)"
+  }
+
+  private func classHint(_ vault: borrowing Vault) -> String? {
+    let others = try? vault.entries(
+      in: group,
+      where: { other in
+        let (service, account) = ItemName.parts(of: other.item)
+        return service.utf8.elementsEqual(name.service.utf8)
+          && name.account.map { $0.utf8.elementsEqual(account.utf8) } ?? true
+      }, damaged: { _ in })
+    guard let other = others?.entries.first(where: { $0.item.itemClass != itemClass }) else { return nil }
+    return "there is one of another class: --class \(ClassName(other.item.itemClass).rawValue)"
+  }
+}
+
+/// The record of the very item that was named is damaged.
+struct SelectedIsDamaged: Error {
+  let reason: VaultError
 }
 
 extension Vault {
   /// - Throws: not found, with the groups that there are.
-  borrowing func checkExists(_ group: AccessGroup) throws {
+  borrowing func checkExists(_ group: AccessGroup, hint: String) throws {
     guard try !contains(group) else { return }
     let groups = try groups()
     throw Failure(
-      .notFound, "group \(group.name): there is none", hint: "--create-group makes it when an item is set or moved",
+      .notFound, "group \(group.name): there is none", hint: hint,
       details: groups.map { "group \($0.name)" })
   }
 
@@ -66,7 +115,7 @@ extension Vault {
   /// - Throws: not found, where it is not there and `isCreated` is false.
   borrowing func lacks(_ group: AccessGroup, isCreated: Bool) throws -> Bool {
     guard isCreated else {
-      try checkExists(group)
+      try checkExists(group, hint: "--create-group makes it")
       return false
     }
     return try !contains(group)

@@ -23,9 +23,12 @@ extension VaultOptions {
     }
   }
 
+  /// Opens the files that the options name. After all others of the caller, `Hardening.hide()` may follow.
   func openPlace() throws -> VaultPlace {
     try prepare()
-    return try VaultPlace(opening: vault)
+    var place = try VaultPlace(opening: vault)
+    place.keyFile = try keyFile.map { try .openKeyFile($0) }
+    return place
   }
 
   func open() throws -> Vault {
@@ -37,9 +40,9 @@ extension VaultOptions {
   {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
-      // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
-      let file = try keyFile.map { try Secret.readingFile($0) } ?? Secret(count: 0)
       Hardening.hide()
+      // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
+      let file = try place.keyFile.map { try Secret.readingFile($0) } ?? Secret(count: 0)
       var attempt = 1
       while true {
         var isTyped = false

@@ -7,6 +7,8 @@ struct VaultPlace {
   let path: String
   let store: FileStore
   let anchor: any AnchorStore
+  /// That of `--key-file`, open and not yet read.
+  var keyFile: Descriptor?
   private let places: Places
 
   /// - Throws: `noVault` and whatever else is wrong with the file.
@@ -19,10 +21,14 @@ struct VaultPlace {
   }
 
   /// Before anybody is asked for a passphrase.
-  /// - Throws: `vaultExists`.
+  /// - Throws: `vaultExists`; input/output, where a directory that the caller named is missing.
   static func checkFree(_ path: String?) throws {
     let file = try path ?? Places { Environment[$0] }.vault
     guard unsafe access(file, F_OK) != 0 else { throw Failure(FailureTable.storage["vaultExists"], "vaultExists", "", file) }
+    guard path != nil, let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
+    let directory = String(file[..<slash])
+    guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { return }
+    throw Failure(.inputOutput, "\(file): the directory \(directory) is missing", hint: "mkdir -p -m 700 \(directory)")
   }
 
   init(creating path: String?) throws {
@@ -36,5 +42,20 @@ struct VaultPlace {
   /// The key that binds items to this machine, nil where there is none.
   func deviceKey() throws -> Secret? {
     try DeviceKeyFile(at: places.deviceKey).load()
+  }
+
+  /// Makes that key where there is none. One that is there is never replaced: what was sealed for it would be lost.
+  /// - Returns: the path of a new one.
+  func makeDeviceKey() throws -> String? {
+    let file = DeviceKeyFile(at: places.deviceKey)
+    return try about(file.path) {
+      guard try file.load() == nil else { return nil }
+      do {
+        try file.create(Secret.random(count: DeviceKeyFile.byteCount))
+      } catch let error as StorageError where error.code == .vaultExists {
+        return nil  // Another process was faster.
+      }
+      return file.path
+    }
   }
 }

@@ -17,6 +17,14 @@ extension AttributeValue {
     }
   }
 
+  /// What `find` looks into: text, and bytes that are some.
+  var searched: String? {
+    switch self {
+    case .text, .data: text
+    case .integer, .time: nil
+    }
+  }
+
   /// Text, a number, or an object that says how bytes are encoded.
   func json() throws -> JSON {
     switch self {

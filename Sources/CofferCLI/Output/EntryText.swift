@@ -8,6 +8,17 @@ extension Entry {
       return account.isEmpty ? service : "\(service)/\(account)"
     }
     guard !service.isEmpty else { return "--service '' --account '\(account)'" }
+    return uri
+  }
+
+  /// The same, with the group where that is not the one that is meant anyway.
+  var nameWithGroup: String {
+    guard reference.group != .standard else { return name }
+    return ItemName.parts(of: item).service.isEmpty ? "\(name) --group '\(reference.group.name)'" : uri
+  }
+
+  private var uri: String {
+    let (service, account) = ItemName.parts(of: item)
     return "coffer://\([reference.group.name, service, account].map(PercentEncoding.encode).joined(separator: "/"))"
   }
 

@@ -1,3 +1,8 @@
+/// `1 item`, `2 items`.
+func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+  count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+}
+
 extension String {
   /// For people and for columns: what would move the cursor, end a line or change the order of reading is shown, not done.
   func escapingControls() -> String {

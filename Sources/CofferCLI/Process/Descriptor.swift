@@ -44,6 +44,16 @@ struct Descriptor: Sendable {
     return Descriptor(number: number, name: path)
   }
 
+  /// Opens a key file, and warns where others may read it. What it holds is read after `Hardening.hide()`.
+  static func openKeyFile(_ path: String) throws -> Descriptor {
+    let file = try open(path)
+    var status = stat()
+    if unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o044 != 0 {
+      error.note("coffer: warning: \(path.escapingControls()): others may read this key file (chmod 600)\n")
+    }
+    return file
+  }
+
   func close() {
     _ = Glibc.close(number)
   }

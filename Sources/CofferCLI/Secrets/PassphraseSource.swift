@@ -12,6 +12,8 @@ struct PassphraseSource {
   var isNew = false
   let isInputAllowed: Bool
 
+  private static let fewCharacters = 8
+
   enum Place {
     case descriptor(Descriptor)
     case person
@@ -39,9 +41,21 @@ struct PassphraseSource {
   /// A new passphrase, typed twice.
   func readNew(_ question: String) throws -> Secret {
     switch try place() {
-    case .descriptor(let descriptor): return try Secret.readingLine(descriptor)
-    case .person: return try Person.askTwice(question, isAllowed: isInputAllowed)
+    case .descriptor(let descriptor): return try noting(Secret.readingLine(descriptor))
+    case .person: return try noting(Person.askTwice(question, isAllowed: isInputAllowed))
     }
+  }
+
+  /// A short one is the caller's affair. The empty one is refused later.
+  private func noting(_ passphrase: consuming Secret) -> Secret {
+    let count = passphrase.withBytes { bytes in
+      // Bytes that begin a character, as far as UTF-8 tells.
+      (0..<bytes.byteCount).count { bytes.byte(at: $0) & 0xC0 != 0x80 }
+    }
+    if (1..<Self.fewCharacters).contains(count) {
+      Descriptor.error.note("note: the passphrase has fewer than \(Self.fewCharacters) characters\n")
+    }
+    return passphrase
   }
 }
 
@@ -61,9 +75,8 @@ extension Secret {
     return secret
   }
 
-  /// The content of a key file. The caller's files must be open before `Hardening.hide()`.
-  static func readingFile(_ path: String) throws -> Secret {
-    let file = try Descriptor.open(path)
+  /// The content of a key file, which is closed then.
+  static func readingFile(_ file: Descriptor) throws -> Secret {
     defer { file.close() }
     return try reading(file)
   }
