@@ -26,10 +26,12 @@ import Testing
   /// `Suite.test` of each test there is.
   static let tests: Set<String> = {
     var names: Set<String> = []
-    let folder = Document.root.appending(path: "Tests")
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    let paths = ["Tests", "Fuzz/Tests"].flatMap { folder in
+      let files = FileManager.default.enumerator(atPath: Document.root.appending(path: folder).path)
+      return (files?.compactMap { $0 as? String } ?? []).map { folder + "/" + $0 }
+    }
     for path in paths where path.hasSuffix("Tests.swift") {
-      let text = Document("Tests/" + path).text
+      let text = Document(path).text
       let suites = text.matches(#"@Suite[^\n{]*struct (\w+)"#).map { $0[1] }
       let bodies = text.components(separatedBy: "@Suite").dropFirst()
       for (suite, body) in zip(suites, bodies) {

@@ -237,6 +237,20 @@ import Testing
     }
   }
 
+  /// A file full of rows that nothing lists does not fill the memory of whoever verifies it.
+  @Test func problemsAreCountedAndNotAllKept() throws {
+    let scene = try Scene()
+    let bob = try #require(scene.store.records[scene.bob.id])
+    for number in 0..<1500 {
+      let id = try #require(Identifier([UInt8](repeating: 0, count: 14) + [UInt8(number >> 8), UInt8(number & 255)]))
+      scene.store.records[id] = SealedRecordParts(bob).record(id)
+    }
+    let verification = try Vault.openThrowAway(scene.store).verify()
+    #expect(verification.problemCount == 1500)
+    #expect(verification.problems.count == Verification.maximumProblemCount)
+    #expect(!verification.isSound)
+  }
+
   /// Every bit of every row, once.
   @Test func noBitFlipIsAccepted() throws {
     let scene = try Scene()

@@ -1,13 +1,23 @@
 /// What `Vault.verify` found.
 public struct Verification: Sendable {
-  /// Every fault, in the order in which it was met. Empty for a sound vault.
-  public internal(set) var problems: [VaultError] = []
+  /// The most faults that are kept: whoever can write the file can make as many as it has room for.
+  public static let maximumProblemCount = 1000
+
+  /// The first faults, in the order in which they were met. Empty for a sound vault.
+  public private(set) var problems: [VaultError] = []
+  /// All faults, also those that are not kept.
+  public private(set) var problemCount: UInt64 = 0
   /// Records that were proven.
   public internal(set) var recordCount: UInt64 = 0
   /// Items that are proven but could not be opened here: sealed on another device, or no device key was given.
   public internal(set) var unavailableCount: UInt64 = 0
 
-  public var isSound: Bool { problems.isEmpty }
+  public var isSound: Bool { problemCount == 0 }
+
+  fileprivate mutating func note(_ problem: VaultError) {
+    problemCount += 1
+    if problems.count < Self.maximumProblemCount { problems.append(problem) }
+  }
 }
 
 extension Vault {
@@ -33,6 +43,7 @@ private struct VerificationWalk {
   private var listedNodes: Set<[UInt8]> = []
   private var groups: GroupDirectory?
   private var leafCount: UInt64 = 0
+  private var hasBrokenNode = false
 
   init(state: ProvenState, progress: ((UInt64, UInt64) -> Void)?) {
     self.state = state
@@ -46,14 +57,12 @@ private struct VerificationWalk {
     try collect { $0.groups = try GroupDirectory($0.state) }
     try collect { try $0.visit($0.state.tree.rootNode()) }
     if verification.isSound && leafCount != state.header.recordCount {
-      verification.problems.append(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
+      verification.note(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
     }
-    var unlisted: [[UInt8]] = []
-    try state.rows.forEachNode { if !listedNodes.contains($0) { unlisted.append($0) } }
     // Below a node that does not prove, nothing is listed: one fault, not thousands.
-    if !verification.problems.contains(where: { $0.code == .nodeForged || $0.code == .nodeMalformed || $0.code == .nodeMissing })
-    {
-      verification.problems += unlisted.map { VaultError(.nodeUnlisted, "at depth \($0.count)") }
+    guard !hasBrokenNode else { return }
+    try state.rows.forEachNode { prefix in
+      if !listedNodes.contains(prefix) { verification.note(VaultError(.nodeUnlisted, "at depth \(prefix.count)")) }
     }
   }
 
@@ -62,7 +71,8 @@ private struct VerificationWalk {
     do {
       try body(&self)
     } catch let error as VaultError {
-      verification.problems.append(error)
+      if [.nodeForged, .nodeMalformed, .nodeMissing].contains(error.code) { hasBrokenNode = true }
+      verification.note(error)
     }
   }
 
@@ -81,9 +91,7 @@ private struct VerificationWalk {
   }
 
   private mutating func noteUnlisted(under prefix: [UInt8]) throws {
-    var found: [VaultError] = []
-    try state.rows.forEachRecord(under: prefix) { found.append(VaultError(.recordUnlisted, "\($0.id)")) }
-    verification.problems += found
+    try state.rows.forEachRecord(under: prefix) { verification.note(VaultError(.recordUnlisted, "\($0.id)")) }
   }
 
   /// Rows and leaves side by side, both ascending.
@@ -91,11 +99,11 @@ private struct VerificationWalk {
     var next = 0
     try state.rows.forEachRecord(under: node.prefix) { record in
       while next < node.count, node.identifier(at: next) < record.id {
-        verification.problems.append(VaultError(.recordMissing, "\(node.identifier(at: next))"))
+        verification.note(VaultError(.recordMissing, "\(node.identifier(at: next))"))
         next += 1
       }
       guard next < node.count, node.identifier(at: next) == record.id else {
-        verification.problems.append(VaultError(.recordUnlisted, "\(record.id)"))
+        verification.note(VaultError(.recordUnlisted, "\(record.id)"))
         return
       }
       let leaf = node.digest(at: next)
@@ -103,7 +111,7 @@ private struct VerificationWalk {
       try collect { try $0.check(record, leaf: leaf) }
     }
     while next < node.count {
-      verification.problems.append(VaultError(.recordMissing, "\(node.identifier(at: next))"))
+      verification.note(VaultError(.recordMissing, "\(node.identifier(at: next))"))
       next += 1
     }
     leafCount += UInt64(node.count)

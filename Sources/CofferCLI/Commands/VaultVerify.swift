@@ -21,7 +21,8 @@ struct VaultVerify: ParsableCommand {
       let problems = result.problems.map { JSON.object([("code", .text($0.code.name)), ("detail", .text($0.detail))]) }
       let members: [(String, JSON)] = [
         ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)),
-        ("unavailable", .natural(result.unavailableCount)), ("problems", .array(problems)),
+        ("unavailable", .natural(result.unavailableCount)), ("problemCount", .natural(result.problemCount)),
+        ("problems", .array(problems)),
       ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     } else if result.isSound {
@@ -31,10 +32,16 @@ struct VaultVerify: ParsableCommand {
     opened.finish()
     guard result.isSound else {
       throw Failure(
-        .integrity, "\(place.path): \(counted(result.problems.count, "problem"))",
+        .integrity, "\(place.path): \(counted(result.problemCount, "problem"))",
         hint: "what is sound can still be read; keep a copy of the file",
-        details: result.problems.map { Failure($0).message } + (result.unavailableCount == 0 ? [] : [unopened(result)]))
+        details: result.problems.map { Failure($0).message } + unlisted(result)
+          + (result.unavailableCount == 0 ? [] : [unopened(result)]))
     }
+  }
+
+  private func unlisted(_ result: Verification) -> [String] {
+    let more = result.problemCount - UInt64(result.problems.count)
+    return more == 0 ? [] : ["and \(more) more"]
   }
 
   /// Proven, but nobody has looked inside.
