@@ -1,20 +1,10 @@
+import CofferTesting
 import Foundation
 import PreferenceStore
 import Testing
 
 @Suite struct PropertyListTests {
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
-  static func text(_ random: inout Generator) -> String {
+  static func text(_ random: inout SeededGenerator) -> String {
     let pool: [Unicode.Scalar] = [
       "a", "Z", "0", " ", "\n", "\t", "<", ">", "&", "\"", "'", "\u{E9}", "\u{301}", "\u{20AC}", "\u{1F600}", "]",
     ]
@@ -24,7 +14,7 @@ import Testing
   }
 
   /// Values that both formats carry exactly.
-  static func value(_ random: inout Generator, depth: Int = 0) -> PropertyListValue {
+  static func value(_ random: inout SeededGenerator, depth: Int = 0) -> PropertyListValue {
     switch Int.random(in: 0..<(depth > 4 ? 8 : 10), using: &random) {
     case 0: return .string(text(&random))
     case 1: return .integer(Int64(bitPattern: random.next()) >> Int64.random(in: 0..<64, using: &random))
@@ -43,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [PropertyList.Format.xml, .binary]) func valuesComeBack(format: PropertyList.Format) throws {
-    var random = Generator(state: 7)
+    var random = SeededGenerator(seed: 7)
     for _ in 0..<500 {
       let value = Self.value(&random)
       let read = try PropertyList.read(PropertyList.write(value, format))
@@ -71,7 +61,7 @@ import Testing
 
   /// Python reads what we write, and writes it back in both formats; we read the same value again.
   @Test(arguments: [PropertyList.Format.xml, .binary]) func pythonAgrees(format: PropertyList.Format) throws {
-    var random = Generator(state: 11)
+    var random = SeededGenerator(seed: 11)
     let values = (0..<60).map { _ in Self.value(&random) }
     var input = Data()
     for value in values {
@@ -180,7 +170,7 @@ import Testing
   }
 
   @Test func noDamageCrashesAReader() throws {
-    var random = Generator(state: 3)
+    var random = SeededGenerator(seed: 3)
     for _ in 0..<10 {
       let value = Self.value(&random)
       for format in [PropertyList.Format.xml, .binary] {

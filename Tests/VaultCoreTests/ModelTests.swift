@@ -4,20 +4,9 @@ import VaultCore
 
 /// Random operations against a dictionary.
 @Suite struct ModelTests {
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
   func vaultAndDictionaryAgree(seed: UInt64) throws {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let store = MemoryStore()
     let anchor = MemoryAnchorStore()
     var vault = try Vault.throwAway(in: store, anchor: anchor)

@@ -60,7 +60,7 @@ import Testing
 
   /// Random mixes of what composes: letters, marks of all classes, Hangul pieces, Indic vowel signs.
   @Test func randomMixes() throws {
-    var random = ModelTests.Generator(state: 42)
+    var random = SeededGenerator(seed: 42)
     let marks =
       (0x300...0x36F).map { UInt32($0) } + [0x9BE, 0x9D7, 0xDCF, 0xDDF, 0x102E, 0x3099, 0x309A, 0x1161, 0x1175, 0x11A8, 0x11C2]
     let bases: [UInt32] = [

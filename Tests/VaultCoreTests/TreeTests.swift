@@ -66,7 +66,7 @@ import Testing
     let store = MemoryStore()
     func id(_ number: Int) -> Identifier {
       // Spread as a keyed hash spreads them.
-      var random = ModelTests.Generator(state: UInt64(number))
+      var random = SeededGenerator(seed: UInt64(number))
       var bytes: [UInt8] = []
       bytes.append(littleEndian: random.next())
       bytes.append(littleEndian: random.next())

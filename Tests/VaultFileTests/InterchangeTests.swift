@@ -7,17 +7,6 @@ import Testing
 
 /// The program and the reference implementation write the same file in turns; each reads what the other wrote, to the byte.
 @Suite struct InterchangeTests {
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   /// An operation on an item, the same for both.
   struct Step {
     enum Kind { case add, update, remove, move }
@@ -33,7 +22,7 @@ import Testing
   static let groups = ["default", "a", "caf\u{E9}", "cafe\u{301}"]
 
   /// Names that trip up careless code: normal forms, surrogate order, line ends inside attribute values, every length of padding.
-  static func item(_ random: inout Generator) -> Item {
+  static func item(_ random: inout SeededGenerator) -> Item {
     let number = Int.random(in: 0..<12, using: &random)
     let names = ["", "a", "\u{E9}", "e\u{301}", "\u{FFFF}", "\u{10000}", "\"quoted\\", "a b"]
     switch ItemClass.allCases.randomElement(using: &random)! {
@@ -60,7 +49,7 @@ import Testing
     }
   }
 
-  static func steps(_ count: Int, model: inout [String: Accessibility], _ random: inout Generator) -> [Step] {
+  static func steps(_ count: Int, model: inout [String: Accessibility], _ random: inout SeededGenerator) -> [Step] {
     (0..<count).map { _ in
       let group = groups.randomElement(using: &random)!
       var item = item(&random)
@@ -168,7 +157,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
   func bothWriteInTurns(seed: UInt64) throws {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let directory = try Directory(inMemory: true)
     let (path, key, device, anchor) = (
       directory.file("vault.coffer"), directory.file("key"), directory.file("device"), directory.file("anchor")

@@ -16,20 +16,9 @@ func say(_ line: String) {
   if written != bytes.count { exit(3) }
 }
 
-struct Generator: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 /// The operations of a soak: `put ACCOUNT VALUE` and `remove ACCOUNT`, on accounts that belong to this process alone.
 func soak(_ path: String, seed: UInt64, acknowledgesEarly: Bool) throws {
-  var random = Generator(state: seed)
+  var random = SeededGenerator(seed: seed)
   var vault = try Vault.openThrowAway(FileStore(at: path))
   var number = 0
   while true {
