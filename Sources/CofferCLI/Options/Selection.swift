@@ -52,12 +52,13 @@ struct Selection {
   /// The only item of the service, where no account is named.
   func only(in vault: borrowing Vault) throws -> Entry {
     let group = try group
-    guard name.account == nil else { throw none(in: vault) }
-    let candidates = try vault.entries(in: group) { candidate in
-      candidate.item.itemClass == itemClass && ItemName.parts(of: candidate.item).service.utf8.elementsEqual(name.service.utf8)
+    guard name.account == nil else { throw none(otherClass(in: vault)) }
+    let named = try vault.entries(in: group) { candidate in
+      ItemName.parts(of: candidate.item).service.utf8.elementsEqual(name.service.utf8)
     }
     .entries
-    guard let first = candidates.first else { throw none(in: vault) }
+    let candidates = named.filter { $0.item.itemClass == itemClass }
+    guard let first = candidates.first else { throw none(named.first?.item.itemClass) }
     guard candidates.count == 1 else {
       throw Failure(
         .severalMatch, "\(name): \(candidates.count) items match", hint: "name one: SERVICE/ACCOUNT",
@@ -67,10 +68,10 @@ struct Selection {
   }
 
   /// With a hint at what may have been meant.
-  private func none(in vault: borrowing Vault) -> Failure {
-    Failure(
-      .notFound, "\(name): no such item",
-      hint: attributeHint ?? classHint(vault) ?? "coffer secret list shows the items there are")
+  private func none(_ otherClass: ItemClass?) -> Failure {
+    let classHint = otherClass.map { "there is one of another class: --class \(ClassName($0).rawValue)" }
+    return Failure(
+      .notFound, "\(name): no such item", hint: attributeHint ?? classHint ?? "coffer secret list shows the items there are")
   }
 
   /// A name that ends in an attribute is one only in its long form.
@@ -83,16 +84,14 @@ struct Selection {
     return "an attribute is written coffer://\(parts.map(PercentEncoding.encode).joined(separator: "/"))#\(field)"
   }
 
-  private func classHint(_ vault: borrowing Vault) -> String? {
-    let others = try? vault.entries(
-      in: group,
-      where: { other in
-        let (service, account) = ItemName.parts(of: other.item)
-        return service.utf8.elementsEqual(name.service.utf8)
-          && name.account.map { $0.utf8.elementsEqual(account.utf8) } ?? true
-      }, damaged: { _ in })
-    guard let other = others?.entries.first(where: { $0.item.itemClass != itemClass }) else { return nil }
-    return "there is one of another class: --class \(ClassName(other.item.itemClass).rawValue)"
+  /// Another class that has an item of this name. One look-up for each: a miss in a large vault must cost no walk. What cannot be
+  /// told makes no hint.
+  private func otherClass(in vault: borrowing Vault) -> ItemClass? {
+    for other in ItemClass.allCases where other != itemClass {
+      guard let item = try? name.item(other), let group = try? group else { continue }
+      if let entry = try? vault.entry(item, in: group), entry.reference.group == group { return other }
+    }
+    return nil
   }
 }
 
