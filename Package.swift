@@ -22,7 +22,10 @@ let package = Package(
     // Files
     .target(name: "Storage", dependencies: ["VaultCore", "CSQLite", "CLinux"]),
     // Preferences
-    .target(name: "PreferenceStore"),
+    .target(name: "PropertyLists"),
+    .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
+    .target(name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences"]),
+    .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
@@ -39,7 +42,7 @@ let package = Package(
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
-    .testTarget(name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "CofferTesting"]),
+    .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),

@@ -6,9 +6,15 @@ import Testing
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
     ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
-    ("Sources/PreferenceStore", []),
+    ("Sources/PropertyLists", []),
+    ("Sources/Preferences", ["PropertyLists", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Synchronization", "Logging"]),
+    ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
-    ("Sources/CofferCLI", ["VaultCore", "Storage", "CLinux", "Glibc", "ArgumentParser"]),
+    (
+      "Sources/CofferCLI",
+      ["VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc", "ArgumentParser"]
+    ),
   ]
 
   @Test(arguments: allowed.map(\.folder)) func importsPointDown(folder: String) throws {

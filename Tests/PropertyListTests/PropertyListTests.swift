@@ -1,6 +1,6 @@
 import CofferTesting
 import Foundation
-import PreferenceStore
+import PropertyLists
 import Testing
 
 @Suite struct PropertyListTests {

@@ -1,0 +1,52 @@
+public import PropertyLists
+
+/// One entry of the search list: keys and values from one place.
+///
+/// All requirements may be called from any thread.
+public protocol PreferenceDomain: AnyObject, Sendable {
+  /// Changes with every change of a value, in this process or another one, and never comes back to what it was: an answer that was
+  /// made at one stamp may be kept until the stamp is another. Where the domain lies in shared memory this is one load.
+  var stamp: UInt64 { get }
+
+  /// Nil where the domain holds no value of this key. Keys are compared byte by byte.
+  func value(forKey key: String) -> PropertyListValue?
+
+  /// All keys and values, as of one moment.
+  func values() -> PropertyListDictionary
+
+  /// Calls `handler` after every change of a value, outside of all locks: for a change of this process on the thread that made it,
+  /// for one of another process on the thread of the `ChangeWatch`. Returns at once.
+  /// - Returns: The observation ends when this object goes.
+  func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation
+}
+
+/// What one change has done to one domain.
+public struct PreferenceChange: Sendable {
+  public enum Origin: Sendable {
+    case thisProcess
+    case otherProcess
+  }
+
+  public struct Key: Sendable {
+    public let name: String
+    /// Nil where there was no value.
+    public let old: PropertyListValue?
+    /// Nil where there is no value any more.
+    public let new: PropertyListValue?
+
+    public init(_ name: String, old: PropertyListValue?, new: PropertyListValue?) {
+      self.name = name
+      self.old = old
+      self.new = new
+    }
+  }
+
+  public let origin: Origin
+  /// Never empty; each key once; old and new always differ.
+  public let keys: [Key]
+
+  public init(origin: Origin, keys: [Key]) {
+    self.origin = origin
+    self.keys = keys
+  }
+}
