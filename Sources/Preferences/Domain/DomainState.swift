@@ -13,6 +13,8 @@ struct DomainState {
   var seen: UInt64?
   /// Why the values are not known, or not all of them.
   var problem: PreferenceError?
+  /// When that was found, on the clock of `Deadline`.
+  private var problemTime: UInt64 = 0
   /// What could not be written.
   var unsaved: [PropertyListDictionary.Key: PropertyListValue?] = [:]
   /// What others have changed and nobody has been told.
@@ -24,6 +26,10 @@ struct DomainState {
   var durablePosition = 0
   /// The journal is put aside before another one takes its place.
   var journalIsDamaged = false
+  /// The name of the journal in use is on the disk.
+  var nameIsDurable = false
+  /// The files when they were last looked at without a lock file.
+  private var loaded: (journal: FileIdentity?, plist: FileIdentity?) = (nil, nil)
   /// A journal whose content may not have reached the disk, though the system took it: it is never trusted again.
   var mustReplaceJournal = false
 
@@ -44,18 +50,26 @@ struct DomainState {
   /// Takes in what was committed since the last look. One load where there is nothing.
   mutating func refresh() {
     guard let files else {
-      if seen == nil { reload() }
+      if seen == nil || mustTryAgain { reload() }
       return
     }
     let generation = files.page.generation
-    guard generation != seen else { return }
+    guard generation != seen || mustTryAgain else { return }
     do throws(PreferenceError) {
       try follow(files.page)
       problem = nil
     } catch {
-      problem = error
+      note(error)
     }
     seen = generation
+  }
+
+  /// What kept the values from being read may have passed, and no generation says so: descriptors are free again, a mode was changed.
+  private var mustTryAgain: Bool { problem != nil && Deadline.now() &- problemTime > 20_000_000 }
+
+  private mutating func note(_ error: PreferenceError) {
+    problem = error
+    problemTime = Deadline.now()
   }
 
   /// Without a lock file: reads whatever there is, once.
@@ -65,9 +79,18 @@ struct DomainState {
       try mergeInMemory()
       problem = nil
     } catch {
-      problem = error
+      note(error)
     }
     seen = 0
+  }
+
+  /// Without a lock file nobody says that something has changed.
+  mutating func reloadIfChanged() {
+    let journal = try? FileIdentity.at(paths.journal)
+    let plist = try? FileIdentity.at(paths.plist)
+    guard files == nil, problem != nil || journal != loaded.journal || plist != loaded.plist else { return }
+    loaded = (journal, plist)
+    reload()
   }
 
   private mutating func follow(_ page: GenerationPage) throws(PreferenceError) {
@@ -76,11 +99,8 @@ struct DomainState {
       if header != nil || seen == nil { try loadPlist() }
       return
     }
-    if header?.epoch == content.epoch, let journal {
-      try readTail(journal, to: Int(clamping: content.length))
-    } else {
-      try load(upTo: content)
-    }
+    if header?.epoch == content.epoch, let journal, try readTail(journal, to: Int(clamping: content.length)) { return }
+    try load(upTo: content)
   }
 
   /// Within the lock of the writers: all that is committed, and what the page says is put right where it is not so.
