@@ -7,6 +7,8 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "PropertyLists", targets: ["PropertyLists"]),
+    .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
