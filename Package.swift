@@ -45,7 +45,8 @@ let package = Package(
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
-    .executableTarget(name: "PreferenceWriter", dependencies: ["Preferences", "PropertyLists"], path: "Tests/Support/PreferenceWriter"),
+    .executableTarget(
+      name: "PreferenceWriter", dependencies: ["Preferences", "PropertyLists"], path: "Tests/Support/PreferenceWriter"),
     .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
     .testTarget(
       name: "PreferenceSafetyTests",

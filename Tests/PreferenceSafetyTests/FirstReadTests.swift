@@ -11,7 +11,8 @@ import Testing
     let rounds = isLong ? 5000 : 200
     let child =
       isUnmapped
-      ? place.writer("unmapped", commands: ["first-reads \(rounds) there"]) : place.writer(commands: ["first-reads \(rounds) there"])
+      ? place.writer("unmapped", commands: ["first-reads \(rounds) there"])
+      : place.writer(commands: ["first-reads \(rounds) there"])
     #expect(child.lines() == ["0"])
   }
 

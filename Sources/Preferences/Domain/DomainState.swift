@@ -24,6 +24,8 @@ struct DomainState {
   var isKnownToBeLarge = false
   /// How much of the journal in use is on the disk.
   var durablePosition = 0
+  /// No journal lies where it was.
+  var isJournalGone = false
   /// The journal is put aside before another one takes its place.
   var journalIsDamaged = false
   /// The name of the journal in use is on the disk.
@@ -88,12 +90,14 @@ struct DomainState {
   }
 
   /// Without a lock file nobody says that something has changed.
-  mutating func reloadIfChanged() {
+  /// - Returns: Whether it has.
+  mutating func reloadIfChanged() -> Bool {
     let journal = try? FileIdentity.at(paths.journal)
     let plist = try? FileIdentity.at(paths.plist)
-    guard files == nil, problem != nil || journal != loaded.journal || plist != loaded.plist else { return }
+    guard files == nil, problem != nil || journal != loaded.journal || plist != loaded.plist else { return false }
     loaded = (journal, plist)
     reload()
+    return true
   }
 
   private mutating func follow(_ page: GenerationPage) throws(PreferenceError) {
@@ -102,33 +106,45 @@ struct DomainState {
       if header != nil || seen == nil { try loadPlist() }
       return
     }
-    if header?.epoch == content.epoch, let journal, try readTail(journal, to: Int(clamping: content.length)) { return }
-    try load(upTo: content)
+    if try !readTail(upTo: content) { try load(upTo: content) }
   }
 
   /// Within the lock of the writers: all that is committed, and what the page says is put right where it is not so.
   mutating func catchUp(_ files: DomainFiles) throws(PreferenceError) {
     self.files = files
     let page = files.page
-    if let content = page.content, content.epoch != 0 {
-      if header?.epoch == content.epoch, let journal {
-        try readTail(journal, to: Int(clamping: content.length))
-      } else {
-        try load(upTo: content)
-      }
+    let content = page.content
+    if let content, content.epoch != 0 {
+      if try !readTail(upTo: content) { try load(upTo: content) }
       if header?.epoch == content.epoch, image.position == Int(clamping: content.length) {
+        try page.announceForgotten()
         seen = page.generation
         problem = nil
         return
       }
-    } else if let content = page.content, content.epoch == 0, header == nil, seen == page.generation, problem == nil {
+    } else if content != nil, header == nil, seen == page.generation, problem == nil {
       return
     }
     // The machine was started since, a writer died, or somebody put other files here.
     try load(upTo: nil)
-    try page.commit(.init(epoch: header?.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
-    seen = page.generation
+    if let content, content.epoch == header?.epoch, image.position < Int(clamping: content.length) { journalIsDamaged = true }
+    if isJournalGone || journalIsDamaged && header == nil {
+      try replaceJournal(files)
+    } else {
+      try page.commit(.init(epoch: header?.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
+      seen = page.generation
+    }
     problem = nil
+  }
+
+  /// - Returns: Whether this process now knows all that is committed. Not so where the journal is another one, or damaged, or where
+  ///   this process has read what a writer did not live to commit.
+  private mutating func readTail(upTo content: GenerationPage.Content) throws(PreferenceError) -> Bool {
+    guard header?.epoch == content.epoch, let journal else { return false }
+    let length = Int(clamping: content.length)
+    let damage = image.damagedByteCount
+    try readTail(journal, to: length)
+    return image.position == length && image.damagedByteCount == damage
   }
 
   private mutating func readTail(_ journal: OpenFile, to length: Int) throws(PreferenceError) {
@@ -141,10 +157,11 @@ struct DomainState {
   /// - Parameter content: How much of which journal is committed. Nil, or another journal: all that is right.
   /// - Throws: `damaged`, `newerFormat`, `symbolicLink`, `notAFile`, `accessDenied`, `io`, …
   private mutating func load(upTo content: GenerationPage.Content?) throws(PreferenceError) {
-    guard let file = try Self.openJournal(paths) else { return try loadPlist() }
-    guard let header = try readHeader(file) else { return try loadPlist() }
+    isJournalGone = false
+    guard let file = try Self.openJournal(paths) else { return try keepWhatIsKnown() }
+    guard let header = try readHeader(file) else { return try salvage(file) }
     if try switchTo(file, header) {
-      if let content, content.epoch == header.epoch { return try readTail(file, to: Int(clamping: content.length)) }
+      if let content, content.epoch == header.epoch, try readTail(upTo: content) { return }
     }
     let size = Int(try file.status().st_size)
     let length = content?.epoch == header.epoch ? min(size, Int(clamping: content?.length ?? 0)) : size
@@ -163,7 +180,26 @@ struct DomainState {
     adopt(new, file, header)
   }
 
-  /// Nil where it is damaged: then the property list is all there is.
+  /// Somebody has taken the journal away. What this process knows of it is still so, and is written again by the next writer.
+  private mutating func keepWhatIsKnown() throws(PreferenceError) {
+    guard header != nil, let journal else { return try loadPlist() }
+    isJournalGone = true
+    try readTail(journal, to: Int(try journal.status().st_size))
+  }
+
+  /// The records of a journal whose header is damaged.
+  private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
+    guard header == nil else { return try keepWhatIsKnown() }
+    let bytes = try file.read(at: 0, count: Int(try file.status().st_size))
+    guard let salt = JournalSalvage.salt(of: bytes) else { return try loadPlist() }
+    var new = JournalImage()
+    var nobody = ChangeCollector(isWanted: false)
+    new.read(bytes, salt: salt, &nobody)
+    if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+    adopt(new, nil, nil)
+  }
+
+  /// Nil where it is damaged.
   private mutating func readHeader(_ file: OpenFile) throws(PreferenceError) -> JournalHeader? {
     do throws(PreferenceError) {
       return try JournalHeader(file.read(at: 0, count: JournalHeader.byteCount), paths.journal)
@@ -187,6 +223,7 @@ struct DomainState {
     image.skipBase(Int(clamping: new.baseLength))
     self.journal = file
     header = new
+    nameIsDurable = false
     durablePosition = Int(clamping: new.baseLength)
     return true
   }
@@ -202,6 +239,7 @@ struct DomainState {
     self.journal = journal
     self.header = header
     durablePosition = 0
+    nameIsDurable = false
   }
 
   /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.

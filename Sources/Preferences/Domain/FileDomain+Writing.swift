@@ -91,6 +91,15 @@ extension FileDomain {
 }
 
 extension DomainState {
+  /// Whether it is in the journal as this process knows it.
+  func holds(_ entry: JournalRecord.Entry) -> Bool {
+    switch entry {
+    case .set(let key, let value): image.values[key] == value
+    case .remove(let key): image.values[key] == nil
+    case .exported: true
+    }
+  }
+
   /// Nil where it is so already.
   func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
     guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
