@@ -57,8 +57,7 @@ import Testing
 
     /// Puts the files there, in a directory that holds nothing else.
     func restore(_ journal: [UInt8], _ page: Page) {
-      run("rm", "-rf", place.path)
-      _ = unsafe mkdir(place.path, 0o700)
+      place.clear()
       write(journal, to: place.journal)
       // The same file that the journal remembers.
       if hasPlist { _ = unsafe link("\(place.root)/plist", place.plist) }
@@ -162,7 +161,8 @@ import Testing
           sample.restore(journal, page)
           let all = Set(sample.records.map(\.key))
           try sample.check(
-            all.subtracting(hit.subtracting(sample.exported)), lost: { hit.contains($0) }, "sector \(sector) \(page)", isDeep: true)
+            all.subtracting(hit.subtracting(sample.exported)), lost: { hit.contains($0) }, "sector \(sector) \(page)",
+            isDeep: true)
         }
       }
     }
