@@ -54,7 +54,7 @@ final class SearchObservations: Sendable {
       }
       return old.filter { state.domains[$0.key] == nil }
     }
-    ended.values.forEach { $0.cancel() }
+    for observation in ended.values { observation.cancel() }
   }
 
   func deliver(_ keys: [String], _ origin: PreferenceChange.Origin, of list: SearchList?) {
