@@ -59,6 +59,8 @@ public struct PropertyListDictionary: Sendable, Equatable {
 
   public init() {}
 
+  public init(minimumCapacity: Int) { values.reserveCapacity(minimumCapacity) }
+
   public subscript(name: String) -> PropertyListValue? {
     get { values[Key(name)] }
     set { values[Key(name)] = newValue }
@@ -70,6 +72,8 @@ public struct PropertyListDictionary: Sendable, Equatable {
   public var sorted: [(key: String, value: PropertyListValue)] {
     values.sorted { $0.key < $1.key }.map { ($0.key.name, $0.value) }
   }
+  /// In no order.
+  public var unsorted: some Sequence<(key: String, value: PropertyListValue)> { values.lazy.map { ($0.key.name, $0.value) } }
   /// In no order.
   public var keys: some Sequence<String> { values.keys.lazy.map(\.name) }
 }
