@@ -7,10 +7,12 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     // C
@@ -24,7 +26,8 @@ let package = Package(
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
-    .target(name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences"]),
+    .target(
+      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -44,6 +47,7 @@ let package = Package(
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
