@@ -8,6 +8,8 @@ let package = Package(
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
+    .library(name: "PropertyLists", targets: ["PropertyLists"]),
+    .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [

@@ -59,7 +59,7 @@ final class DomainFiles: Sendable {
     if status.st_size < GenerationPage.fileByteCount {
       guard isWritable else { return nil }
       let lock = FileLock(file: file)
-      try lock.take(until: Deadline(milliseconds: 2000))
+      try lock.take(within: 2000)
       defer { lock.release() }
       status = try file.status()
       if status.st_size < GenerationPage.fileByteCount {

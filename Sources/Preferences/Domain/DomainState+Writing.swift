@@ -5,12 +5,14 @@ import PropertyLists
 extension DomainState {
   /// Adds a record. It is safe against the end of this process at return, and visible to all others.
   /// - Returns: What has changed.
-  mutating func append(_ entries: [JournalRecord.Entry], _ files: DomainFiles) throws(PreferenceError) -> [PreferenceChange.Key] {
+  mutating func append(
+    _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool = true
+  ) throws(PreferenceError) -> [PreferenceChange.Key] {
     guard !entries.isEmpty else { return [] }
     if journal == nil || mustReplaceJournal { try replaceJournal(files) }
     guard let journal, let header else { throw PreferenceError(.io, paths.journal) }
     let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
-    var bytes: [UInt8] = []
+    bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
     record.append(to: &bytes, salt: header.salt)
     let start = image.position
     do throws(PreferenceError) {
@@ -20,7 +22,7 @@ extension DomainState {
       ftruncate(journal.number, off_t(start))
       throw error
     }
-    var changes = ChangeCollector(isWanted: true)
+    var changes = ChangeCollector(isWanted: isWanted)
     image.apply(entries, sequence: record.sequence, &changes)
     image.advance(to: start + bytes.count)
     do throws(PreferenceError) {
@@ -44,16 +46,16 @@ extension DomainState {
   /// Adds a record, and before it one of what could not be written until now.
   /// - Returns: What has changed for this process, which has seen its own values all the time.
   mutating func appendWithUnsaved(
-    _ entries: [JournalRecord.Entry], _ files: DomainFiles
+    _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool
   ) throws(PreferenceError) -> [PreferenceChange.Key] {
-    guard !unsaved.isEmpty else { return try append(entries, files) }
+    guard !unsaved.isEmpty else { return try append(entries, files, isWanted: isWanted) }
     _ = try append(
       unsaved.sorted { $0.key < $1.key }.compactMap { key, value in
-        guard image.values[key.name] != value else { return nil }
-        return value.map { .set(key.name, $0) } ?? .remove(key.name)
+        guard image.values[key] != value else { return nil }
+        return value.map { .set(key, $0) } ?? .remove(key)
       }, files)
     unsaved = [:]
-    return try append(entries, files)
+    return try append(entries, files, isWanted: isWanted)
   }
 
   mutating func commit(_ files: DomainFiles) throws(PreferenceError) {
@@ -72,12 +74,12 @@ extension DomainState {
     bytes.reserveCapacity(image.byteCount + image.values.count * 32 + 256)
     let exported = JournalRecord.Entry.exported(image.exported, through: sequence)
     JournalRecord(sequence: sequence, entries: [exported]).append(to: &bytes, salt: new.salt)
-    for (key, value) in image.values.sorted where image.unexported[.init(key)] == nil {
+    for (key, value) in image.values.entries.sorted(by: { $0.key < $1.key }) where image.unexported[key] == nil {
       JournalRecord(sequence: sequence, entries: [.set(key, value)]).append(to: &bytes, salt: new.salt)
     }
     // Behind `through`, as they are not in the property list.
     for key in image.unexported.keys.sorted() {
-      let entry = image.values[key.name].map { JournalRecord.Entry.set(key.name, $0) } ?? .remove(key.name)
+      let entry = image.values[key].map { JournalRecord.Entry.set(key, $0) } ?? .remove(key)
       JournalRecord(sequence: sequence + 1, entries: [entry]).append(to: &bytes, salt: new.salt)
     }
     new.baseLength = UInt64(bytes.count)
@@ -110,7 +112,7 @@ extension DomainState {
       let entries = image.values.entries(to: merged)
       let through = image.exportedThrough
       let changes = try append(entries + [.exported(list?.identity, through: through)], files)
-      for change in changes { foreign.note(change.name, old: change.old, new: change.new) }
+      for change in changes { foreign.note(.init(change.name), old: change.old, new: change.new) }
     } catch {
       // One that is damaged may be in the middle of being written. It is looked at again before it is replaced.
       events.append(.notExported(domain: paths.name, error))

@@ -27,17 +27,20 @@ struct DomainState {
   /// A journal whose content may not have reached the disk, though the system took it: it is never trusted again.
   var mustReplaceJournal = false
 
+  /// For records, again and again.
+  var bytes: [UInt8] = []
+
   init(_ paths: DomainPaths) { self.paths = paths }
 
   /// The value as this process sees it.
-  func value(forKey key: String) -> PropertyListValue? {
-    if !unsaved.isEmpty, let own = unsaved[PropertyListDictionary.Key(key)] { return own }
+  func value(forKey key: PropertyListDictionary.Key) -> PropertyListValue? {
+    if !unsaved.isEmpty, let own = unsaved[key] { return own }
     return image.values[key]
   }
 
   var values: PropertyListDictionary {
     var values = image.values
-    for (key, value) in unsaved { values[key.name] = value }
+    for (key, value) in unsaved { values[key] = value }
     return values
   }
 

@@ -66,7 +66,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   public func value(forKey key: String) -> PropertyListValue? {
-    read { $0.value(forKey: key) }
+    let key = PropertyListDictionary.Key(key)
+    return read { $0.value(forKey: key) }
   }
 
   public func values() -> PropertyListDictionary {
@@ -127,26 +128,30 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     isOpening: Bool = false, timeout: UInt64? = nil,
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
   ) throws(PreferenceError) {
-    let outcome = writing.withLock { writing -> (Result<[PreferenceChange.Key], PreferenceError>, [PreferenceEvent]) in
-      var events: [PreferenceEvent] = []
+    var events: [PreferenceEvent] = []
+    let result = writing.withLock { writing -> Result<Edited, PreferenceError> in
       do throws(PreferenceError) {
-        return (.success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body)), events)
+        return .success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body))
       } catch {
-        return (.failure(error), events)
+        return .failure(error)
       }
     }
-    PreferenceEvent.report(outcome.1)
-    let changes = try outcome.0.get()
-    if !changes.isEmpty {
-      if schedule.syncIsDue(true) { ChangeWatch.wake() }
-      observers.notify(PreferenceChange(origin: .thisProcess, keys: changes))
-    }
+    PreferenceEvent.report(events)
+    let edited = try result.get()
+    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake() }
+    if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
+  }
+
+  private struct Edited {
+    var hasWritten = false
+    /// Collected only where somebody observes.
+    var changes: [PreferenceChange.Key] = []
   }
 
   private func edit(
     _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
-  ) throws(PreferenceError) -> [PreferenceChange.Key] {
+  ) throws(PreferenceError) -> Edited {
     let now = Deadline.now()
     let mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
@@ -155,11 +160,12 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     } else {
       try openFiles(&writing, creating: !isOpening || options.isCreating)
     }
-    guard let files = writing.files.last else { return [] }
-    try files.lock.take(until: Deadline(milliseconds: timeout))
+    guard let files = writing.files.last else { return Edited() }
+    try files.lock.take(within: timeout)
     defer { files.lock.release() }
     if mustVerify { writing.verified = now }
-    let result = state.withLock { state -> Result<[PreferenceChange.Key], PreferenceError> in
+    let isObserved = !observers.isEmpty
+    let result = state.withLock { state -> Result<Edited, PreferenceError> in
       defer {
         events = state.events
         state.events = []
@@ -170,8 +176,11 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
           _ = try state.recoverJournal(files)
           state.mergeEditedPlist(files)
         }
+        let position = state.image.position
+        let epoch = state.header?.epoch
         let entries = try body(&state, files)
-        return .success(try state.appendWithUnsaved(entries, files))
+        let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
+        return .success(Edited(hasWritten: state.image.position != position || state.header?.epoch != epoch, changes: changes))
       } catch {
         return .failure(error)
       }
@@ -201,7 +210,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }
 
-  func isSaved(_ value: PropertyListValue?, forKey key: String) -> Bool {
+  func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
     withState { $0.problem == nil && $0.unsaved.isEmpty && $0.image.values[key] == value }
   }
 

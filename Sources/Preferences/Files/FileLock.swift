@@ -9,18 +9,21 @@ struct FileLock {
   let file: OpenFile
 
   /// - Throws: `busy` at the deadline; `accessDenied`, `io`.
-  func take(until deadline: Deadline) throws(PreferenceError) {
+  func take(within milliseconds: UInt64) throws(PreferenceError) {
     // Whoever holds it needs microseconds, and rarely milliseconds.
     var attempt = 0
+    var deadline: Deadline?
     while coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) != 0 {
       let number = errno
       guard number == EAGAIN || number == EACCES || number == EINTR else { throw PreferenceError(errno: number, file.path) }
       attempt += 1
+      let last = deadline ?? Deadline(milliseconds: milliseconds)
+      deadline = last
       if attempt < 4 {
         sched_yield()
         continue
       }
-      guard !deadline.hasPassed else { throw PreferenceError(.busy, "another process holds \(file.path)") }
+      guard !last.hasPassed else { throw PreferenceError(.busy, "another process holds \(file.path)") }
       let longest = UInt32(min(20 * attempt, 500))
       usleep(UInt32.random(in: longest / 2...longest))
     }

@@ -5,8 +5,8 @@ import PropertyLists
 /// An entry: kind (1), length of the key (4), length of the value (4), key, value. Little-endian.
 struct JournalRecord {
   enum Entry {
-    case set(String, PropertyListValue)
-    case remove(String)
+    case set(PropertyListDictionary.Key, PropertyListValue)
+    case remove(PropertyListDictionary.Key)
     /// The property list holds all records up to `through`, and was this file. Nil: there was no property list.
     case exported(FileIdentity?, through: UInt64)
   }
@@ -54,10 +54,10 @@ struct JournalRecord {
     }
     switch entry {
     case .set(let key, let value):
-      head(Kind.set, key)
+      head(Kind.set, key.name)
       ValueCoding.append(value, to: &bytes)
-      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount - key.utf8.count))
-    case .remove(let key): head(Kind.remove, key)
+      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount - key.name.utf8.count))
+    case .remove(let key): head(Kind.remove, key.name)
     case .exported(let file, let through):
       head(Kind.exported, "")
       bytes.append(number: through)
