@@ -1,5 +1,4 @@
 internal import PropertyLists
-internal import Synchronization
 
 /// The search list of an application or a suite:
 ///
@@ -20,13 +19,12 @@ public final class ApplicationList: Sendable {
   public let own: any WritableDomain
   private let places: SearchPlaces
   private let source: any DomainSource
-  private let found: Mutex<[PreferenceError]>
 
   init(_ name: DomainName, places: SearchPlaces, volatileDomains: VolatileDomains, source: any DomainSource) {
     self.name = name
     self.places = places
     self.source = source
-    var builder = EntryBuilder(places: places, source: source)
+    let builder = EntryBuilder(places: places, source: source)
     let own = builder.file(.application, name)
     self.own = own.domain
     var entries = builder.managed(name)
@@ -40,20 +38,15 @@ public final class ApplicationList: Sendable {
     entries.append(builder.anyUser(.anyUserGlobal, .global))
     entries.append(SearchEntry(.registration, name: VolatileDomains.registrationName, domain: volatileDomains.registration))
     list = SearchList(entries)
-    found = Mutex(builder.problems)
   }
-
-  /// Files that could not be used, and why. The program runs without them.
-  public var problems: [PreferenceError] { found.withLock { $0 } }
 
   /// Above all suites that were added before; one that is in the list already moves there.
   public func addSuite(_ suite: DomainName) {
     // A list is no suite of its own, and the global domain has its place.
     guard suite != name, suite != .global else { return }
-    var builder = EntryBuilder(places: places, source: source)
+    let builder = EntryBuilder(places: places, source: source)
     let added = [builder.byHost(.suiteByHost, suite), builder.file(.suite, suite).entry]
     let anyUser = builder.anyUser(.anyUserSuite, suite)
-    found.withLock { $0 += builder.problems }
     list.edit { entries in
       Self.remove(suite, from: &entries)
       let place = entries.firstIndex { ![.managed, .argument, .applicationByHost, .application].contains($0.kind) }
@@ -74,38 +67,25 @@ public final class ApplicationList: Sendable {
   }
 }
 
-/// Makes entries, and notes what could not be opened.
+/// Makes the entries of a list.
 struct EntryBuilder {
   let places: SearchPlaces
   let source: any DomainSource
-  var problems: [PreferenceError] = []
-
-  init(places: SearchPlaces, source: any DomainSource) {
-    self.places = places
-    self.source = source
-  }
 
   private func path(_ directory: String, _ name: DomainName) -> String { SearchPlaces.join(directory, "\(name.fileName).plist") }
 
-  mutating func file(_ kind: SearchEntry.Kind, _ name: DomainName) -> (entry: SearchEntry, domain: any WritableDomain) {
-    file(kind, name, name, in: places.user)
+  func file(_ kind: SearchEntry.Kind, _ name: DomainName) -> (entry: SearchEntry, domain: any WritableDomain) {
+    let domain = source.domain(name, in: PreferenceDirectory(places.user), FileDomain.Options())
+    return (SearchEntry(kind, name: name.name, path: path(places.user, name), domain: domain), domain)
   }
 
-  mutating func byHost(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {
-    file(kind, name, name.onHost(places.host), in: places.byHost).entry
-  }
-
-  private mutating func file(
-    _ kind: SearchEntry.Kind, _ name: DomainName, _ file: DomainName, in directory: String
-  ) -> (entry: SearchEntry, domain: any WritableDomain) {
-    let domain: any WritableDomain
-    do throws(PreferenceError) {
-      domain = try source.domain(file, in: directory)
-    } catch {
-      problems.append(error)
-      domain = UnavailableDomain(error)
-    }
-    return (SearchEntry(kind, name: name.name, path: path(directory, file), domain: domain), domain)
+  /// Hardly anybody has one: no files are made until one is written.
+  func byHost(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {
+    let file = name.onHost(places.host)
+    var options = FileDomain.Options()
+    options.isCreating = false
+    let domain = source.domain(file, in: PreferenceDirectory(places.byHost), options)
+    return SearchEntry(kind, name: name.name, path: path(places.byHost, file), domain: domain)
   }
 
   private func propertyList(_ kind: SearchEntry.Kind, _ name: String, at path: String) -> SearchEntry {

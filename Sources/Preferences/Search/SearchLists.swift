@@ -15,7 +15,8 @@ public final class SearchLists: Sendable {
     self.source = source
   }
 
-  /// The list of an application or a suite. Where one of its files cannot be used, the list is without it and says so in `problems`.
+  /// The list of an application or a suite. Where one of its files cannot be used, the program runs without
+  /// what is in it.
   public func list(_ name: DomainName) -> ApplicationList {
     lists.withLock { lists in
       if let list = lists[name] { return list }
@@ -26,8 +27,7 @@ public final class SearchLists: Sendable {
   }
 
   /// The user's own values of a domain, on any machine, as they are written.
-  /// - Throws: As the domain.
-  public func domain(_ name: DomainName) throws(PreferenceError) -> any WritableDomain {
-    try source.domain(name, in: places.user)
+  public func domain(_ name: DomainName) -> any WritableDomain {
+    source.domain(name, in: PreferenceDirectory(places.user), FileDomain.Options())
   }
 }

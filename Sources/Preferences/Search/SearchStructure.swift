@@ -25,7 +25,7 @@ internal import PropertyLists
   }
 
   deinit {
-    for unsafereference in unsafe references { unsafe reference.release() }
+    for place in unsafe 0..<references.count { unsafe references[place].release() }
     unsafe references.deallocate()
   }
 
