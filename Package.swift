@@ -43,6 +43,8 @@ let package = Package(
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .testTarget(
+      name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
