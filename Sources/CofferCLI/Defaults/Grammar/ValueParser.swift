@@ -98,20 +98,11 @@ enum ValueParser {
   /// - Throws: what macOS says, where it has one and is no property list.
   static func propertyList(_ text: String) throws(DefaultsFailure) -> PropertyListValue {
     guard text.utf8.contains(where: { #""()[]{}<>"#.utf8.contains($0) }) else { return .string(text) }
-    do throws(PropertyListError) {
-      return try PropertyList.read(Array(elementInDocument(text).utf8)).value
-    } catch {
-      // Without the text, which macOS repeats: it may be a secret.
-      throw .said("Could not parse the value.  Try single-quoting it.")
+    // `<dict>…</dict>` without the `<plist>` around it is found in many a script.
+    for document in [text, "<plist>\(text)</plist>"] {
+      if let read = try? PropertyList.read(Array(document.utf8)) { return read.value }
     }
-  }
-
-  /// `<dict>…</dict>` without the `<plist>` around it, as it is found in many a script.
-  private static func elementInDocument(_ text: String) -> String {
-    let start = text.drop { $0.isWhitespace }.prefix(9)
-    guard start.first == "<" else { return text }
-    let name = start.dropFirst().prefix { $0.isLetter }
-    let names = ["dict", "array", "string", "integer", "real", "true", "false", "date", "data"]
-    return names.contains(String(name)) ? "<plist>\(text)</plist>" : text
+    // Without the text, which macOS repeats: it may be a secret.
+    throw .said("Could not parse the value.  Try single-quoting it.")
   }
 }
