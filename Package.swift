@@ -37,7 +37,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "CLinux",
+        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -50,6 +50,8 @@ let package = Package(
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
+    .testTarget(
+      name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -59,7 +61,9 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["VaultCore", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
-    .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
+    .testTarget(
+      name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      exclude: ["README.md", "Transcripts"]),
     .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
-/// A value that looks like a secret, and why.
-public struct Finding: Sendable, Equatable {
+/// A value that looks like a secret, and why. It never holds the value.
+public struct Finding: Sendable, Hashable {
   /// The name of the rule that matched, such as `github-token`.
   public let rule: String
   /// The key, and the path inside its value: `servers[2].token`.

@@ -53,6 +53,7 @@ import PropertyLists
       let body = unsafe reader.take(Int(count))
     else { return nil }
     let sequence = unsafe UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
+    // Equal in the base of a journal, whose records are of one moment.
     guard sequence >= lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
     return Record(sequence: sequence, entries: start + 16..<start + 8 + Int(count))
   }
