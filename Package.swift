@@ -48,6 +48,12 @@ let package = Package(
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
+    .executableTarget(
+      name: "PreferenceWriter", dependencies: ["Preferences", "PropertyLists"], path: "Tests/Support/PreferenceWriter"),
+    .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
+    .testTarget(
+      name: "PreferenceSafetyTests",
+      dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(

@@ -2,7 +2,7 @@
 protocol WatchedDomain: AnyObject, Sendable {
   var watchedDirectory: String { get }
 
-  /// Something has happened to the files of these names. Tells the observers.
+  /// Something has happened to the files of these names, or nobody knows to which where there are none. Tells the observers.
   /// - Returns: Whether it was something new to this process.
   func filesHaveChanged(_ names: Set<String>) -> Bool
 
@@ -22,17 +22,17 @@ extension FileDomain {
 
   func filesHaveChanged(_ names: Set<String>) -> Bool {
     let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]
-    guard own.contains(where: names.contains) else { return false }
+    guard names.isEmpty || own.contains(where: names.contains) else { return false }
     openIfNew()
     let isNew = deliver()
-    // The journal and the lock change all the time; where they are replaced, the next write notices.
-    guard names.contains(own[0]) || withState({ $0.files == nil }) else { return isNew }
-    forgetVerification()
-    if hasFiles {
-      try? edit { _, _ in [] }
-    } else {
-      noteLocalChange()
+    guard hasFiles else {
+      if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
+      return deliver() || isNew
     }
+    // The journal and the lock change all the time; where the journal is replaced, the next write notices.
+    guard names.isEmpty || names.contains(own[0]) || isLockReplaced else { return isNew }
+    forgetVerification()
+    try? edit { _, _ in [] }
     return deliver() || isNew
   }
 
