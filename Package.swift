@@ -48,7 +48,8 @@ let package = Package(
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
-    .testTarget(name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
+    .testTarget(
+      name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),

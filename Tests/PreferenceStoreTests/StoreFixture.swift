@@ -40,11 +40,15 @@ final class StoreFixture: Sendable {
 
   var files: Files { Files(root: root) }
 
-  var standard: UserDefaults {
-    get throws { UserDefaults(lists, try DomainName(Self.name)) }
+  var name: DomainName {
+    get throws { try DomainName(Self.name) }
   }
 
-  func suite(_ name: String?) throws -> UserDefaults? { UserDefaults(lists, try DomainName(Self.name), suiteName: name) }
+  var standard: UserDefaults {
+    get throws { UserDefaults(lists, try name) }
+  }
+
+  func suite(_ name: String?) throws -> UserDefaults? { UserDefaults(lists, try self.name, suiteName: name) }
 }
 
 final class Recorder<Element: Sendable>: Sendable {
