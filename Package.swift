@@ -55,6 +55,9 @@ let package = Package(
       name: "PreferenceSafetyTests",
       dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
+    .testTarget(
+      name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
