@@ -23,7 +23,6 @@ public enum LeakDetector {
     return findings
   }
 
-  /// Whether `findings` would have any, without looking further than the first.
   private static func walk(
     _ value: PropertyListValue, _ name: KeyName, _ nesting: Int, path: () -> String, found: (Finding) -> Void
   ) {
@@ -81,28 +80,16 @@ public enum LeakDetector {
 
   /// The first rule of the table that matches.
   private static func rule(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>) -> String? {
+    let distinct = DistinctBytes(bytes)
     if kind != .number {
       guard !OrdinaryForm.isVaultReference(bytes) else { return nil }
-      if let index = LeakRules.tokens.firstRule(in: bytes) { return LeakRules.all[index].name }
-      for rule in LeakRules.structures where rule.matches(name, kind, bytes) { return rule.name }
+      if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
+        return LeakRules.tokenForms[index].name
+      }
+      for rule in LeakRules.structures where rule.matches(name, kind, bytes, distinct) { return rule.name }
     }
     guard name.promise != .nothing else { return nil }
-    for rule in LeakRules.names where rule.matches(name, kind, bytes) { return rule.name }
+    for rule in LeakRules.names where rule.matches(name, kind, bytes, distinct) { return rule.name }
     return nil
-  }
-}
-
-extension LeakRule {
-  /// This rule alone, as the tests ask for it.
-  package func matches(_ key: String, _ text: String) -> Bool {
-    matches(KeyName(key), .text, text.utf8.span)
-  }
-
-  func matches(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>) -> Bool {
-    switch match {
-    case .tokens: TokenIndex([self]).firstRule(in: bytes) != nil
-    case .text(let matches): matches(bytes)
-    case .named(let matches): matches(name, kind, bytes)
-    }
   }
 }
