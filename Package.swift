@@ -7,10 +7,14 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
+    .library(name: "PropertyLists", targets: ["PropertyLists"]),
+    .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     // C
@@ -24,7 +28,8 @@ let package = Package(
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
-    .target(name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences"]),
+    .target(
+      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -32,7 +37,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "CLinux",
+        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -42,7 +47,9 @@ let package = Package(
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
+    .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
@@ -54,7 +61,9 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["VaultCore", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
-    .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
+    .testTarget(
+      name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      exclude: ["README.md", "Transcripts"]),
     .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]

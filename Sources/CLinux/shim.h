@@ -5,6 +5,8 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -44,4 +46,20 @@ static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
 /// renameat2(RENAME_NOREPLACE): -1 with EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 static inline int coffer_rename_exclusive(const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
+}
+
+/// fstatfs(2): which kind of file system it is, as in linux/magic.h, or 0.
+static inline unsigned int coffer_file_system(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (unsigned int)status.f_type : 0;
+}
+
+/// eventfd(2), closed on exec, never waiting.
+static inline int coffer_eventfd(void) {
+  return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+/// inotify_init1(2), closed on exec, never waiting.
+static inline int coffer_inotify(void) {
+  return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 }

@@ -1,0 +1,77 @@
+import Glibc
+
+/// Where the files of a domain lie.
+struct DomainPaths: Sendable {
+  /// Of the domain, for messages.
+  let name: String
+  let directory: PreferenceDirectory
+  /// The values for people and other programs.
+  let plist: String
+  /// The values as they are.
+  let journal: String
+  /// The writers' lock, and what processes share.
+  let lock: String
+
+  init(_ name: DomainName, in directory: PreferenceDirectory) {
+    self.name = name.name
+    self.directory = directory
+    plist = directory.file(name.fileName + ".plist")
+    journal = directory.file(name.fileName + ".journal")
+    lock = directory.file(name.fileName + ".lock")
+  }
+}
+
+/// The lock file of a domain, open.
+final class DomainFiles: Sendable {
+  let lock: FileLock
+  let page: GenerationPage
+  let isWritable: Bool
+  private let inode: UInt64
+
+  private init(_ file: OpenFile, _ inode: UInt64, isWritable: Bool, _ sharing: GenerationPage.Sharing) {
+    lock = FileLock(file: file)
+    page = GenerationPage(file, isWritable: isWritable, sharing: sharing)
+    self.isWritable = isWritable
+    self.inode = inode
+  }
+
+  /// - Parameter creating: The directory and the file are made where they are not there.
+  /// - Returns: Nil where there is no lock file, or one that cannot be used yet: then nobody has written through a journal.
+  /// - Throws: see `OpenFile.open` and `PreferenceDirectory.make`.
+  static func open(_ paths: DomainPaths, creating: Bool, _ sharing: GenerationPage.Sharing) throws(PreferenceError)
+    -> DomainFiles?
+  {
+    if creating { try paths.directory.make() }
+    var isWritable = true
+    var opened: OpenFile?
+    do throws(PreferenceError) {
+      opened = try OpenFile.open(paths.lock, creating ? O_RDWR | O_CREAT : O_RDWR)
+    } catch {
+      guard !creating, error.code == .accessDenied || error.code == .readOnly else { throw error }
+      isWritable = false
+      opened = try OpenFile.open(paths.lock, O_RDONLY)
+    }
+    guard let file = opened else { return nil }
+    var status = try file.status()
+    guard status.st_uid == geteuid() || !creating else {
+      throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.st_uid)")
+    }
+    if status.st_size < GenerationPage.fileByteCount {
+      guard isWritable else { return nil }
+      let lock = FileLock(file: file)
+      try lock.take(within: 2000)
+      defer { lock.release() }
+      status = try file.status()
+      if status.st_size < GenerationPage.fileByteCount {
+        // Written, not only made longer: a mapped page that has no room on the disk ends whoever writes to it.
+        try file.write([UInt8](repeating: 0, count: GenerationPage.fileByteCount), at: 0)
+      }
+    }
+    return DomainFiles(file, UInt64(status.st_ino), isWritable: isWritable, sharing)
+  }
+
+  /// Whether the file still lies at its path: whoever waits for the lock of a deleted file waits alone.
+  func isInPlace(_ paths: DomainPaths) -> Bool {
+    (try? FileIdentity.at(paths.lock))?.inode == inode
+  }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import PropertyLists
+
+// All of this within the lock of the writers, and after `catchUp`.
+extension DomainState {
+  /// Adds a record. It is safe against the end of this process at return, and visible to all others.
+  /// - Returns: What has changed.
+  mutating func append(
+    _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool = true
+  ) throws(PreferenceError) -> [PreferenceChange.Key] {
+    guard !entries.isEmpty else { return [] }
+    if journal == nil || mustReplaceJournal { try replaceJournal(files) }
+    guard let journal, let header else { throw PreferenceError(.io, paths.journal) }
+    let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
+    bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
+    record.append(to: &bytes, salt: header.salt)
+    let start = image.position
+    do throws(PreferenceError) {
+      try journal.write(bytes, at: start)
+    } catch {
+      // What was written of it is no record. On a full disk it may be just what somebody else needs.
+      ftruncate(journal.number, off_t(start))
+      throw error
+    }
+    var changes = ChangeCollector(isWanted: isWanted)
+    image.apply(entries, sequence: record.sequence, &changes)
+    image.advance(to: start + bytes.count)
+    do throws(PreferenceError) {
+      try commit(files)
+    } catch {
+      // Nobody will find the record. So it has to go from this process's view as well.
+      self.header = nil
+      seen = nil
+      throw error
+    }
+    noteSize()
+    return changes.take()
+  }
+
+  private mutating func noteSize() {
+    guard !isKnownToBeLarge, image.byteCount >= PreferenceLimits.noticeByteCount else { return }
+    isKnownToBeLarge = true
+    events.append(.large(domain: paths.name, byteCount: image.byteCount))
+  }
+
+  /// Adds a record, and before it one of what could not be written until now.
+  /// - Returns: What has changed for this process, which has seen its own values all the time.
+  mutating func appendWithUnsaved(
+    _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool
+  ) throws(PreferenceError) -> [PreferenceChange.Key] {
+    guard !unsaved.isEmpty else { return try append(entries, files, isWanted: isWanted) }
+    _ = try append(
+      unsaved.sorted { $0.key < $1.key }.compactMap { key, value in
+        guard image.values[key] != value else { return nil }
+        return value.map { .set(key, $0) } ?? .remove(key)
+      }, files)
+    unsaved = [:]
+    return try append(entries, files, isWanted: isWanted)
+  }
+
+  mutating func commit(_ files: DomainFiles) throws(PreferenceError) {
+    try files.page.commit(
+      .init(epoch: header?.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
+    seen = files.page.generation
+  }
+
+  /// Writes a journal that holds every key once, and puts it in the place of the one in use. It is on the disk at return.
+  ///
+  /// The property list that goes with it must have been written before, or be the one that was read.
+  mutating func replaceJournal(_ files: DomainFiles) throws(PreferenceError) {
+    var new = JournalHeader.following(epoch: header?.epoch ?? 0, length: UInt64(image.position))
+    let sequence = image.sequence + 1
+    var bytes = [UInt8](repeating: 0, count: JournalHeader.byteCount)
+    bytes.reserveCapacity(image.byteCount + image.values.count * 32 + 256)
+    let exported = JournalRecord.Entry.exported(image.exported, through: sequence)
+    JournalRecord(sequence: sequence, entries: [exported]).append(to: &bytes, salt: new.salt)
+    for (key, value) in image.values.entries.sorted(by: { $0.key < $1.key }) where image.unexported[key] == nil {
+      JournalRecord(sequence: sequence, entries: [.set(key, value)]).append(to: &bytes, salt: new.salt)
+    }
+    // Behind `through`, as they are not in the property list.
+    for key in image.unexported.keys.sorted() {
+      let entry = image.values[key].map { JournalRecord.Entry.set(key, $0) } ?? .remove(key)
+      JournalRecord(sequence: sequence + 1, entries: [entry]).append(to: &bytes, salt: new.salt)
+    }
+    new.baseLength = UInt64(bytes.count)
+    bytes.replaceSubrange(0..<JournalHeader.byteCount, with: new.bytes)
+    let file = try NewFile(in: paths.directory, bytes)
+    if journalIsDamaged, try FileIdentity.at(paths.journal) != nil {
+      events.append(.quarantined(domain: paths.name, path: try PlistFile.quarantine(paths.journal)))
+    }
+    try files.page.beginReplacing()
+    journal = try file.place(at: paths.journal)
+    try? paths.directory.synchronize()
+    header = new
+    image.restart(sequence: sequence, position: bytes.count)
+    durablePosition = bytes.count
+    mustReplaceJournal = false
+    journalIsDamaged = false
+    try commit(files)
+  }
+
+  /// Takes in a property list that somebody else has changed, replaced or deleted. What was changed here and is not in it stays.
+  mutating func mergeEditedPlist(_ files: DomainFiles) {
+    do throws(PreferenceError) {
+      guard try FileIdentity.at(paths.plist) != image.exported else { return }
+      let list = try PlistFile(path: paths.plist).read()
+      guard header != nil else {
+        adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
+        return try commit(files)
+      }
+      let merged = image.merged(with: list?.values ?? .init())
+      let entries = image.values.entries(to: merged)
+      let through = image.exportedThrough
+      let changes = try append(entries + [.exported(list?.identity, through: through)], files)
+      for change in changes { foreign.note(.init(change.name), old: change.old, new: change.new) }
+    } catch {
+      // One that is damaged may be in the middle of being written. It is looked at again before it is replaced.
+      events.append(.notExported(domain: paths.name, error))
+    }
+  }
+
+  /// What lies at the path of the journal is not the one that is open: it was deleted, or another one put there.
+  /// - Returns: Whether it was so.
+  mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) -> Bool {
+    guard let journal, FileIdentity(try journal.status()).inode != (try FileIdentity.at(paths.journal))?.inode else {
+      return false
+    }
+    if try FileIdentity.at(paths.journal) == nil {
+      try replaceJournal(files)
+    } else {
+      header = nil
+      try files.page.beginReplacing()
+      try catchUp(files)
+    }
+    return true
+  }
+}

@@ -1,0 +1,126 @@
+public import PropertyLists
+
+extension FileDomain {
+  /// Sets a value, or removes it where the new one is nil. Setting an equal value writes nothing and tells nobody.
+  /// - Throws: `keyTooLong`, `valueTooLarge`, `valueTooDeep`, `domainTooLarge`; `busy`, `full`, `accessDenied`, `readOnly`, … where the
+  ///   files cannot be written: then nothing has changed.
+  public func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) {
+    try Self.check(key, value)
+    let key = PropertyListDictionary.Key(key)
+    // What is so already at this moment need not be made so.
+    if isSaved(value, forKey: key) { return }
+    try change { state in state.entry(key, value).map { [$0] } ?? [] }
+  }
+
+  /// Sets and removes several values at once: others see all of it or nothing.
+  /// - Throws: as `set`.
+  public func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) {
+    for edit in edits { try Self.check(edit.key, edit.value) }
+    try change { state in
+      // The last one of a key holds.
+      var last: [PropertyListDictionary.Key: PropertyListValue?] = [:]
+      for edit in edits { last[.init(edit.key)] = .some(edit.value) }
+      return last.sorted { $0.key < $1.key }.compactMap { state.entry($0.key, $0.value) }
+    }
+  }
+
+  /// Replaces the whole domain at once.
+  /// - Throws: as `set`.
+  public func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) {
+    for (key, value) in values.unsorted { try Self.check(key, value) }
+    try change { state in
+      state.values.entries(to: values)
+    }
+  }
+
+  /// Changes one value that depends on what it was, as a counter does. No other process writes in between.
+  /// - Parameter body: Must not use this domain.
+  /// - Throws: as `set`.
+  public func update(_ key: String, _ body: (PropertyListValue?) -> PropertyListValue?) throws(PreferenceError) {
+    try change { state throws(PreferenceError) in
+      let key = PropertyListDictionary.Key(key)
+      let new = body(state.value(forKey: key))
+      try Self.check(key.name, new)
+      return state.entry(key, new).map { [$0] } ?? []
+    }
+  }
+
+  /// As `set`; but where the files cannot be written the value is kept in the memory of this process, which sees it from then on, and
+  /// is written as soon as that is possible. What is too large is refused.
+  /// - Returns: Why the value is not in the files.
+  public func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError? {
+    do throws(PreferenceError) {
+      try set(value, forKey: key)
+      return nil
+    } catch {
+      guard !error.code.isRefusal else { return error }
+      let (old, isFirst) = withState { state in
+        let key = PropertyListDictionary.Key(key)
+        defer { state.unsaved[key] = .some(value) }
+        return (state.value(forKey: key), state.unsaved.isEmpty)
+      }
+      noteUnsaved()
+      if isFirst { PreferenceEvent.report([.unsaved(domain: name.name, error)]) }
+      if old != value { observers.notify(PreferenceChange(origin: .thisProcess, keys: [.init(key, old: old, new: value)])) }
+      return error
+    }
+  }
+
+  private func change(
+    _ entries: (inout DomainState) throws(PreferenceError) -> [JournalRecord.Entry]
+  ) throws(PreferenceError) {
+    // Where the files could not be written a moment ago nobody waits for them again.
+    try edit(timeout: hasUnsaved ? 0 : options.timeout) { state, _ throws(PreferenceError) in
+      let entries = try entries(&state)
+      try state.checkSize(entries)
+      return entries
+    }
+  }
+
+  private static func check(_ key: String, _ value: PropertyListValue?) throws(PreferenceError) {
+    guard key.utf8.count <= PreferenceLimits.keyByteCount else {
+      throw PreferenceError(
+        .keyTooLong, "\(key.prefix(40))…: \(key.utf8.count) bytes, \(PreferenceLimits.keyByteCount) are allowed")
+    }
+    guard let value else { return }
+    guard let count = ValueCoding.byteCount(value) else { throw PreferenceError(.valueTooDeep, key) }
+    guard count <= PreferenceLimits.valueByteCount else {
+      throw PreferenceError(.valueTooLarge, "\(key): \(count) bytes, \(PreferenceLimits.valueByteCount) are allowed")
+    }
+  }
+}
+
+extension DomainState {
+  /// Nil where it is so already.
+  func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
+    guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
+    return value.map { .set(key, $0) } ?? .remove(key)
+  }
+
+  func checkSize(_ entries: [JournalRecord.Entry]) throws(PreferenceError) {
+    // Mostly far away: then nothing has to be looked up.
+    let most = entries.reduce(image.byteCount) { sum, entry in
+      if case .set(let key, let value) = entry { sum + JournalImage.byteCount(key, value) } else { sum }
+    }
+    guard most > PreferenceLimits.domainByteCount else { return }
+    var count = image.byteCount
+    for entry in entries {
+      switch entry {
+      case .set(let key, let value):
+        let growth = JournalImage.byteCount(key, value) - JournalImage.byteCount(key, image.values[key])
+        count += growth
+        guard growth <= 0 || count <= PreferenceLimits.domainByteCount else {
+          throw PreferenceError(
+            .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(PreferenceLimits.domainByteCount) are allowed")
+        }
+      case .remove(let key): count -= JournalImage.byteCount(key, image.values[key])
+      case .exported: break
+      }
+    }
+  }
+}
+
+extension PreferenceError.Code {
+  /// Whether trying again would not help.
+  var isRefusal: Bool { [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .unsafeName].contains(self) }
+}

@@ -1,0 +1,242 @@
+internal import Glibc
+public import PropertyLists
+internal import Synchronization
+
+/// A preference domain in files: `NAME.plist` for people and other programs, `NAME.journal` with what has happened since, `NAME.lock`
+/// for what the processes that use it share.
+///
+/// What one process sets is seen by all others at their next read, and by this one at once. A value that was set survives the end of
+/// the process; it is on the disk within 250 ms where `ChangeWatch` runs, and at the return of `synchronize()`. Reading takes no system
+/// call unless something has changed. A file that cannot be read is never overwritten.
+///
+/// Thread-safe. Two objects for one domain behave like two processes.
+public final class FileDomain: PreferenceDomain, WatchedDomain {
+  public struct Options: Sendable {
+    /// Makes the directory and the lock file when the domain is opened, so that the first value that any process sets is seen at once.
+    /// Otherwise they are made by the first write, which others learn of by `ChangeWatch`.
+    public var isCreating = true
+    /// How long to wait for another process, in milliseconds.
+    public var timeout: UInt64 = 2000
+    /// Uses no shared memory, as on a network file system.
+    public var isUnmapped = false
+
+    public init() {}
+  }
+
+  public let name: DomainName
+  public let directory: PreferenceDirectory
+  let paths: DomainPaths
+  let options: Options
+  let observers = PreferenceObservers()
+  let schedule = Schedule()
+
+  /// Held by the one thread that writes. Taken before `state`, never after it.
+  private let writing = Mutex(WritingState())
+  private let state: Mutex<DomainState>
+  /// The page in use, retained by `pages`, or 0. So reading the stamp takes no lock.
+  private let page = Atomic<UInt>(0)
+  /// Counts what changes without the page: what could not be written, another lock file.
+  private let local = Atomic<UInt64>(.random(in: 0 ... .max))
+
+  private struct WritingState {
+    /// Every lock file that was used. A reader may still look at the page of an old one.
+    var files: [DomainFiles] = []
+    /// When the files were last found where they should be, on the clock of `Deadline`.
+    var verified: UInt64 = 0
+  }
+
+  /// Never fails: why values are not there is said by `problem`, and by whatever writes.
+  public init(_ name: DomainName, in directory: PreferenceDirectory, _ options: Options = Options()) {
+    self.name = name
+    self.directory = directory
+    self.options = options
+    paths = DomainPaths(name, in: directory)
+    state = Mutex(DomainState(paths))
+    open()
+    ChangeWatch.add(self)
+  }
+
+  // MARK: Reading
+
+  public var stamp: UInt64 {
+    let address = page.load(ordering: .acquiring)
+    let own = local.load(ordering: .acquiring)
+    guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return own }
+    return unsafe own &+ Unmanaged<GenerationPage>.fromOpaque(page)._withUnsafeGuaranteedRef { $0.generation }
+  }
+
+  public func value(forKey key: String) -> PropertyListValue? {
+    let key = PropertyListDictionary.Key(key)
+    return read { $0.value(forKey: key) }
+  }
+
+  public func values() -> PropertyListDictionary {
+    read { $0.values }
+  }
+
+  /// Bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
+  public var byteCount: Int { read { $0.image.byteCount } }
+
+  /// Why values are missing: the files are damaged or cannot be read. Nil where all is well.
+  public var problem: PreferenceError? { read { $0.problem } }
+
+  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+    observers.add(handler)
+  }
+
+  private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
+    let (result, events) = state.withLock { state in
+      state.refresh()
+      defer { state.events = [] }
+      return (body(&state), state.events)
+    }
+    PreferenceEvent.report(events)
+    return result
+  }
+
+  // MARK: Opening
+
+  private func open() {
+    do throws(PreferenceError) {
+      try edit(isOpening: true, timeout: min(options.timeout, 200)) { _, _ throws(PreferenceError) in [] }
+    } catch {
+      // It can still be read, perhaps.
+      let files = try? DomainFiles.open(paths, creating: false, sharing)
+      writing.withLock { writing in
+        guard writing.files.isEmpty, let files else { return }
+        use(files, &writing)
+      }
+    }
+  }
+
+  private var sharing: GenerationPage.Sharing { options.isUnmapped ? .unmapped : .automatic }
+
+  private func use(_ files: DomainFiles, _ writing: inout WritingState) {
+    writing.files.append(files)
+    state.withLock { state in
+      state.files = files
+      state.seen = nil
+    }
+    page.store(unsafe UInt(bitPattern: Unmanaged.passUnretained(files.page).toOpaque()), ordering: .releasing)
+    local.add(1, ordering: .releasing)
+  }
+
+  // MARK: Writing
+
+  /// Runs `body` under the lock of all writers, with everything that is committed taken in, and commits the entries it returns.
+  func edit(
+    isOpening: Bool = false, timeout: UInt64? = nil,
+    _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
+  ) throws(PreferenceError) {
+    var events: [PreferenceEvent] = []
+    let result = writing.withLock { writing -> Result<Edited, PreferenceError> in
+      do throws(PreferenceError) {
+        return .success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body))
+      } catch {
+        return .failure(error)
+      }
+    }
+    PreferenceEvent.report(events)
+    let edited = try result.get()
+    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake() }
+    if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
+  }
+
+  private struct Edited {
+    var hasWritten = false
+    /// Collected only where somebody observes.
+    var changes: [PreferenceChange.Key] = []
+  }
+
+  private func edit(
+    _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
+    _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
+  ) throws(PreferenceError) -> Edited {
+    let now = Deadline.now()
+    let mustVerify = now &- writing.verified > 100_000_000
+    if let files = writing.files.last {
+      if !files.isWritable { throw try readOnlyReason(paths.lock) }
+      if mustVerify, !files.isInPlace(paths) { try openFiles(&writing, creating: true) }
+    } else {
+      try openFiles(&writing, creating: !isOpening || options.isCreating)
+    }
+    guard let files = writing.files.last else { return Edited() }
+    try files.lock.take(within: timeout)
+    defer { files.lock.release() }
+    if mustVerify { writing.verified = now }
+    let isObserved = !observers.isEmpty
+    let result = state.withLock { state -> Result<Edited, PreferenceError> in
+      defer {
+        events = state.events
+        state.events = []
+      }
+      do throws(PreferenceError) {
+        try state.catchUp(files)
+        if mustVerify {
+          _ = try state.recoverJournal(files)
+          state.mergeEditedPlist(files)
+        }
+        let position = state.image.position
+        let epoch = state.header?.epoch
+        let entries = try body(&state, files)
+        let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
+        return .success(Edited(hasWritten: state.image.position != position || state.header?.epoch != epoch, changes: changes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private func openFiles(_ writing: inout WritingState, creating: Bool) throws(PreferenceError) {
+    guard let files = try DomainFiles.open(paths, creating: creating, sharing) else { return }
+    use(files, &writing)
+    if !files.isWritable { throw try readOnlyReason(paths.lock) }
+  }
+
+  /// Why a file that was opened for reading alone could not be opened otherwise.
+  private func readOnlyReason(_ path: String) throws(PreferenceError) -> PreferenceError {
+    _ = try OpenFile.open(path, O_RDWR)
+    return PreferenceError(.accessDenied, path)
+  }
+
+  // MARK: For the other files of this class
+
+  func withState<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result { read(body) }
+
+  var hasUnsaved: Bool { withState { !$0.unsaved.isEmpty } }
+
+  var hasFiles: Bool { page.load(ordering: .acquiring) != 0 }
+
+  func noteLocalChange() { local.add(1, ordering: .releasing) }
+
+  func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
+    withState { $0.problem == nil && $0.unsaved.isEmpty && $0.image.values[key] == value }
+  }
+
+  /// For the end of the process: another thread may hold the lock, and never give it back.
+  func isFree(within milliseconds: UInt64) -> Bool {
+    let deadline = Deadline(milliseconds: milliseconds)
+    while writing.withLockIfAvailable({ _ in }) == nil {
+      guard !deadline.hasPassed else { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
+  /// Lets the next write look whether all files are where they should be.
+  func forgetVerification() { writing.withLock { $0.verified = 0 } }
+
+  /// A domain that nobody had written when it was opened.
+  func openIfNew() {
+    writing.withLock { writing in
+      guard writing.files.isEmpty, let files = try? DomainFiles.open(paths, creating: false, sharing) else { return }
+      use(files, &writing)
+    }
+  }
+
+  func noteUnsaved() {
+    local.add(1, ordering: .releasing)
+    if schedule.retryIsDue(true) { ChangeWatch.wake() }
+  }
+}

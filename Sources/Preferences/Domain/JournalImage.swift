@@ -1,0 +1,188 @@
+import PropertyLists
+
+/// What a journal says up to a position.
+struct JournalImage {
+  private(set) var values = PropertyListDictionary()
+  /// See `PreferenceLimits.domainByteCount`.
+  private(set) var byteCount = 0
+  /// Keys that were changed after the property list was written, with the sequence number of the last change.
+  private(set) var unexported: [PropertyListDictionary.Key: UInt64] = [:]
+  /// Of the last record.
+  private(set) var sequence: UInt64 = 0
+  /// The property list, as it was when its content and the journal's were last the same. Nil: there was none.
+  private(set) var exported: FileIdentity?
+  private(set) var exportedThrough: UInt64 = 0
+  /// How long the journal was then.
+  private(set) var exportPosition = 0
+  /// Behind the last record.
+  private(set) var position = 0
+  /// Bytes that held no record, though there were some behind them.
+  private(set) var damagedByteCount = 0
+
+  init() {}
+
+  /// The values of a property list that no journal has known before.
+  init(_ values: PropertyListDictionary, exported: FileIdentity?) {
+    self.values = values
+    self.exported = exported
+    byteCount = Self.byteCount(of: values)
+  }
+
+  static func byteCount(of values: PropertyListDictionary) -> Int {
+    values.entries.reduce(0) { $0 + byteCount($1.key, $1.value) }
+  }
+
+  static func byteCount(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> Int {
+    value.map { key.name.utf8.count + (ValueCoding.byteCount($0) ?? 0) } ?? 0
+  }
+
+  /// Everything that is right in `bytes`, which lie at `position` of the journal.
+  mutating func read(_ bytes: [UInt8], salt: UInt32, _ changes: inout ChangeCollector) {
+    let start = position
+    // An entry takes 23 bytes, and mostly as many for key and value.
+    if values.isEmpty, bytes.count > 4096 { values = PropertyListDictionary(minimumCapacity: bytes.count / 48) }
+    unsafe bytes.withUnsafeBytes { all in
+      var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
+      while let record = scan.next() {
+        // What a newer version has written is left out.
+        if scan.isValid(record) {
+          scan.forEachEntry(of: record) { if let entry = scan.decode($0) { apply(entry, record.sequence, &changes) } }
+        }
+        sequence = record.sequence
+        advance(to: start + scan.offset)
+      }
+      damagedByteCount += scan.damage.reduce(0) { $0 + $1.count }
+    }
+  }
+
+  /// Set by `apply` until `position` is known.
+  private var exportIsNew = false
+
+  /// Behind a record that has just been applied.
+  mutating func advance(to position: Int) {
+    self.position = position
+    if exportIsNew { exportPosition = position }
+    exportIsNew = false
+  }
+
+  /// Another journal that says the same begins with a base of this length.
+  mutating func skipBase(_ length: Int) {
+    position = length
+    exportPosition = length
+  }
+
+  /// A journal that was written from this image begins: its base holds what is in the property list with `sequence`, and what is not
+  /// with the next number.
+  mutating func restart(sequence: UInt64, position: Int) {
+    exportedThrough = sequence
+    self.sequence = unexported.isEmpty ? sequence : sequence + 1
+    for key in unexported.keys { unexported[key] = sequence + 1 }
+    damagedByteCount = 0
+    skipBase(position)
+  }
+
+  /// The base of a journal that was read from its start.
+  mutating func noteBase(_ length: Int) { exportPosition = max(exportPosition, length) }
+
+  /// The record at the start of a base: which property list goes with it.
+  mutating func readExport(_ bytes: [UInt8], salt: UInt32) -> Bool {
+    unsafe bytes.withUnsafeBytes { all in
+      var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
+      guard let record = scan.next(), scan.damage.isEmpty, scan.isValid(record) else { return false }
+      var found: JournalRecord.Entry?
+      scan.forEachEntry(of: record) { found = found ?? scan.decode($0) }
+      guard case .exported(let file, let through)? = found else { return false }
+      guard through == record.sequence else { return false }
+      exported = file
+      restart(sequence: through, position: position)
+      return true
+    }
+  }
+
+  /// What damage took away and the property list still has.
+  mutating func restore(from list: PropertyListDictionary) {
+    values = merged(with: list)
+    byteCount = Self.byteCount(of: values)
+  }
+
+  /// One record. What comes in one record with `exported` is in the property list already.
+  mutating func apply(_ entries: [JournalRecord.Entry], sequence: UInt64, _ changes: inout ChangeCollector) {
+    self.sequence = sequence
+    for entry in entries { apply(entry, sequence, &changes) }
+  }
+
+  private mutating func apply(_ entry: JournalRecord.Entry, _ sequence: UInt64, _ changes: inout ChangeCollector) {
+    switch entry {
+    case .set(let key, let value): set(value, key, sequence, &changes)
+    case .remove(let key): set(nil, key, sequence, &changes)
+    case .exported(let file, let through):
+      exported = file
+      exportedThrough = through
+      exportIsNew = true
+      unexported = unexported.filter { $0.value > through && $0.value != sequence }
+    }
+  }
+
+  private mutating func set(
+    _ value: PropertyListValue?, _ key: PropertyListDictionary.Key, _ sequence: UInt64, _ changes: inout ChangeCollector
+  ) {
+    let old = values.update(key, to: value)
+    byteCount += Self.byteCount(key, value) - Self.byteCount(key, old)
+    if sequence > exportedThrough { unexported[key] = sequence }
+    changes.note(key, old: old, new: value)
+  }
+
+  /// The values that a changed property list and the changes it does not hold make together.
+  func merged(with list: PropertyListDictionary) -> PropertyListDictionary {
+    var merged = list
+    for key in unexported.keys { merged[key] = values[key] }
+    return merged
+  }
+}
+
+/// What changed between two moments, each key once. Collects nothing where nobody wants to know.
+struct ChangeCollector {
+  private var first: [PropertyListDictionary.Key: (old: PropertyListValue?, new: PropertyListValue?)] = [:]
+  private var order: [PropertyListDictionary.Key] = []
+  private let isWanted: Bool
+
+  init(isWanted: Bool) { self.isWanted = isWanted }
+
+  mutating func note(_ key: PropertyListDictionary.Key, old: PropertyListValue?, new: PropertyListValue?) {
+    guard isWanted else { return }
+    if let known = first[key] {
+      first[key] = (known.old, new)
+    } else {
+      first[key] = (old, new)
+      order.append(key)
+    }
+  }
+
+  mutating func note(from old: PropertyListDictionary, to new: PropertyListDictionary) {
+    guard isWanted else { return }
+    for (key, value) in old.entries where new[key] != value { note(key, old: value, new: new[key]) }
+    for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
+  }
+
+  /// In the order in which they were first changed. Those that are what they were are no change.
+  mutating func take() -> [PreferenceChange.Key] {
+    defer {
+      first = [:]
+      order = []
+    }
+    return order.compactMap { key in
+      guard let change = first[key], change.old != change.new else { return nil }
+      return PreferenceChange.Key(key.name, old: change.old, new: change.new)
+    }
+  }
+}
+
+/// What it takes to make one image of another's values.
+extension PropertyListDictionary {
+  func entries(to new: PropertyListDictionary) -> [JournalRecord.Entry] {
+    var entries: [JournalRecord.Entry] = []
+    for (key, _) in self.entries.sorted(by: { $0.key < $1.key }) where new[key] == nil { entries.append(.remove(key)) }
+    for (key, value) in new.entries.sorted(by: { $0.key < $1.key }) where self[key] != value { entries.append(.set(key, value)) }
+    return entries
+  }
+}

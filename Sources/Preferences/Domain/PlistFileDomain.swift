@@ -1,0 +1,79 @@
+public import PropertyLists
+internal import Synchronization
+
+/// A property list that this process only reads: managed settings, those for all users.
+///
+/// It is read when it is opened, and again when `ChangeWatch` finds it changed. One that cannot be read holds nothing, and says why.
+/// Thread-safe.
+public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
+  public let path: String
+  private let observers = PreferenceObservers()
+  private let state: Mutex<State>
+  private let counter = Atomic<UInt64>(.random(in: 0 ... .max))
+
+  private struct State {
+    var values = PropertyListDictionary()
+    var identity: FileIdentity?
+    var problem: PreferenceError?
+  }
+
+  public init(path: String) {
+    self.path = path
+    state = Mutex(Self.load(path))
+    ChangeWatch.add(self)
+  }
+
+  public var stamp: UInt64 { counter.load(ordering: .acquiring) }
+  public func value(forKey key: String) -> PropertyListValue? { state.withLock { $0.values[key] } }
+  public func values() -> PropertyListDictionary { state.withLock { $0.values } }
+  /// Why the values are not there. Nil where all is well, or there is no such file.
+  public var problem: PreferenceError? { state.withLock { $0.problem } }
+
+  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+    observers.add(handler)
+  }
+
+  private static func load(_ path: String) -> State {
+    do throws(PreferenceError) {
+      guard let list = try PlistFile(path: path).read() else { return State() }
+      return State(values: list.values, identity: list.identity)
+    } catch {
+      return State(identity: (try? FileIdentity.at(path)) ?? nil, problem: error)
+    }
+  }
+
+  /// Reads the file again where it is another one.
+  private func reload() -> Bool {
+    let keys = state.withLock { state -> [PreferenceChange.Key] in
+      guard (try? FileIdentity.at(path)) != state.identity || state.problem != nil else { return [] }
+      let new = Self.load(path)
+      // One that is being written, or cannot be read any more: what was known goes on to hold.
+      if new.problem != nil, state.problem == nil, state.identity != nil {
+        state.problem = new.problem
+        return []
+      }
+      var changes = ChangeCollector(isWanted: true)
+      changes.note(from: state.values, to: new.values)
+      state = new
+      counter.add(1, ordering: .releasing)
+      return changes.take()
+    }
+    guard !keys.isEmpty else { return false }
+    observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
+    return true
+  }
+
+  var watchedDirectory: String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  func filesHaveChanged(_ names: Set<String>) -> Bool {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return reload() }
+    return names.isEmpty || names.contains(String(path[path.utf8.index(after: slash)...])) ? reload() : false
+  }
+
+  func lookAgain() -> Bool { false }
+  func lookAfter(now: UInt64) -> UInt64 { 0 }
+  func finish() {}
+}

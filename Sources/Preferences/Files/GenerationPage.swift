@@ -1,0 +1,147 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// What the processes that share a domain know together: which journal is in use, how much of it is committed, and a number that
+/// changes with every commit.
+///
+/// It is the first 64 bytes of the lock file, mapped into each process, so that a reader learns with one load that nothing has
+/// changed. Where the file cannot be mapped, or lies on a file system whose mappings other machines do not see, it is read and
+/// written with system calls instead; processes of both kinds understand each other.
+///
+/// Its content is worth nothing after a restart of the machine, when the disk may hold an older state of it than of the journal.
+/// Then, and wherever it makes no sense, the journal is the truth.
+final class GenerationPage: Sendable {
+  /// Everything but the number itself.
+  struct Content: Equatable {
+    /// Of the journal in use. Odd while one journal takes another's place, 0 where there is none.
+    var epoch: UInt64
+    /// Committed bytes of the journal.
+    var length: UInt64
+    /// Of all keys and values, see `PreferenceLimits.domainByteCount`.
+    var byteCount: UInt64
+  }
+
+  enum Sharing: Sendable {
+    case automatic
+    /// With system calls, as on a network file system.
+    case unmapped
+  }
+
+  static let fileByteCount = 4096
+  private static let magic: UInt64 = 0x3147_5052_4546_4F43  // "COFERPG1"
+
+  private let file: OpenFile
+  private let isWritable: Bool
+  /// Eight words: magic, generation, epoch, length, bytes of the values, boot identifier (two), nothing.
+  private let words: UInt?
+
+  /// - Parameter file: With at least `fileByteCount` bytes: a mapping beyond the end of a file ends the process.
+  init(_ file: OpenFile, isWritable: Bool, sharing: Sharing) {
+    self.file = file
+    self.isWritable = isWritable
+    guard sharing == .automatic, !FileSystemKind.isShared(file.number) else {
+      words = nil
+      return
+    }
+    let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
+    let mapped = unsafe mmap(nil, Self.fileByteCount, protection, MAP_SHARED, file.number, 0)
+    words = unsafe mapped == MAP_FAILED ? nil : UInt(bitPattern: mapped)
+  }
+
+  deinit {
+    if let words { unsafe munmap(UnsafeMutableRawPointer(bitPattern: words), Self.fileByteCount) }
+  }
+
+  var isMapped: Bool { words != nil }
+
+  /// Changes with every commit. 0 where it cannot be read.
+  var generation: UInt64 { load(1) }
+
+  private func load(_ word: Int) -> UInt64 {
+    guard let words else {
+      var value: UInt64 = 0
+      let count = unsafe withUnsafeMutableBytes(of: &value) { bytes in
+        retrying { unsafe pread(file.number, bytes.baseAddress, 8, off_t(8 * word)) }.result
+      }
+      return count == 8 ? value : 0
+    }
+    return unsafe UnsafePointer<Atomic<UInt64>>(bitPattern: words + UInt(8 * word))!.pointee.load(ordering: .acquiring)
+  }
+
+  private func store(_ value: UInt64, _ word: Int) throws(PreferenceError) {
+    guard let words else {
+      return try file.write(unsafe withUnsafeBytes(of: value) { unsafe Array($0) }, at: 8 * word)
+    }
+    unsafe UnsafePointer<Atomic<UInt64>>(bitPattern: words + UInt(8 * word))!.pointee.store(value, ordering: .releasing)
+  }
+
+  /// Nil where the page was not written since this machine started, or while one journal takes another's place.
+  var content: Content? {
+    let boot = BootIdentifier.current
+    guard load(0) == Self.magic, load(5) == boot.first, load(6) == boot.second else { return nil }
+    let epoch = load(2)
+    let content = Content(epoch: epoch, length: load(3), byteCount: load(4))
+    // Whoever changes the journal makes the epoch odd before anything else changes.
+    guard epoch % 2 == 0, load(2) == epoch else { return nil }
+    return content
+  }
+
+  /// Within the lock.
+  func commit(_ content: Content) throws(PreferenceError) {
+    if load(2) != content.epoch || load(0) != Self.magic || load(5) != BootIdentifier.current.first {
+      try store(BootIdentifier.current.first, 5)
+      try store(BootIdentifier.current.second, 6)
+      try store(content.length, 3)
+      try store(content.epoch, 2)
+      // Another one than any that was seen before, though the file may be new.
+      if load(0) != Self.magic { try store(.random(in: 0 ... .max), 1) }
+      try store(Self.magic, 0)
+    }
+    try store(content.length, 3)
+    try store(content.byteCount, 4)
+    try store(load(1) &+ 1, 1)
+  }
+
+  /// Within the lock: one journal is going to take another's place. Whoever finds it so looks for the journal by its name.
+  func beginReplacing() throws(PreferenceError) {
+    try store(load(2) | 1, 2)
+  }
+}
+
+/// File systems on which several machines may look at one file.
+enum FileSystemKind {
+  private static let shared: Set<UInt32> = [
+    0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x5346_414F, 0x00C3_6400, 0x7461_636F, 0x0116_1970,
+    0x0BD0_0BD0, 0x786F_4256, 0x0131_11A8,
+  ]  // nfs, smb, cifs, smb2, 9p, fuse, afs, ceph, ocfs2, gfs2, lustre, vboxsf, ibrix
+
+  /// Also where the kernel does not say.
+  static func isShared(_ descriptor: Int32) -> Bool {
+    let kind = coffer_file_system(descriptor)
+    return kind == 0 || shared.contains(kind)
+  }
+}
+
+/// Another one after each start of the machine.
+struct BootIdentifier: Equatable, Sendable {
+  let first: UInt64
+  let second: UInt64
+
+  static let current: BootIdentifier = {
+    // Where the kernel does not say: what a process writes is believed by itself alone.
+    func unknown() -> BootIdentifier { BootIdentifier(first: .random(in: 1 ... .max), second: .random(in: 1 ... .max)) }
+    let opened = retrying { unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC) }
+    guard opened.result >= 0 else { return unknown() }
+    defer { close(opened.result) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      retrying { unsafe read(opened.result, buffer.baseAddress, buffer.count) }.result
+    }
+    let digits = String(decoding: bytes.prefix(max(0, count)).filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+    guard let first = UInt64(digits.prefix(16), radix: 16), let second = UInt64(digits.dropFirst(16).prefix(16), radix: 16) else {
+      return unknown()
+    }
+    return BootIdentifier(first: first, second: second)
+  }()
+}

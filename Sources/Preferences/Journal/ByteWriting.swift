@@ -1,0 +1,50 @@
+extension [UInt8] {
+  /// Little-endian, as all numbers of the journal.
+  mutating func append<Number: FixedWidthInteger>(number: Number) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  mutating func replace<Number: FixedWidthInteger>(at offset: Int, number: Number) {
+    unsafe withUnsafeMutableBytes { unsafe $0.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self) }
+  }
+}
+
+/// Reads what `[UInt8].append(number:)` and others have written. Nil at the end, and from then on.
+@safe struct ByteReader {
+  let bytes: UnsafeRawBufferPointer
+  private(set) var offset: Int
+  let end: Int
+
+  /// - Parameter range: Within the bytes.
+  init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    unsafe self.bytes = unsafe bytes
+    offset = range.lowerBound
+    end = range.upperBound
+  }
+
+  var isAtEnd: Bool { offset == end }
+
+  mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+    let count = MemoryLayout<Number>.size
+    guard end - offset >= count else { return nil }
+    defer { offset += count }
+    return unsafe Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
+  }
+
+  mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+    guard count >= 0, end - offset >= count else { return nil }
+    defer { offset += count }
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  mutating func skip(_ count: Int) -> Bool {
+    guard count >= 0, end - offset >= count else { return false }
+    offset += count
+    return true
+  }
+
+  mutating func text(_ count: Int) -> String? {
+    guard let bytes = unsafe take(count) else { return nil }
+    return unsafe String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,128 @@
+import PropertyLists
+
+/// Walks the records of a journal without decoding them.
+///
+/// A record whose checksum is wrong, with a right one behind it, is damage: it is left out and counted. Without a right one behind
+/// it, it is where a writer ended in the middle of its work, and the end.
+@safe struct JournalScan {
+  struct Record {
+    let sequence: UInt64
+    /// Of the entries, in the bytes.
+    let entries: Range<Int>
+  }
+
+  struct Entry {
+    let kind: UInt8
+    let key: Range<Int>
+    let value: Range<Int>
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private let salt: UInt32
+  /// Behind the last record that was right.
+  private(set) var offset: Int
+  private var lastSequence: UInt64
+  /// Ranges that hold no record, though there are some behind them.
+  private(set) var damage: [Range<Int>] = []
+
+  init(_ bytes: UnsafeRawBufferPointer, from offset: Int, after sequence: UInt64, salt: UInt32) {
+    unsafe self.bytes = unsafe bytes
+    self.salt = salt
+    self.offset = offset
+    lastSequence = sequence
+  }
+
+  mutating func next() -> Record? {
+    if let record = record(at: offset) { return step(record) }
+    // Zeros and nothing else are not yet a record.
+    guard unsafe offset < bytes.count, let found = firstRecord(after: offset) else { return nil }
+    damage.append(offset..<found.entries.lowerBound - 16)
+    return step(found)
+  }
+
+  private mutating func step(_ record: Record) -> Record {
+    offset = record.entries.upperBound
+    lastSequence = record.sequence
+    return record
+  }
+
+  private func record(at start: Int) -> Record? {
+    var reader = unsafe ByteReader(bytes, start..<bytes.count)
+    guard unsafe start <= bytes.count, let count = reader.number(UInt32.self), count >= 8,
+      count <= JournalRecord.maximumBodyByteCount, let sum = reader.number(UInt32.self),
+      let body = unsafe reader.take(Int(count))
+    else { return nil }
+    let sequence = unsafe UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
+    // Equal in the base of a journal, whose records are of one moment.
+    guard sequence >= lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
+    return Record(sequence: sequence, entries: start + 16..<start + 8 + Int(count))
+  }
+
+  /// Damage is rare and small; a search that finds nothing must not take long either, whatever the bytes say.
+  private func firstRecord(after start: Int) -> Record? {
+    var work = 0
+    var candidate = start + 1
+    while unsafe candidate + 16 <= bytes.count {
+      let count = unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: candidate, as: UInt32.self)))
+      let sequence = unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: candidate + 8, as: UInt64.self))
+      if count >= 8, unsafe candidate + 8 + count <= bytes.count, sequence >= lastSequence,
+        sequence - lastSequence < 1 << 32
+      {
+        work += count
+        if let record = record(at: candidate) { return record }
+        guard work < 256 << 20 else { return nil }
+      }
+      candidate += 1
+    }
+    return nil
+  }
+
+  /// Whether a record is made of entries. Where it is not, though its checksum is right, a newer version has written it.
+  func isValid(_ record: Record) -> Bool {
+    var reader = unsafe ByteReader(bytes, record.entries)
+    while !reader.isAtEnd { guard nextEntry(&reader) != nil else { return false } }
+    return true
+  }
+
+  /// The entries of a valid record, in their order.
+  func forEachEntry(of record: Record, _ body: (Entry) -> Void) {
+    var reader = unsafe ByteReader(bytes, record.entries)
+    while !reader.isAtEnd, let entry = nextEntry(&reader) { body(entry) }
+  }
+
+  private func nextEntry(_ reader: inout ByteReader) -> Entry? {
+    guard let kind = reader.number(UInt8.self), let keyCount = reader.number(UInt32.self),
+      let valueCount = reader.number(UInt32.self)
+    else { return nil }
+    let key = reader.offset
+    guard reader.skip(Int(keyCount)), reader.skip(Int(valueCount)) else { return nil }
+    let value = key + Int(keyCount)
+    return Entry(kind: kind, key: key..<value, value: value..<value + Int(valueCount))
+  }
+
+  /// Nil where the entry says nothing that this version understands.
+  func decode(_ entry: Entry) -> JournalRecord.Entry? {
+    var keyReader = unsafe ByteReader(bytes, entry.key)
+    guard let key = keyReader.text(entry.key.count) else { return nil }
+    var reader = unsafe ByteReader(bytes, entry.value)
+    switch entry.kind {
+    case JournalRecord.Kind.set:
+      guard let value = ValueCoding.read(&reader), reader.isAtEnd else { return nil }
+      return .set(.init(key), value)
+    case JournalRecord.Kind.remove: return reader.isAtEnd ? .remove(.init(key)) : nil
+    case JournalRecord.Kind.exported:
+      guard let through = reader.number(UInt64.self) else { return nil }
+      if reader.isAtEnd { return .exported(nil, through: through) }
+      guard let inode = reader.number(UInt64.self), let size = reader.number(UInt64.self),
+        let modified = reader.number(Int64.self), reader.isAtEnd
+      else { return nil }
+      return .exported(FileIdentity(inode: inode, size: size, modified: modified), through: through)
+    default: return nil
+    }
+  }
+
+  /// Whether the key of an entry is this one.
+  func isKey(_ key: UnsafeRawBufferPointer, of entry: Entry) -> Bool {
+    unsafe entry.key.count == key.count && bytes[entry.key].elementsEqual(key)
+  }
+}

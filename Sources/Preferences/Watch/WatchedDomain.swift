@@ -1,0 +1,88 @@
+/// What the thread of `ChangeWatch` looks after. All functions are called on that thread, or at the end of the process.
+protocol WatchedDomain: AnyObject, Sendable {
+  var watchedDirectory: String { get }
+
+  /// Something has happened to the files of these names. Tells the observers.
+  /// - Returns: Whether it was something new to this process.
+  func filesHaveChanged(_ names: Set<String>) -> Bool
+
+  /// Looks again, without knowing that anything has happened.
+  func lookAgain() -> Bool
+
+  /// Does what is due.
+  /// - Returns: When something is due next, on the clock of `Deadline`; 0 for never.
+  func lookAfter(now: UInt64) -> UInt64
+
+  /// The process ends.
+  func finish()
+}
+
+extension FileDomain {
+  var watchedDirectory: String { directory.path }
+
+  func filesHaveChanged(_ names: Set<String>) -> Bool {
+    let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]
+    guard own.contains(where: names.contains) else { return false }
+    openIfNew()
+    let isNew = deliver()
+    // The journal and the lock change all the time; where they are replaced, the next write notices.
+    guard names.contains(own[0]) || withState({ $0.files == nil }) else { return isNew }
+    forgetVerification()
+    if hasFiles {
+      try? edit { _, _ in [] }
+    } else {
+      noteLocalChange()
+    }
+    return deliver() || isNew
+  }
+
+  func lookAgain() -> Bool { deliver() }
+
+  /// Takes in what others have done and tells the observers.
+  private func deliver() -> Bool {
+    let keys = withState { $0.foreign.take() }
+    guard !keys.isEmpty else { return false }
+    observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
+    return true
+  }
+
+  func lookAfter(now: UInt64) -> UInt64 {
+    if schedule.retryTime != 0, schedule.retryTime <= now {
+      schedule.retryIsDue(false)
+      do throws(PreferenceError) {
+        try edit { _, _ in [] }
+        schedule.syncIsDue(true)
+      } catch {
+        schedule.retryIsDue(true)
+      }
+    }
+    if schedule.syncTime != 0, schedule.syncTime <= now {
+      do throws(PreferenceError) {
+        try synchronize()
+        schedule.exportIsDue(true)
+        if withState({ $0.unexportedByteCount > max(64 << 10, $0.image.byteCount / 2) }) { try checkpoint() }
+      } catch {
+        PreferenceEvent.report([.unsaved(domain: name.name, error)])
+        schedule.retryIsDue(true)
+      }
+    }
+    if schedule.exportTime != 0, schedule.exportTime <= now {
+      schedule.exportIsDue(false)
+      do throws(PreferenceError) {
+        try checkpoint()
+      } catch {
+        PreferenceEvent.report([.notExported(domain: name.name, error)])
+      }
+    }
+    return schedule.nextTime
+  }
+
+  func finish() {
+    guard schedule.nextTime != 0, isFree(within: 1000) else { return }
+    do throws(PreferenceError) {
+      try checkpoint()
+    } catch {
+      PreferenceEvent.report([.notExported(domain: name.name, error)])
+    }
+  }
+}
