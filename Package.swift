@@ -7,9 +7,9 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
-    .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
     .library(name: "Preferences", targets: ["Preferences"]),
+    .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [

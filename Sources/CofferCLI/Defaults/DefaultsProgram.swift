@@ -1,3 +1,6 @@
+import CLinux
+import Glibc
+
 /// `coffer defaults …`, or `defaults …` where the program is called by that name. It takes macOS' grammar, which is not that of other
 /// commands, and starts before their parser does.
 enum DefaultsProgram {
@@ -15,6 +18,8 @@ enum DefaultsProgram {
 
   /// Runs it. What is returned is the exit status.
   static func run(_ arguments: [String]) -> Int32 {
+    // A limit on the size of files becomes an error, as a full disk is one.
+    coffer_signal_ignore(SIGXFSZ)
     do {
       let invocation = try DefaultsInvocation.parse(arguments)
       let session = DefaultsSession(

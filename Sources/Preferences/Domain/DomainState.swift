@@ -9,6 +9,12 @@ struct DomainState {
   var journal: OpenFile?
   var header: JournalHeader?
   var image = JournalImage()
+  /// Where only some values were read: the rest of them.
+  var indexed: IndexedJournal?
+  /// Keys of `indexed` whose values are in `image`.
+  private var fetched: Set<PropertyListDictionary.Key> = []
+  /// Whether to read no more of a long journal than what is asked for.
+  let isSparing: Bool
   /// The generation up to which `image` is known to be complete.
   var seen: UInt64?
   /// Why the values are not known, or not all of them.
@@ -27,10 +33,34 @@ struct DomainState {
   /// A journal whose content may not have reached the disk, though the system took it: it is never trusted again.
   var mustReplaceJournal = false
 
+  /// How much of the journal in use is known to have blocks on the disk.
+  var allocated = 0
   /// For records, again and again.
   var bytes: [UInt8] = []
 
-  init(_ paths: DomainPaths) { self.paths = paths }
+  init(_ paths: DomainPaths, isSparing: Bool) {
+    self.paths = paths
+    self.isSparing = isSparing
+  }
+
+  /// Sees to it that the value of a key is in `image`.
+  mutating func fetch(_ key: PropertyListDictionary.Key) {
+    guard let indexed, !indexed.known.contains(key), !fetched.contains(key) else { return }
+    do throws(PreferenceError) {
+      image.know(key, try indexed.value(forKey: key))
+      fetched.insert(key)
+    } catch {
+      try? complete()
+    }
+  }
+
+  /// Sees to it that all values are in `image`.
+  mutating func complete() throws(PreferenceError) {
+    guard indexed != nil else { return }
+    let content = files?.page.content
+    header = nil
+    try load(upTo: content, isSparing: false)
+  }
 
   /// The value as this process sees it.
   func value(forKey key: PropertyListDictionary.Key) -> PropertyListValue? {
@@ -82,7 +112,7 @@ struct DomainState {
     if header?.epoch == content.epoch, let journal {
       try readTail(journal, to: Int(clamping: content.length))
     } else {
-      try load(upTo: content)
+      try load(upTo: content, isSparing: isSparing && seen == nil)
     }
   }
 
@@ -94,7 +124,7 @@ struct DomainState {
       if header?.epoch == content.epoch, let journal {
         try readTail(journal, to: Int(clamping: content.length))
       } else {
-        try load(upTo: content)
+        try load(upTo: content, isSparing: isSparing && seen == nil)
       }
       if header?.epoch == content.epoch, image.position == Int(clamping: content.length) {
         seen = page.generation
@@ -113,6 +143,7 @@ struct DomainState {
 
   private mutating func readTail(_ journal: OpenFile, to length: Int) throws(PreferenceError) {
     guard length > image.position, let header else { return }
+    if indexed != nil { return try complete() }
     let bytes = try journal.read(at: image.position, count: length - image.position)
     image.read(bytes, salt: header.salt, &foreign)
   }
@@ -120,9 +151,18 @@ struct DomainState {
   /// The journal that lies at its path, or the property list where there is none.
   /// - Parameter content: How much of which journal is committed. Nil, or another journal: all that is right.
   /// - Throws: `damaged`, `newerFormat`, `symbolicLink`, `notAFile`, `accessDenied`, `io`, …
-  private mutating func load(upTo content: GenerationPage.Content?) throws(PreferenceError) {
+  private mutating func load(
+    upTo content: GenerationPage.Content?, isSparing: Bool = false
+  ) throws(PreferenceError) {
     guard let file = try Self.openJournal(paths) else { return try loadPlist() }
     guard let header = try readHeader(file) else { return try loadPlist() }
+    if isSparing, let content, content.epoch == header.epoch,
+      let found = try IndexedJournal(file, header, length: Int(clamping: content.length))
+    {
+      adopt(JournalImage(tail: found.tail, byteCount: Int(clamping: content.byteCount)), file, header)
+      indexed = found
+      return
+    }
     if try switchTo(file, header) {
       if let content, content.epoch == header.epoch { return try readTail(file, to: Int(clamping: content.length)) }
     }
@@ -157,7 +197,9 @@ struct DomainState {
 
   /// Where the new journal began with what this process knows, there is nothing to read but its tail.
   private mutating func switchTo(_ file: OpenFile, _ new: JournalHeader) throws(PreferenceError) -> Bool {
-    guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0 else { return false }
+    guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0, indexed == nil else {
+      return false
+    }
     try readTail(journal, to: Int(clamping: new.previousLength))
     guard image.position == Int(clamping: new.previousLength) else { return false }
     // The first record says which property list was written with it.
@@ -168,6 +210,7 @@ struct DomainState {
     self.journal = file
     header = new
     durablePosition = Int(clamping: new.baseLength)
+    allocated = 0
     return true
   }
 
@@ -177,11 +220,14 @@ struct DomainState {
   }
 
   mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
-    if seen != nil { foreign.note(from: image.values, to: new.values) }
+    if seen != nil, indexed == nil { foreign.note(from: image.values, to: new.values) }
     image = new
+    indexed = nil
+    fetched = []
     self.journal = journal
     self.header = header
     durablePosition = 0
+    allocated = 0
   }
 
   /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.

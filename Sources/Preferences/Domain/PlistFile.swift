@@ -24,8 +24,9 @@ struct PlistFile {
   }
 
   /// Puts a damaged file aside as `PATH.corrupt-DATE`, so that it can be looked at and is never overwritten.
+  /// - Parameter isReplaced: Another file is about to take its place: until then it stays at its path as well.
   /// - Returns: The new path.
-  static func quarantine(_ path: String) throws(PreferenceError) -> String {
+  static func quarantine(_ path: String, isReplaced: Bool = false) throws(PreferenceError) -> String {
     var now = time(nil)
     var parts = unsafe tm()
     unsafe gmtime_r(&now, &parts)
@@ -43,7 +44,7 @@ struct PlistFile {
         if errno == EPERM || errno == EOPNOTSUPP, unsafe access(new, F_OK) != 0, unsafe rename(path, new) == 0 { return new }
         throw PreferenceError(errno: errno, path)
       }
-      unsafe unlink(path)
+      if !isReplaced { unsafe unlink(path) }
       return new
     }
     throw PreferenceError(.io, "\(path): too many damaged files lie beside it")

@@ -26,8 +26,17 @@ public final class SearchLists: Sendable {
     }
   }
 
-  /// The user's own values of a domain, on any machine, as they are written.
+  /// The user's own values of a domain, on any machine. Asking makes no files.
   public func domain(_ name: DomainName) -> any WritableDomain {
-    source.domain(name, in: PreferenceDirectory(places.user), FileDomain.Options())
+    if let list = lists.withLock({ $0[name] }) { return list.own }
+    var options = FileDomain.Options()
+    options.isCreating = false
+    return source.domain(name, in: PreferenceDirectory(places.user), options)
+  }
+
+  /// Whether the administrator has set a value for the users of another application.
+  public func isForced(_ key: String, in name: DomainName) -> Bool {
+    if let list = lists.withLock({ $0[name] }) { return list.list.isForced(key) }
+    return EntryBuilder(places: places, source: source).managed(name).contains { $0.domain.value(forKey: key) != nil }
   }
 }

@@ -28,10 +28,9 @@ final class ValueObservation: Sendable {
     self.handler = handler
   }
 
-  /// Takes what is found now as known, without telling. To be called once, when `refresh` may come already.
-  /// - Returns: What is known.
-  @discardableResult
-  func start(in list: SearchList) -> PropertyListDictionary {
+  /// Takes what is found now as known. To be called once, when `refresh` may come already.
+  /// - Parameter tell: Gets what is known, before the handler gets anything.
+  func start(in list: SearchList, _ tell: (PropertyListDictionary) -> Void) {
     var known = PropertyListDictionary()
     if let key {
       known[key.name] = list.structure.search(key.name)
@@ -39,8 +38,8 @@ final class ValueObservation: Sendable {
       known = list.structure.values()
     }
     state.withLock { $0.known = known }
+    tell(known)
     work(list)
-    return known
   }
 
   /// Some entry of the list holds other values of these keys.

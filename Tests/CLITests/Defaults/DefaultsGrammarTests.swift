@@ -84,6 +84,24 @@ import Testing
     do { _ = try DefaultsInvocation.parse(arguments) } catch { #expect(error.status == .usage, "\(error.text)") }
   }
 
+  /// What the manual says of the arguments is what the parser takes.
+  @Test(arguments: DefaultsVerb.allCases) func argumentsOfTheVerbs(verb: DefaultsVerb) throws {
+    let required = verb.arguments.filter { !$0.hasSuffix("?") }
+    // Only a dictionary can stand behind the domain alone.
+    func words(_ names: [String]) -> [String] { names.map { $0 == "value" ? "{}" : "x" } }
+    for names in [required, verb.arguments] {
+      _ = try DefaultsInvocation.parse([verb.rawValue] + words(names) + verb.options)
+    }
+    for option in ["--json", "--not-a-secret"] where !verb.options.contains(option) && verb != .write && verb != .help {
+      #expect(throws: DefaultsFailure.self) { try DefaultsInvocation.parse([verb.rawValue, option] + words(required)) }
+    }
+    guard verb != .help else { return }
+    #expect(throws: DefaultsFailure.self) { try DefaultsInvocation.parse([verb.rawValue] + words(verb.arguments) + ["x"]) }
+    if !required.isEmpty {
+      #expect(throws: DefaultsFailure.self) { try DefaultsInvocation.parse([verb.rawValue] + words(required).dropLast()) }
+    }
+  }
+
   @Test func optionsStandBehindTheVerbOrLast() throws {
     let wanted = DefaultsInvocation(.read(.named("d"), key: "k"), isJSON: true)
     #expect(try Self.parse("read", "--json", "d", "k") == wanted)

@@ -49,7 +49,10 @@ extension DefaultsSession {
       if let problem { throw DefaultsFailure(problem, about: entry.path ?? entry.name) }
     }
     // The arguments and the registered values would be those of this process, which has none.
-    return list.explain(key).filter { $0.kind != .argument && $0.kind != .registration }
+    var others: Set<SearchEntry.Kind> = [.argument, .registration]
+    // Asked for by itself, the global domain has nothing above it.
+    if name == .global { others.formUnion([.applicationByHost, .application, .anyUserApplication]) }
+    return list.explain(key).filter { !others.contains($0.kind) }
   }
 }
 
