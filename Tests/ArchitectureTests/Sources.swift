@@ -25,7 +25,9 @@ struct SourceFile {
         let rest = words[(index + 1)...].filter {
           !["struct", "class", "enum", "protocol", "func", "typealias", "let", "var"].contains($0)
         }
-        return rest.first.map { String($0.split(separator: ".")[0]) }
+        // Not so in a text: "import <domain>".
+        guard let module = rest.first, module.first?.isLetter == true else { return nil }
+        return String(module.split(separator: ".")[0])
       })
   }
 
