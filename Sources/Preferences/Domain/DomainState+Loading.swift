@@ -35,6 +35,9 @@ extension DomainState {
       events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: new.damagedByteCount))
       // The property list has what was folded into it.
       if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+    } else if new.position < Int(clamping: header.baseLength) {
+      // The base was on the disk before it had this name.
+      journalIsDamaged = true
     }
     adopt(new, file, header)
   }

@@ -42,6 +42,7 @@ extension FileDomain {
       return []
     }
     try synchronize()
+    directory.removeLeftovers()
   }
 
   /// A checkpoint that leaves nothing behind in the files of what was removed or overwritten, but for what was put aside as damaged.

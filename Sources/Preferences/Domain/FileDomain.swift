@@ -149,7 +149,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     }
     PreferenceEvent.report(events)
     let edited = try result.get()
-    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake() }
+    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake(for: self) }
     if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
   }
 
@@ -285,6 +285,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteUnsaved() {
     local.add(1, ordering: .releasing)
-    if schedule.retryIsDue(true) { ChangeWatch.wake() }
+    if schedule.retryIsDue(true) { ChangeWatch.wake(for: self) }
   }
 }

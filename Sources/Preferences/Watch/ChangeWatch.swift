@@ -10,6 +10,8 @@ public enum ChangeWatch {
   private struct State {
     var isStarted = false
     var domains: [Reference] = []
+    /// Those with something to do, whether or not anybody else still holds them.
+    var due: [ObjectIdentifier: any WatchedDomain] = [:]
     /// To wake the thread.
     var event: Int32 = -1
   }
@@ -59,6 +61,17 @@ public enum ChangeWatch {
 
   static var domains: [any WatchedDomain] { state.withLock { $0.domains.compactMap(\.domain) } }
 
+  /// A domain that the program lets go of stays until its values are on the disk.
+  static func wake(for domain: any WatchedDomain) {
+    state.withLock { state in if state.isStarted { state.due[ObjectIdentifier(domain)] = domain } }
+    wake()
+  }
+
+  fileprivate static func release(_ domain: any WatchedDomain) {
+    // Whoever writes makes it due first, and has it held then.
+    state.withLock { state in if domain.nextTime == 0 { state.due[ObjectIdentifier(domain)] = nil } }
+  }
+
   static func wake() {
     let event = event.load(ordering: .acquiring)
     guard event >= 0 else { return }
@@ -95,6 +108,7 @@ private struct Watcher {
       var next: UInt64 = 0
       for domain in domains {
         let due = domain.lookAfter(now: now)
+        if due == 0 { ChangeWatch.release(domain) }
         if due != 0, next == 0 || due < next { next = due }
       }
       wait(until: next, isComplete: domains.allSatisfy { directories[$0.watchedDirectory] != nil })

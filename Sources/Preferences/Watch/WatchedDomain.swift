@@ -13,12 +13,17 @@ protocol WatchedDomain: AnyObject, Sendable {
   /// - Returns: When something is due next, on the clock of `Deadline`; 0 for never.
   func lookAfter(now: UInt64) -> UInt64
 
+  /// When something is due, as `lookAfter` says it.
+  var nextTime: UInt64 { get }
+
   /// The process ends.
   func finish()
 }
 
 extension FileDomain {
   var watchedDirectory: String { directory.path }
+
+  var nextTime: UInt64 { schedule.nextTime }
 
   func filesHaveChanged(_ names: Set<String>) -> Bool {
     let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]

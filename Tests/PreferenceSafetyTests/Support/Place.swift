@@ -42,7 +42,24 @@ final class Place {
     return lines
   }
 
-  var names: [String] { run("ls", "-A", path).sorted() }
+  var names: [String] {
+    guard let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Takes all files away, and leaves the directory.
+  func clear() {
+    _ = unsafe mkdir(path, 0o700)
+    for name in names { _ = unsafe unlink("\(path)/\(name)") }
+  }
 
   /// Nil where there is none, or it is no property list.
   func values() -> PropertyListDictionary? {
