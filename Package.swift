@@ -9,10 +9,12 @@ let package = Package(
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
     .library(name: "Preferences", targets: ["Preferences"]),
+    .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     // C
@@ -26,7 +28,8 @@ let package = Package(
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
-    .target(name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences"]),
+    .target(
+      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -34,7 +37,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "CLinux",
+        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -52,6 +55,12 @@ let package = Package(
       name: "PreferenceSafetyTests",
       dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
+    .testTarget(
+      name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
+    .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
+    .testTarget(
+      name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -59,9 +68,11 @@ let package = Package(
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["VaultCore", "CofferCLI", "CofferTesting"], path: "Fuzz",
+      name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
-    .testTarget(name: "CLITests", dependencies: ["CofferCLI", "VaultCore", "Storage"], exclude: ["README.md", "Transcripts"]),
+    .testTarget(
+      name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      exclude: ["README.md", "Transcripts"]),
     .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]

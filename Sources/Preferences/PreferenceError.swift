@@ -14,6 +14,8 @@ public struct PreferenceError: Error, Equatable, Sendable {
     public static let domainTooLarge = Self("domainTooLarge")
     /// More levels of arrays and dictionaries than `PropertyList.maximumDepth`. The detail names the key.
     public static let valueTooDeep = Self("valueTooDeep")
+    /// The value is none that a property list can hold, or has one inside. The detail is Apple's text for it.
+    public static let notAPropertyList = Self("notAPropertyList")
     /// The property list is damaged, and so is no store. It stays as it is.
     public static let damaged = Self("damaged")
     /// A newer version has written the journal.

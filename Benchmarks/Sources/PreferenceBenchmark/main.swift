@@ -5,7 +5,7 @@ import PropertyLists
 
 func now() -> Double {
   var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
+  clock_gettime(getenv("CPU") != nil ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 func each(_ name: String, _ count: Int, _ body: (Int) throws -> Void) rethrows {

@@ -15,16 +15,11 @@ extension DomainState {
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
     record.append(to: &bytes, salt: header.salt)
     let start = image.position
-    do throws(PreferenceError) {
-      try journal.write(bytes, at: start)
-    } catch {
-      // What was written of it is no record. On a full disk it may be just what somebody else needs.
-      ftruncate(journal.number, off_t(start))
-      throw error
-    }
+    let end = start + bytes.count
+    try write(journal, at: start)
     var changes = ChangeCollector(isWanted: isWanted)
     image.apply(entries, sequence: record.sequence, &changes)
-    image.advance(to: start + bytes.count)
+    image.advance(to: end)
     do throws(PreferenceError) {
       try commit(files)
     } catch {
@@ -35,6 +30,29 @@ extension DomainState {
     }
     noteSize()
     return changes.take()
+  }
+
+  /// Writes `bytes`. Where they reach beyond what the file has, zeros come behind: to write where there are blocks already takes a
+  /// third off the time of a synchronization, and works on a full disk.
+  private mutating func write(_ journal: OpenFile, at start: Int) throws(PreferenceError) {
+    let end = start + bytes.count
+    if end <= allocated { return try journal.write(bytes, at: start) }
+    let chunk = min(max(4096, start), 64 << 10)
+    let padded = (end / chunk + 1) * chunk
+    do throws(PreferenceError) {
+      try journal.write(bytes + [UInt8](repeating: 0, count: padded - end), at: start)
+      allocated = padded
+    } catch {
+      guard error.code == .full else { throw error }
+      do throws(PreferenceError) {
+        try journal.write(bytes, at: start)
+      } catch {
+        // What was written is no record before it is committed. On a full disk it may be just what somebody else needs.
+        ftruncate(journal.number, off_t(start))
+        allocated = 0
+        throw error
+      }
+    }
   }
 
   private mutating func noteSize() {
@@ -68,14 +86,22 @@ extension DomainState {
   ///
   /// The property list that goes with it must have been written before, or be the one that was read.
   mutating func replaceJournal(_ files: DomainFiles) throws(PreferenceError) {
+    try complete()
     var new = JournalHeader.following(epoch: header?.epoch ?? 0, length: UInt64(image.position))
     let sequence = image.sequence + 1
     var bytes = [UInt8](repeating: 0, count: JournalHeader.byteCount)
     bytes.reserveCapacity(image.byteCount + image.values.count * 32 + 256)
     let exported = JournalRecord.Entry.exported(image.exported, through: sequence)
     JournalRecord(sequence: sequence, entries: [exported]).append(to: &bytes, salt: new.salt)
+    var offsets: [UInt32] = []
     for (key, value) in image.values.entries.sorted(by: { $0.key < $1.key }) where image.unexported[key] == nil {
+      offsets.append(UInt32(bytes.count))
       JournalRecord(sequence: sequence, entries: [.set(key, value)]).append(to: &bytes, salt: new.salt)
+    }
+    // A short journal is read faster as a whole.
+    if bytes.count > IndexedJournal.leastByteCount {
+      new.indexOffset = UInt32(bytes.count)
+      JournalRecord(sequence: sequence, entries: [.index(offsets)]).append(to: &bytes, salt: new.salt)
     }
     // Behind `through`, as they are not in the property list.
     for key in image.unexported.keys.sorted() {
@@ -101,6 +127,7 @@ extension DomainState {
     isJournalGone = false
     image.restart(sequence: sequence, position: bytes.count)
     durablePosition = bytes.count
+    allocated = bytes.count
     mustReplaceJournal = false
     journalIsDamaged = false
     try commit(files)
@@ -110,6 +137,7 @@ extension DomainState {
   mutating func mergeEditedPlist(_ files: DomainFiles) {
     do throws(PreferenceError) {
       guard try FileIdentity.at(paths.plist) != image.exported else { return }
+      try complete()
       let list = try PlistFile(path: paths.plist).read()
       guard header != nil else {
         adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)

@@ -9,6 +9,12 @@ struct DomainState {
   var journal: OpenFile?
   var header: JournalHeader?
   var image = JournalImage()
+  /// Where only some values were read: the rest of them.
+  var indexed: IndexedJournal?
+  /// Keys of `indexed` whose values are in `image`.
+  var fetched: Set<PropertyListDictionary.Key> = []
+  /// Whether to read no more of a long journal than what is asked for.
+  let isSparing: Bool
   /// The generation up to which `image` is known to be complete.
   var seen: UInt64?
   /// Why the values are not known, or not all of them.
@@ -35,10 +41,34 @@ struct DomainState {
   /// A journal whose content may not have reached the disk, though the system took it: it is never trusted again.
   var mustReplaceJournal = false
 
+  /// How much of the journal in use is known to have blocks on the disk.
+  var allocated = 0
   /// For records, again and again.
   var bytes: [UInt8] = []
 
-  init(_ paths: DomainPaths) { self.paths = paths }
+  init(_ paths: DomainPaths, isSparing: Bool) {
+    self.paths = paths
+    self.isSparing = isSparing
+  }
+
+  /// Sees to it that the value of a key is in `image`.
+  mutating func fetch(_ key: PropertyListDictionary.Key) {
+    guard let indexed, !indexed.known.contains(key), !fetched.contains(key) else { return }
+    do throws(PreferenceError) {
+      image.know(key, try indexed.value(forKey: key))
+      fetched.insert(key)
+    } catch {
+      try? complete()
+    }
+  }
+
+  /// Sees to it that all values are in `image`.
+  mutating func complete() throws(PreferenceError) {
+    guard indexed != nil else { return }
+    let content = files?.page.content
+    header = nil
+    try load(upTo: content, isSparing: false)
+  }
 
   /// The value as this process sees it.
   func value(forKey key: PropertyListDictionary.Key) -> PropertyListValue? {
@@ -106,7 +136,7 @@ struct DomainState {
       if header != nil || seen == nil { try loadPlist() }
       return
     }
-    if try !readTail(upTo: content) { try load(upTo: content) }
+    if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
   }
 
   /// Within the lock of the writers: all that is committed, and what the page says is put right where it is not so.
@@ -115,7 +145,7 @@ struct DomainState {
     let page = files.page
     let content = page.content
     if let content, content.epoch != 0 {
-      if try !readTail(upTo: content) { try load(upTo: content) }
+      if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
       if header?.epoch == content.epoch, image.position == Int(clamping: content.length) {
         try page.announceForgotten()
         seen = page.generation
@@ -139,7 +169,7 @@ struct DomainState {
 
   /// - Returns: Whether this process now knows all that is committed. Not so where the journal is another one, or damaged, or where
   ///   this process has read what a writer did not live to commit.
-  private mutating func readTail(upTo content: GenerationPage.Content) throws(PreferenceError) -> Bool {
+  mutating func readTail(upTo content: GenerationPage.Content) throws(PreferenceError) -> Bool {
     guard header?.epoch == content.epoch, let journal else { return false }
     let length = Int(clamping: content.length)
     let damage = image.damagedByteCount
@@ -147,120 +177,10 @@ struct DomainState {
     return image.position == length && image.damagedByteCount == damage
   }
 
-  private mutating func readTail(_ journal: OpenFile, to length: Int) throws(PreferenceError) {
+  mutating func readTail(_ journal: OpenFile, to length: Int) throws(PreferenceError) {
     guard length > image.position, let header else { return }
+    if indexed != nil { return try complete() }
     let bytes = try journal.read(at: image.position, count: length - image.position)
     image.read(bytes, salt: header.salt, &foreign)
-  }
-
-  /// The journal that lies at its path, or the property list where there is none.
-  /// - Parameter content: How much of which journal is committed. Nil, or another journal: all that is right.
-  /// - Throws: `damaged`, `newerFormat`, `symbolicLink`, `notAFile`, `accessDenied`, `io`, …
-  private mutating func load(upTo content: GenerationPage.Content?) throws(PreferenceError) {
-    isJournalGone = false
-    guard let file = try Self.openJournal(paths) else { return try keepWhatIsKnown() }
-    guard let header = try readHeader(file) else { return try salvage(file) }
-    if try switchTo(file, header) {
-      if let content, content.epoch == header.epoch, try readTail(upTo: content) { return }
-    }
-    let size = Int(try file.status().st_size)
-    let length = content?.epoch == header.epoch ? min(size, Int(clamping: content?.length ?? 0)) : size
-    var new = JournalImage()
-    new.advance(to: JournalHeader.byteCount)
-    var nobody = ChangeCollector(isWanted: false)
-    let bytes = try file.read(at: new.position, count: max(0, length - new.position))
-    new.read(bytes, salt: header.salt, &nobody)
-    new.noteBase(Int(clamping: header.baseLength))
-    if new.damagedByteCount > 0 {
-      journalIsDamaged = true
-      events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: new.damagedByteCount))
-      // The property list has what was folded into it.
-      if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
-    } else if new.position < Int(clamping: header.baseLength) {
-      // The base was on the disk before it had this name.
-      journalIsDamaged = true
-    }
-    adopt(new, file, header)
-  }
-
-  /// Somebody has taken the journal away. What this process knows of it is still so, and is written again by the next writer.
-  private mutating func keepWhatIsKnown() throws(PreferenceError) {
-    guard header != nil, let journal else { return try loadPlist() }
-    isJournalGone = true
-    try readTail(journal, to: Int(try journal.status().st_size))
-  }
-
-  /// The records of a journal whose header is damaged.
-  private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
-    guard header == nil else { return try keepWhatIsKnown() }
-    let bytes = try file.read(at: 0, count: Int(try file.status().st_size))
-    guard let salt = JournalSalvage.salt(of: bytes) else { return try loadPlist() }
-    var new = JournalImage()
-    var nobody = ChangeCollector(isWanted: false)
-    new.read(bytes, salt: salt, &nobody)
-    if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
-    adopt(new, nil, nil)
-  }
-
-  /// Nil where it is damaged.
-  private mutating func readHeader(_ file: OpenFile) throws(PreferenceError) -> JournalHeader? {
-    do throws(PreferenceError) {
-      return try JournalHeader(file.read(at: 0, count: JournalHeader.byteCount), paths.journal)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      journalIsDamaged = true
-      events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: JournalHeader.byteCount))
-      return nil
-    }
-  }
-
-  /// Where the new journal began with what this process knows, there is nothing to read but its tail.
-  private mutating func switchTo(_ file: OpenFile, _ new: JournalHeader) throws(PreferenceError) -> Bool {
-    guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0 else { return false }
-    try readTail(journal, to: Int(clamping: new.previousLength))
-    guard image.position == Int(clamping: new.previousLength) else { return false }
-    // The first record says which property list was written with it.
-    let count = min(Int(clamping: new.baseLength), 128) - JournalHeader.byteCount
-    let bytes = try file.read(at: JournalHeader.byteCount, count: max(0, count))
-    guard image.readExport(bytes, salt: new.salt) else { return false }
-    image.skipBase(Int(clamping: new.baseLength))
-    self.journal = file
-    header = new
-    nameIsDurable = false
-    durablePosition = Int(clamping: new.baseLength)
-    return true
-  }
-
-  private mutating func loadPlist() throws(PreferenceError) {
-    let list = try PlistFile(path: paths.plist).read()
-    adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
-  }
-
-  mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
-    if seen != nil { foreign.note(from: image.values, to: new.values) }
-    image = new
-    self.journal = journal
-    self.header = header
-    durablePosition = 0
-    nameIsDurable = false
-  }
-
-  /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.
-  private mutating func mergeInMemory() throws(PreferenceError) {
-    guard header != nil, try FileIdentity.at(paths.plist) != image.exported,
-      let list = try? PlistFile(path: paths.plist).read()
-    else { return }
-    var merged = JournalImage(image.merged(with: list.values), exported: list.identity)
-    merged.skipBase(image.position)
-    image = merged
-  }
-
-  private static func openJournal(_ paths: DomainPaths) throws(PreferenceError) -> OpenFile? {
-    do throws(PreferenceError) {
-      return try OpenFile.open(paths.journal, O_RDWR)
-    } catch {
-      guard error.code == .accessDenied || error.code == .readOnly else { throw error }
-      return try OpenFile.open(paths.journal, O_RDONLY)
-    }
   }
 }

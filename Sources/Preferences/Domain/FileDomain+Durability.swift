@@ -56,11 +56,23 @@ extension FileDomain {
     }
   }
 
+  /// For programs that end: `synchronize()`, and `checkpoint()` where that takes little time, or was put off long enough.
+  ///
+  /// So the time it takes to set a value does not grow with the number of values.
+  /// - Throws: as `checkpoint`.
+  public func settle() throws(PreferenceError) {
+    let isDue = withState { state in
+      state.mustExport
+        && (state.image.byteCount < 32 << 10 || state.unexportedByteCount > max(64 << 10, state.image.byteCount / 2))
+    }
+    if isDue { try checkpoint() } else { try synchronize() }
+  }
+
   private func export() throws(PreferenceError) {
     // Somebody who edits the property list at the same time makes it start again, but not for ever.
     for _ in 0..<3 {
-      let (values, sequence, isNeeded) = withState { ($0.image.values, $0.image.sequence, $0.mustExport) }
-      guard isNeeded else { return }
+      guard withState({ $0.mustExport }) else { return }
+      let (values, sequence) = try withCompleteState { ($0.image.values, $0.image.sequence) }
       let bytes: [UInt8]
       do throws(PropertyListError) {
         bytes = try PropertyList.writeExactly(.dictionary(values))
@@ -100,11 +112,11 @@ extension FileDomain {
 }
 
 extension DomainState {
-  var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && !image.values.isEmpty) }
+  var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && image.byteCount > 0) }
 
-  /// Most of what lies in the journal has been overwritten since.
+  /// Most of it came after the base: it holds much that was overwritten since, or much that is in no index.
   var isJournalWasteful: Bool {
-    journalIsDamaged || image.position > 64 << 10 && image.position > 2 * (image.byteCount + 32 * image.values.count)
+    journalIsDamaged || image.position > 64 << 10 && image.position > 2 * Int(clamping: header?.baseLength ?? 0)
   }
 
   /// Bytes of the journal that are not yet in the property list.

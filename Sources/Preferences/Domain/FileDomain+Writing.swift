@@ -28,8 +28,9 @@ extension FileDomain {
   /// - Throws: as `set`.
   public func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) {
     for (key, value) in values.unsorted { try Self.check(key, value) }
-    try change { state in
-      state.values.entries(to: values)
+    try change { state throws(PreferenceError) in
+      try state.complete()
+      return state.values.entries(to: values)
     }
   }
 
@@ -39,6 +40,7 @@ extension FileDomain {
   public func update(_ key: String, _ body: (PropertyListValue?) -> PropertyListValue?) throws(PreferenceError) {
     try change { state throws(PreferenceError) in
       let key = PropertyListDictionary.Key(key)
+      state.fetch(key)
       let new = body(state.value(forKey: key))
       try Self.check(key.name, new)
       return state.entry(key, new).map { [$0] } ?? []
@@ -56,6 +58,7 @@ extension FileDomain {
       guard !error.code.isRefusal else { return error }
       let (old, isFirst) = withState { state in
         let key = PropertyListDictionary.Key(key)
+        state.fetch(key)
         defer { state.unsaved[key] = .some(value) }
         return (state.value(forKey: key), state.unsaved.isEmpty)
       }
@@ -96,12 +99,13 @@ extension DomainState {
     switch entry {
     case .set(let key, let value): image.values[key] == value
     case .remove(let key): image.values[key] == nil
-    case .exported: true
+    case .exported, .index: true
     }
   }
 
   /// Nil where it is so already.
-  func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
+  mutating func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
+    fetch(key)
     guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
     return value.map { .set(key, $0) } ?? .remove(key)
   }
@@ -123,7 +127,7 @@ extension DomainState {
             .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(PreferenceLimits.domainByteCount) are allowed")
         }
       case .remove(let key): count -= JournalImage.byteCount(key, image.values[key])
-      case .exported: break
+      case .exported, .index: break
       }
     }
   }

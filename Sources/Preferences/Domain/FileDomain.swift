@@ -17,6 +17,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     public var isCreating = true
     /// How long to wait for another process, in milliseconds.
     public var timeout: UInt64 = 2000
+    /// Reads of a large domain only what is asked for, until something else is needed. For programs that use one value and end.
+    public var isSparing = false
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
 
@@ -51,7 +53,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     self.directory = directory
     self.options = options
     paths = DomainPaths(name, in: directory)
-    state = Mutex(DomainState(paths))
+    state = Mutex(DomainState(paths, isSparing: options.isSparing))
     open()
     ChangeWatch.add(self)
   }
@@ -67,11 +69,18 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   public func value(forKey key: String) -> PropertyListValue? {
     let key = PropertyListDictionary.Key(key)
-    return read { $0.value(forKey: key) }
+    return read { state in
+      state.fetch(key)
+      return state.value(forKey: key)
+    }
   }
 
   public func values() -> PropertyListDictionary {
-    read { $0.values }
+    read { state in
+      // Why it is not possible is said by `problem`.
+      try? state.complete()
+      return state.values
+    }
   }
 
   /// Bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
@@ -232,8 +241,23 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }
 
+  func withCompleteState<Result: Sendable>(_ body: (inout DomainState) -> Result) throws(PreferenceError) -> Result {
+    let result = withState { state -> Swift.Result<Result, PreferenceError> in
+      do throws(PreferenceError) {
+        try state.complete()
+        return .success(body(&state))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
   func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
-    withState { $0.problem == nil && $0.unsaved.isEmpty && $0.image.values[key] == value }
+    withState { state in
+      state.fetch(key)
+      return state.problem == nil && state.unsaved.isEmpty && state.image.values[key] == value
+    }
   }
 
   /// For the end of the process: another thread may hold the lock, and never give it back.

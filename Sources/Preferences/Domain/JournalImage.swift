@@ -28,6 +28,15 @@ struct JournalImage {
     byteCount = Self.byteCount(of: values)
   }
 
+  /// Of a journal that is not read as a whole: see `IndexedJournal`.
+  init(tail: JournalImage, byteCount: Int) {
+    self = tail
+    self.byteCount = byteCount
+  }
+
+  /// What a journal that is not read as a whole holds for a key.
+  mutating func know(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) { values[key] = value }
+
   static func byteCount(of values: PropertyListDictionary) -> Int {
     values.entries.reduce(0) { $0 + byteCount($1.key, $1.value) }
   }
@@ -46,7 +55,10 @@ struct JournalImage {
       while let record = scan.next() {
         // What a newer version has written is left out.
         if scan.isValid(record) {
-          scan.forEachEntry(of: record) { if let entry = scan.decode($0) { apply(entry, record.sequence, &changes) } }
+          scan.forEachEntry(of: record) {
+            guard $0.kind != JournalRecord.Kind.index, let entry = scan.decode($0) else { return }
+            apply(entry, record.sequence, &changes)
+          }
         }
         sequence = record.sequence
         advance(to: start + scan.offset)
@@ -80,6 +92,9 @@ struct JournalImage {
     damagedByteCount = 0
     skipBase(position)
   }
+
+  /// Only what lies behind is going to be read.
+  mutating func restart(at position: Int) { self.position = position }
 
   /// The base of a journal that was read from its start.
   mutating func noteBase(_ length: Int) { exportPosition = max(exportPosition, length) }
@@ -120,6 +135,7 @@ struct JournalImage {
       exportedThrough = through
       exportIsNew = true
       unexported = unexported.filter { $0.value > through && $0.value != sequence }
+    case .index: break
     }
   }
 

@@ -9,12 +9,15 @@ struct JournalRecord {
     case remove(PropertyListDictionary.Key)
     /// The property list holds all records up to `through`, and was this file. Nil: there was no property list.
     case exported(FileIdentity?, through: UInt64)
+    /// Where the records of the base lie, in the order of their keys: each holds one key.
+    case index([UInt32])
   }
 
   enum Kind {
     static let set: UInt8 = 1
     static let remove: UInt8 = 2
     static let exported: UInt8 = 3
+    static let index: UInt8 = 4
   }
 
   static let headByteCount = 8
@@ -66,6 +69,10 @@ struct JournalRecord {
         bytes.append(number: file.size)
         bytes.append(number: file.modified)
       }
+      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount))
+    case .index(let offsets):
+      head(Kind.index, "")
+      for offset in offsets { bytes.append(number: offset) }
       bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount))
     }
   }

@@ -53,6 +53,7 @@ import PropertyLists
       let body = unsafe reader.take(Int(count))
     else { return nil }
     let sequence = unsafe UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
+    // Equal in the base of a journal, whose records are of one moment.
     guard sequence >= lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
     return Record(sequence: sequence, entries: start + 16..<start + 8 + Int(count))
   }
@@ -116,12 +117,12 @@ import PropertyLists
         let modified = reader.number(Int64.self), reader.isAtEnd
       else { return nil }
       return .exported(FileIdentity(inode: inode, size: size, modified: modified), through: through)
+    case JournalRecord.Kind.index:
+      var offsets: [UInt32] = []
+      offsets.reserveCapacity(entry.value.count / 4)
+      while let offset = reader.number(UInt32.self) { offsets.append(offset) }
+      return .index(offsets)
     default: return nil
     }
-  }
-
-  /// Whether the key of an entry is this one.
-  func isKey(_ key: UnsafeRawBufferPointer, of entry: Entry) -> Bool {
-    unsafe entry.key.count == key.count && bytes[entry.key].elementsEqual(key)
   }
 }

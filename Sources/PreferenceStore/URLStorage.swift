@@ -1,0 +1,33 @@
+internal import Foundation
+internal import Preferences
+internal import PropertyLists
+
+/// URLs as settings: a file as its path, so that people can read and write it; any other in an archive.
+extension PropertyListValue {
+  /// - Throws: `notAPropertyList` where it cannot be archived.
+  init(url: URL, forKey key: String) throws(PreferenceError) {
+    if url.isFileURL {
+      self = .string(Self.abbreviated(url.absoluteURL.path))
+      return
+    }
+    guard let data = try? NSKeyedArchiver.archivedData(withRootObject: url as NSURL, requiringSecureCoding: true) else {
+      throw PreferenceError(.notAPropertyList, "Attempt to insert non-property list object \(url) for key \(key)")
+    }
+    self = .data(Array(data))
+  }
+
+  var fileOrArchivedURL: URL? {
+    switch self {
+    case .string(let path): URL(fileURLWithPath: NSString(string: path).expandingTildeInPath)
+    case .data(let bytes): KeyedArchive(bytes)?.url
+    default: nil
+    }
+  }
+
+  private static func abbreviated(_ path: String) -> String {
+    let home = NSHomeDirectory()
+    guard home.utf8.count > 1 else { return path }
+    if path == home { return "~" }
+    return path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
+  }
+}

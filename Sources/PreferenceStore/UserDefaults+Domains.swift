@@ -1,0 +1,54 @@
+internal import Foundation
+public import Preferences
+internal import PropertyLists
+internal import Synchronization
+
+extension UserDefaults {
+  /// What each place of the list says about the key, in the order of the search; the first with a value is the one that counts.
+  public func explain(_ key: String) -> [SearchFinding] { list.explain(key) }
+
+  /// The places of the list, in the order of the search.
+  public func domains() -> [SearchEntry] { list.entries }
+
+  func edit(_ suiteName: String, _ body: (DomainName) -> Void) {
+    do throws(PreferenceError) {
+      body(try DomainName(suiteName))
+    } catch {
+      Diagnostics.unusable(error)
+    }
+  }
+
+  func volatileValues(_ name: String) -> [String: Any] {
+    lists.volatileDomains[name]?.values().foundationDictionary ?? [:]
+  }
+
+  func setVolatileValues(_ values: [String: Any], _ name: String) {
+    let values = orTrap { () throws(PreferenceError) in try PropertyListDictionary(storing: values) }
+    lists.volatileDomains.set(values, forName: name)
+  }
+
+  func persistentValues(_ name: String) -> [String: Any]? {
+    guard let name = try? DomainName(name) else { return nil }
+    let values = lists.domain(name).values()
+    return values.isEmpty ? nil : values.foundationDictionary
+  }
+
+  func setPersistentValues(_ values: [String: Any], _ name: String) {
+    let values = orTrap { () throws(PreferenceError) in try PropertyListDictionary(storing: values) }
+    do throws(PreferenceError) {
+      let domain = lists.domain(try DomainName(name))
+      let keys = Mutex<[String]?>(nil)
+      let observation = domain.observe { change in
+        if change.origin == .thisProcess { keys.withLock { $0 = change.keys.map(\.name) } }
+      }
+      try domain.replaceAll(with: values)
+      observation.cancel()
+      // A change in a domain of the list was posted by the list.
+      let changed = keys.withLock { $0 }
+      if changed != nil, list.entries.contains(where: { $0.domain === domain }) { return }
+      post(SearchListChange(origin: .thisProcess, keys: changed ?? []))
+    } catch {
+      Diagnostics.unusable(error)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import Foundation
+public import Preferences
+internal import PropertyLists
+
+extension UserDefaults {
+  func object<Value>(forKey key: String, as type: Value.Type) -> Value? {
+    list.value(forKey: key)?.foundationValue as? Value
+  }
+
+  func write(_ value: PropertyListValue?, _ key: String) {
+    if let error = application.own.keep(value, forKey: key) { Diagnostics.notSaved(error, application.name) }
+  }
+
+  /// As `set(_:forKey:)`, but says what it cannot do.
+  /// - Throws: `notAPropertyList` with Apple's text; `valueTooLarge`, `domainTooLarge`, `keyTooLong`, `valueTooDeep`; `full`,
+  ///   `accessDenied`, `readOnly`, … where the files cannot be written. Then nothing has changed.
+  public func store(_ value: Any?, forKey key: String) throws(PreferenceError) {
+    guard let value else { return try application.own.set(nil, forKey: key) }
+    try application.own.set(try PropertyListValue(storing: value, forKey: key), forKey: key)
+  }
+
+  /// Sets those of the values whose keys have none in any place of the list, all at once: first values that, unlike registered ones, are
+  /// stored, so that another default in a later version does not change them.
+  /// - Returns: The keys that were set.
+  /// - Throws: As `store(_:forKey:)`. Then none was set.
+  @discardableResult
+  public func seed(_ values: [String: Any]) throws(PreferenceError) -> [String] {
+    let edits = try PropertyListValue.edits(values).filter { list.value(forKey: $0.key) == nil }
+    if !edits.isEmpty { try application.own.apply(edits) }
+    return edits.map(\.key)
+  }
+
+  func synchronizeDomain() -> Bool {
+    do throws(PreferenceError) {
+      try application.own.synchronize()
+      return true
+    } catch {
+      Diagnostics.notSynchronized(error, application.name)
+      return false
+    }
+  }
+
+  func post(_ change: SearchListChange) {
+    NotificationCenter.default.post(
+      name: Self.didChangeNotification, object: self,
+      userInfo: [Self.changedKeysKey: change.keys, Self.isExternalKey: change.origin == .otherProcess])
+  }
+}

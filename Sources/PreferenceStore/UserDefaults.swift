@@ -1,0 +1,155 @@
+public import Foundation
+internal import Preferences
+internal import PropertyLists
+
+/// The settings of a program: read through the search list of its domain, written to the user's own values of it.
+///
+/// A drop-in for Foundation's class, with the semantics of Apple's: `import class PreferenceStore.UserDefaults` beside `Foundation`.
+/// What is set is read back at once by every thread, by other processes at their next read, and survives the end of the process; it is
+/// on the disk within 250 ms, or when `synchronize()` returns. Not for secrets: the files are plain property lists.
+///
+/// A value is at most 1 MiB, a domain 4 MiB, a key 4096 bytes; what is larger is refused, which the log says and `store(_:forKey:)`
+/// throws. Where the disk refuses, values live in memory until it takes them.
+///
+/// Thread-safe. Observers run outside of all locks and may change settings.
+open class UserDefaults: NSObject, @unchecked Sendable {
+  let lists: SearchLists
+  let application: ApplicationList
+  var list: SearchList { application.list }
+  /// Set once, before anybody else has this object.
+  private var observation: PreferenceObservation?
+
+  private static let shared = UserDefaults(ProcessStore.lists, ProcessStore.domainName, isForEver: true)
+
+  /// The settings of this program: those of its bundle identifier, or where it has none, of its name.
+  open class var standard: UserDefaults { shared }
+
+  /// Has no effect, as Apple's: the settings are never held back from anybody.
+  open class func resetStandardUserDefaults() {}
+
+  /// Another object for the settings of this program.
+  public convenience override init() {
+    self.init(ProcessStore.lists, ProcessStore.domainName)
+  }
+
+  /// The settings under a name that several programs of the user may share. Nil as a name stands for those of this program.
+  ///
+  /// Nil for the program's own name and `NSGlobalDomain`, which are in every list already, and for names that are no safe file names:
+  /// empty, of more than 200 bytes, with a slash or a control character, or with a dot in front.
+  public convenience init?(suiteName: String?) {
+    self.init(ProcessStore.lists, ProcessStore.domainName, suiteName: suiteName)
+  }
+
+  package convenience init?(_ lists: SearchLists, _ domainName: DomainName, suiteName: String?) {
+    guard let suiteName else {
+      self.init(lists, domainName)
+      return
+    }
+    guard let name = try? DomainName(suiteName), name != domainName, name != .global else { return nil }
+    self.init(lists, name)
+  }
+
+  /// - Parameter isForEver: Whether the object stays as long as the process. One that is observed weakly is slower to read.
+  package init(_ lists: SearchLists, _ name: DomainName, isForEver: Bool = false) {
+    Diagnostics.start()
+    self.lists = lists
+    application = lists.list(name)
+    super.init()
+    observation = isForEver ? list.observeChanges { [self] in post($0) } : list.observeChanges { [weak self] in self?.post($0) }
+  }
+
+  // MARK: Reading. Missing values and those of another type are nil, 0 or false.
+
+  /// A property list value: `String`, `Int`, `UInt64` where that is too small, `Double`, `Bool`, `Date`, `Data`, `[Any]`,
+  /// `[String: Any]`.
+  open func object(forKey defaultName: String) -> Any? { list.value(forKey: defaultName)?.foundationValue }
+
+  /// Of a number its decimal text, "1" for true.
+  open func string(forKey defaultName: String) -> String? { list.string(forKey: defaultName) }
+
+  open func array(forKey defaultName: String) -> [Any]? { object(forKey: defaultName, as: [Any].self) }
+  open func dictionary(forKey defaultName: String) -> [String: Any]? { object(forKey: defaultName, as: [String: Any].self) }
+  open func data(forKey defaultName: String) -> Data? { object(forKey: defaultName, as: Data.self) }
+
+  /// Nil where one element is no text.
+  open func stringArray(forKey defaultName: String) -> [String]? { list.value(forKey: defaultName)?.coercedToStringArray }
+
+  /// Cut to a whole number in the range of `Int`. Of a text, the number it starts with; 1 for `YES`.
+  open func integer(forKey defaultName: String) -> Int { list.integer(forKey: defaultName) }
+
+  /// The nearest `Float`. Of a text, the number it starts with.
+  open func float(forKey defaultName: String) -> Float { list.float(forKey: defaultName) }
+
+  /// Of a text, the number it starts with.
+  open func double(forKey defaultName: String) -> Double { list.double(forKey: defaultName) }
+
+  /// Whether a number is not 0; whether a text starts with `Y`, `T` or a number that is not 0.
+  open func bool(forKey defaultName: String) -> Bool { list.bool(forKey: defaultName) }
+
+  /// Of a text, the file with this path, with `~` expanded; of data, the URL archived in it. A file that was moved is not found by it.
+  open func url(forKey defaultName: String) -> URL? { list.value(forKey: defaultName)?.fileOrArchivedURL }
+
+  open func value(forKey key: String) -> Any? { object(forKey: key) }
+
+  // MARK: Writing. Only the user's own values of the domain change; nil removes, and what other places say shows again.
+
+  /// - Precondition: A property list value, an `NSNumber`, `NSString`, …, or a URL. For others the program ends, with Apple's text;
+  ///   `store(_:forKey:)` throws instead.
+  open func set(_ value: Any?, forKey defaultName: String) {
+    guard let value else { return removeObject(forKey: defaultName) }
+    write(orTrap { () throws(PreferenceError) in try PropertyListValue(storing: value, forKey: defaultName) }, defaultName)
+  }
+
+  open func set(_ value: Int, forKey defaultName: String) { write(.integer(Int64(value)), defaultName) }
+  open func set(_ value: Float, forKey defaultName: String) { write(.real(Double(value)), defaultName) }
+  open func set(_ value: Double, forKey defaultName: String) { write(.real(value), defaultName) }
+  open func set(_ value: Bool, forKey defaultName: String) { write(.boolean(value), defaultName) }
+
+  /// A file as its path, with `~` for the home directory; any other URL archived.
+  open func set(_ url: URL?, forKey defaultName: String) {
+    guard let url else { return removeObject(forKey: defaultName) }
+    write(orTrap { () throws(PreferenceError) in try PropertyListValue(url: url, forKey: defaultName) }, defaultName)
+  }
+
+  open func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
+  open func removeObject(forKey defaultName: String) { write(nil, defaultName) }
+
+  /// Values for keys that have none anywhere else, in every list of this process. They are never stored: register them at each start.
+  open func register(defaults registrationDictionary: [String: Any]) {
+    let edits = orTrap { () throws(PreferenceError) in try PropertyListValue.edits(registrationDictionary) }
+    lists.volatileDomains.registration.apply(edits)
+  }
+
+  // MARK: Domains
+
+  /// Looks in the domain of this name too, after the program's own, and before suites that were added earlier.
+  open func addSuite(named suiteName: String) { edit(suiteName) { application.addSuite($0) } }
+  open func removeSuite(named suiteName: String) { edit(suiteName) { application.removeSuite($0) } }
+
+  /// All keys of the list and their values. Costs as much as there are.
+  open func dictionaryRepresentation() -> [String: Any] { list.values().foundationDictionary }
+
+  open var volatileDomainNames: [String] { lists.volatileDomains.names }
+  open func volatileDomain(forName domainName: String) -> [String: Any] { volatileValues(domainName) }
+  /// Replaces what the domain held.
+  open func setVolatileDomain(_ domain: [String: Any], forName domainName: String) { setVolatileValues(domain, domainName) }
+  open func removeVolatileDomain(forName domainName: String) { lists.volatileDomains.remove(domainName) }
+
+  /// The user's own values of a domain. Nil where there are none.
+  open func persistentDomain(forName domainName: String) -> [String: Any]? { persistentValues(domainName) }
+  /// Replaces the user's own values of a domain at once. Posts `didChangeNotification`, changed or not.
+  open func setPersistentDomain(_ domain: [String: Any], forName domainName: String) { setPersistentValues(domain, domainName) }
+  open func removePersistentDomain(forName domainName: String) { setPersistentValues([:], domainName) }
+
+  /// Waits until all that this program has set in this domain is on the disk.
+  /// - Returns: Whether it is. Otherwise the log says why.
+  @discardableResult
+  open func synchronize() -> Bool { synchronizeDomain() }
+
+  /// Whether the administrator has set the value, so that setting it here has no effect: a program should disable its control.
+  open func objectIsForced(forKey key: String) -> Bool { list.isForced(key) }
+
+  open func objectIsForced(forKey key: String, inDomain domain: String) -> Bool {
+    (try? DomainName(domain)).map { lists.isForced(key, in: $0) } ?? false
+  }
+}

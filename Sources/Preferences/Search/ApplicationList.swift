@@ -1,0 +1,113 @@
+internal import PropertyLists
+
+/// The search list of an application or a suite:
+///
+/// 1. what the administrator forces, on this user and on all
+/// 2. the arguments
+/// 3. the application's own values, for this machine and for any
+/// 4. suites, the one added last first, for this machine and for any
+/// 5. the global domain, for this machine and for any
+/// 6. the languages of the user
+/// 7. for all users: application, suites, global
+/// 8. registered values
+///
+/// Thread-safe.
+public final class ApplicationList: Sendable {
+  public let name: DomainName
+  public let list: SearchList
+  /// The one entry that is written: the application's own values, for any machine.
+  public let own: any WritableDomain
+  private let places: SearchPlaces
+  private let source: any DomainSource
+
+  init(_ name: DomainName, places: SearchPlaces, volatileDomains: VolatileDomains, source: any DomainSource) {
+    self.name = name
+    self.places = places
+    self.source = source
+    let builder = EntryBuilder(places: places, source: source)
+    let own = builder.file(.application, name)
+    self.own = own.domain
+    var entries = builder.managed(name)
+    entries.append(SearchEntry(.argument, name: VolatileDomains.argumentName, domain: volatileDomains.argument))
+    entries.append(builder.byHost(.applicationByHost, name))
+    entries.append(own.entry)
+    entries.append(builder.byHost(.globalByHost, .global))
+    entries.append(builder.file(.global, .global).entry)
+    entries += builder.languages(asIn: entries)
+    entries.append(builder.anyUser(.anyUserApplication, name))
+    entries.append(builder.anyUser(.anyUserGlobal, .global))
+    entries.append(SearchEntry(.registration, name: VolatileDomains.registrationName, domain: volatileDomains.registration))
+    list = SearchList(entries)
+  }
+
+  /// Above all suites that were added before; one that is in the list already moves there.
+  public func addSuite(_ suite: DomainName) {
+    // A list is no suite of its own, and the global domain has its place.
+    guard suite != name, suite != .global else { return }
+    let builder = EntryBuilder(places: places, source: source)
+    let added = [builder.byHost(.suiteByHost, suite), builder.file(.suite, suite).entry]
+    let anyUser = builder.anyUser(.anyUserSuite, suite)
+    list.edit { entries in
+      Self.remove(suite, from: &entries)
+      let place = entries.firstIndex { ![.managed, .argument, .applicationByHost, .application].contains($0.kind) }
+      entries.insert(contentsOf: added, at: place ?? entries.endIndex)
+      let last = entries.firstIndex { [.anyUserSuite, .anyUserGlobal, .registration].contains($0.kind) }
+      entries.insert(anyUser, at: last ?? entries.endIndex)
+    }
+  }
+
+  public func removeSuite(_ suite: DomainName) {
+    list.edit { Self.remove(suite, from: &$0) }
+  }
+
+  private static func remove(_ suite: DomainName, from entries: inout [SearchEntry]) {
+    entries.removeAll {
+      [.suiteByHost, .suite, .anyUserSuite].contains($0.kind) && $0.name.utf8.elementsEqual(suite.name.utf8)
+    }
+  }
+}
+
+/// Makes the entries of a list.
+struct EntryBuilder {
+  let places: SearchPlaces
+  let source: any DomainSource
+
+  private func path(_ directory: String, _ name: DomainName) -> String { SearchPlaces.join(directory, "\(name.fileName).plist") }
+
+  func file(_ kind: SearchEntry.Kind, _ name: DomainName) -> (entry: SearchEntry, domain: any WritableDomain) {
+    let domain = source.domain(name, in: PreferenceDirectory(places.user), FileDomain.Options())
+    return (SearchEntry(kind, name: name.name, path: path(places.user, name), domain: domain), domain)
+  }
+
+  /// Hardly anybody has one: no files are made until one is written.
+  func byHost(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {
+    let file = name.onHost(places.host)
+    var options = FileDomain.Options()
+    options.isCreating = false
+    let domain = source.domain(file, in: PreferenceDirectory(places.byHost), options)
+    return SearchEntry(kind, name: name.name, path: path(places.byHost, file), domain: domain)
+  }
+
+  private func propertyList(_ kind: SearchEntry.Kind, _ name: String, at path: String) -> SearchEntry {
+    SearchEntry(kind, name: name, path: path, domain: source.propertyList(at: path))
+  }
+
+  func managed(_ name: DomainName) -> [SearchEntry] {
+    [places.managedUser, places.managed].map { propertyList(.managed, name.name, at: path($0, name)) }
+  }
+
+  func anyUser(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {
+    propertyList(kind, name.name, at: path(places.anyUser, name))
+  }
+
+  /// Of the languages that `AppleLanguages` names in the entries above: chosen when the program starts, as its texts are.
+  func languages(asIn entries: [SearchEntry]) -> [SearchEntry] {
+    let key = "AppleLanguages"
+    let wanted = entries.lazy.compactMap { $0.domain.value(forKey: key) }.first?.coercedToStringArray ?? []
+    return wanted.prefix(8).compactMap { language in
+      guard let name = try? DomainName(language), name != .global else { return nil }
+      let paths = places.languages.map { path($0, name) }
+      return paths.first(where: source.exists).map { propertyList(.language, language, at: $0) }
+    }
+  }
+}

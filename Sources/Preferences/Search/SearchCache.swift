@@ -1,0 +1,119 @@
+internal import Glibc
+internal import PropertyLists
+
+/// What one thread has found in one search list: as long as no stamp has moved, a key is answered without a lock or a system call.
+///
+/// Belongs to its thread. It keeps the domains of the list alive until another list needs its place, or the thread ends.
+@safe final class SearchCache {
+  /// In memory of its own, and not an array: reading one must neither count references nor check for exclusive access.
+  @unsafe struct Slot {
+    /// 0 where the slot is empty.
+    fileprivate var hash: UInt64 = 0
+    /// The sum of the stamps of all entries before the search: a change in the middle of it makes the answer old at once.
+    fileprivate var stamp: UInt64 = 0
+    fileprivate var key: UnsafeMutableBufferPointer<UInt8>
+    var value: PropertyListValue?
+    // The value, coerced when it was found.
+    var integer = 0
+    var double = 0.0
+    var bool = false
+  }
+
+  /// A key has its place in one group of slots, by its hash.
+  private static let groupCount = 128
+  private static let groupSize = 4
+  private static var slotCount: Int { groupCount * groupSize }
+
+  let list: UInt64
+  let structure: SearchStructure
+  private let slots: UnsafeMutablePointer<Slot>
+
+  init(list: UInt64, structure: SearchStructure) {
+    self.list = list
+    self.structure = structure
+    unsafe slots = .allocate(capacity: Self.slotCount)
+    unsafe slots.initialize(repeating: Slot(key: UnsafeMutableBufferPointer(start: nil, count: 0)), count: Self.slotCount)
+  }
+
+  deinit {
+    for index in 0..<Self.slotCount { unsafe slots[index].key.deallocate() }
+    unsafe slots.deinitialize(count: Self.slotCount)
+    unsafe slots.deallocate()
+  }
+
+  /// The slot with what a search for the key finds now. Good until the next call.
+  @inline(__always)
+  func slot(_ key: String) -> UnsafeMutablePointer<Slot> {
+    let stamp = structure.stamp
+    return unsafe Self.withBytes(key) { bytes in
+      let hash = unsafe Self.hash(bytes)
+      let first = Int(truncatingIfNeeded: hash >> 57) &* Self.groupSize
+      for place in first..<first &+ Self.groupSize where unsafe holds(slots + place, bytes, hash, stamp) {
+        return unsafe slots + place
+      }
+      return unsafe fill(first, key, bytes, hash, stamp)
+    }
+  }
+
+  /// Keys are compared byte by byte: `==` would take two Unicode forms of one text for one key.
+  @inline(__always)
+  private func holds(
+    _ slot: UnsafeMutablePointer<Slot>, _ key: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ stamp: UInt64
+  ) -> Bool {
+    unsafe slot.pointee.hash == hash && slot.pointee.stamp == stamp && slot.pointee.key.count == key.count
+      && (key.isEmpty || memcmp(slot.pointee.key.baseAddress!, key.baseAddress!, key.count) == 0)
+  }
+
+  @inline(never)
+  private func fill(
+    _ first: Int, _ key: String, _ bytes: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ stamp: UInt64
+  ) -> UnsafeMutablePointer<Slot> {
+    let value = structure.search(key)
+    // In the place of an old answer for the key; else the others of the group move on, and its last one makes way.
+    var place = first
+    let last = first + Self.groupSize - 1
+    while place < last, unsafe slots[place].hash != hash { place += 1 }
+    let slot = unsafe slots + first
+    let leaving = unsafe (slots + place).move()
+    unsafe leaving.key.deallocate()
+    unsafe (slot + 1).moveInitialize(from: slot, count: place - first)
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+    _ = unsafe copy.initialize(fromContentsOf: bytes)
+    unsafe slot.initialize(
+      to: Slot(
+        hash: hash, stamp: stamp, key: copy, value: value, integer: value?.coercedToInteger ?? 0,
+        double: value?.coercedToDouble ?? 0, bool: value?.coercedToBool ?? false))
+    return unsafe slot
+  }
+
+  @inline(__always)
+  private static func withBytes<Result>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    if let result = unsafe text.utf8.withContiguousStorageIfAvailable(body) { return result }
+    var text = text
+    return text.withUTF8(body)
+  }
+
+  /// Never 0. Eight bytes at a time: the slot compares the key itself, so this need not be a good hash, only a fast one.
+  @inline(__always)
+  private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    let raw = UnsafeRawBufferPointer(bytes)
+    var hash = UInt64(truncatingIfNeeded: raw.count) &* 0x9E37_79B9_7F4A_7C15
+    var offset = 0
+    while offset &+ 8 <= raw.count {
+      hash = unsafe mix(hash ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset &+= 8
+    }
+    var rest: UInt64 = 0
+    while offset < raw.count {
+      rest = unsafe rest << 8 | UInt64(raw[offset])
+      offset &+= 1
+    }
+    return mix(hash ^ rest) | 1
+  }
+
+  @inline(__always)
+  private static func mix(_ word: UInt64) -> UInt64 {
+    let product = word.multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+    return product.high ^ product.low
+  }
+}

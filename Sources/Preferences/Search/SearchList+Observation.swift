@@ -1,0 +1,61 @@
+public import PropertyLists
+
+/// Some entry of a search list holds other values than before, or the list has other entries.
+public struct SearchListChange: Sendable {
+  public let origin: PreferenceChange.Origin
+  /// Those whose value has changed in an entry. An entry above it may hide that.
+  public let keys: [String]
+
+  package init(origin: PreferenceChange.Origin, keys: [String]) {
+    self.origin = origin
+    self.keys = keys
+  }
+}
+
+extension SearchList {
+  /// Calls `handler` with the value that a search finds after each change of it, whichever entry has changed. A change that an entry
+  /// above hides is none. The handler runs outside of all locks, never twice at a time, on a thread that makes a change, or for one of
+  /// another process on that of the `ChangeWatch`; it may change settings. Two changes at the same moment may come as one.
+  /// - Parameter initial: Gets the present value, before the call returns and before `handler` gets anything.
+  /// - Returns: The observation ends when this object goes. It keeps the list.
+  public func observe(
+    _ key: String, initial: (PropertyListValue?) -> Void = { _ in },
+    _ handler: @escaping @Sendable (PreferenceChange) -> Void
+  ) -> PreferenceObservation {
+    observe(ValueObservation(key, handler)) { initial($0[key]) }
+  }
+
+  /// As `observe(_:_:)`, for all keys. Keeps a copy of all values.
+  public func observeValues(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+    observe(ValueObservation(nil, handler)) { _ in }
+  }
+
+  /// Calls `handler` after each change of an entry, hidden or not, and of the list itself: on the thread that made the change, which
+  /// may be several at a time.
+  /// - Returns: The observation ends when this object goes, or the list.
+  public func observeChanges(_ handler: @escaping @Sendable (SearchListChange) -> Void) -> PreferenceObservation {
+    let id = core.observations.add(handler)
+    core.observations.follow(core)
+    return PreferenceObservation { [core] in core.stop(id) }
+  }
+
+  private func observe(
+    _ observation: ValueObservation, _ tell: (PropertyListDictionary) -> Void
+  ) -> PreferenceObservation {
+    // First the domains, then what is known: a change between the two is found when it is told.
+    let id = core.observations.add(observation)
+    core.observations.follow(core)
+    observation.start(in: core, tell)
+    return PreferenceObservation { [self] in
+      observation.end()
+      core.stop(id)
+    }
+  }
+}
+
+extension SearchCore {
+  fileprivate func stop(_ id: Int) {
+    observations.remove(id)
+    observations.follow(self)
+  }
+}

@@ -1,0 +1,73 @@
+public import PropertyLists
+internal import Synchronization
+
+/// A domain that lives in memory and ends with the process: arguments, registered values, the settings of a language.
+///
+/// Thread-safe. A change is seen by every thread before the call that made it returns.
+public final class VolatileDomain: PreferenceDomain {
+  private let state: Mutex<PropertyListDictionary>
+  private let version: Atomic<UInt64>
+  private let observers = PreferenceObservers()
+
+  public init(_ values: PropertyListDictionary = PropertyListDictionary()) {
+    state = Mutex(values)
+    // From a random number on, so that the sums of the stamps of two lists do not meet by habit.
+    version = Atomic(UInt64.random(in: 0 ... .max))
+  }
+
+  public var stamp: UInt64 { version.load(ordering: .acquiring) }
+
+  public func value(forKey key: String) -> PropertyListValue? { state.withLock { $0[key] } }
+
+  public func values() -> PropertyListDictionary { state.withLock { $0 } }
+
+  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+    observers.add(handler)
+  }
+
+  /// Nil removes.
+  public func set(_ value: PropertyListValue?, forKey key: String) { apply([(key, value)]) }
+
+  /// Sets all of the keys at one moment; nil removes.
+  public func apply(_ edits: [(key: String, value: PropertyListValue?)]) {
+    change { values in
+      var old = PropertyListDictionary()
+      var known = Set<PropertyListDictionary.Key>()
+      for edit in edits {
+        if known.insert(.init(edit.key)).inserted { old[edit.key] = values[edit.key] }
+        values[edit.key] = edit.value
+      }
+      return known.sorted().compactMap { key in
+        let (old, new) = (old[key.name], values[key.name])
+        return old == new ? nil : PreferenceChange.Key(key.name, old: old, new: new)
+      }
+    }
+  }
+
+  public func replaceAll(with values: PropertyListDictionary) {
+    change { current in
+      defer { current = values }
+      return PreferenceChange.difference(from: current, to: values)
+    }
+  }
+
+  /// The stamp moves inside the lock: who reads the new stamp reads the new values, or waits for them.
+  private func change(_ body: (inout PropertyListDictionary) -> [PreferenceChange.Key]) {
+    let keys = state.withLock { values in
+      let keys = body(&values)
+      if !keys.isEmpty { version.wrappingAdd(1, ordering: .releasing) }
+      return keys
+    }
+    if !keys.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: keys)) }
+  }
+}
+
+extension PreferenceChange {
+  /// What differs, in the byte order of the keys.
+  package static func difference(from old: PropertyListDictionary, to new: PropertyListDictionary) -> [Key] {
+    var keys: [Key] = []
+    for (name, value) in old.sorted where new[name] != value { keys.append(Key(name, old: value, new: new[name])) }
+    for (name, value) in new.sorted where old[name] == nil { keys.append(Key(name, old: nil, new: value)) }
+    return keys.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+}

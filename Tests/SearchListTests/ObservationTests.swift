@@ -1,0 +1,96 @@
+import Preferences
+import PropertyLists
+import Synchronization
+import Testing
+
+final class Recorder<Element: Sendable>: Sendable {
+  private let state = Mutex<[Element]>([])
+  func add(_ element: Element) { state.withLock { $0.append(element) } }
+  var all: [Element] { state.withLock { $0 } }
+}
+
+@Suite struct ObservationTests {
+  @Test("B15 an observer gets the old and the new value that reading gives")
+  func effectiveValues() {
+    let memory = MemoryList()
+    let changes = Recorder<PreferenceChange.Key>()
+    let observation = memory.list.observe("a.b") { for key in $0.keys { changes.add(key) } }
+    memory[.application].set(.integer(1), forKey: "a.b")
+    memory[.application].set(.integer(1), forKey: "a.b")
+    memory[.application].set(.integer(5), forKey: "other")
+    memory[.registration].set(.integer(9), forKey: "a.b")
+    memory[.managed].set(.integer(2), forKey: "a.b")
+    memory[.application].set(.integer(3), forKey: "a.b")
+    memory[.managed].set(nil, forKey: "a.b")
+    memory[.application].set(nil, forKey: "a.b")
+    memory[.argument].set(.integer(9), forKey: "a.b")
+    observation.cancel()
+    memory[.argument].set(.integer(10), forKey: "a.b")
+    let expected: [(Int64?, Int64)] = [(nil, 1), (1, 2), (2, 3), (3, 9)]
+    #expect(changes.all.map(\.old) == expected.map { $0.0.map { .integer($0) } })
+    #expect(changes.all.map(\.new) == expected.map { .integer($0.1) })
+    #expect(changes.all.allSatisfy { $0.name == "a.b" })
+  }
+
+  @Test func suitesComeAndGo() {
+    let memory = MemoryList()
+    memory[.registration].set(.integer(1), forKey: "k")
+    let changes = Recorder<PreferenceChange.Key>()
+    let all = Recorder<PreferenceChange.Key>()
+    let lists = Recorder<SearchListChange>()
+    let observations = [
+      memory.list.observe("k") { for key in $0.keys { changes.add(key) } },
+      memory.list.observeValues { for key in $0.keys { all.add(key) } },
+      memory.list.observeChanges { lists.add($0) },
+    ]
+    let suite = VolatileDomain()
+    suite.set(.integer(2), forKey: "k")
+    memory.list.edit { $0.insert(SearchEntry(.suite, name: "s", domain: suite), at: 4) }
+    suite.set(.integer(3), forKey: "k")
+    memory.list.edit { $0.remove(at: 4) }
+    suite.set(.integer(4), forKey: "k")
+    #expect(changes.all.map(\.new) == [.integer(2), .integer(3), .integer(1)])
+    #expect(all.all.map(\.new) == changes.all.map(\.new))
+    #expect(lists.all.map(\.keys) == [["k"], ["k"], ["k"]])
+    for observation in observations { observation.cancel() }
+  }
+
+  @Test func aHandlerMayWrite() {
+    let memory = MemoryList()
+    let application = memory[.application]
+    let values = Recorder<PropertyListValue?>()
+    let observation = memory.list.observe("k") { change in
+      values.add(change.keys[0].new)
+      if case .integer(let number) = change.keys[0].new, number < 5 { application.set(.integer(number + 1), forKey: "k") }
+    }
+    application.set(.integer(1), forKey: "k")
+    #expect(values.all == (1...5).map { .integer($0) })
+    observation.cancel()
+  }
+
+  @Test func anObservationThatIsGoneEnds() {
+    let memory = MemoryList()
+    let values = Recorder<Int>()
+    do {
+      let observation = memory.list.observe("k") { _ in values.add(1) }
+      memory[.application].set(.integer(1), forKey: "k")
+      withExtendedLifetime(observation) {}
+    }
+    memory[.application].set(.integer(2), forKey: "k")
+    #expect(values.all.count == 1)
+  }
+
+  @Test func theInitialValueComesFirst() {
+    let memory = MemoryList()
+    memory[.application].set(.integer(1), forKey: "k")
+    let values = Recorder<PropertyListValue?>()
+    let observation = memory.list.observe("k") {
+      values.add($0)
+    } _: {
+      values.add($0.keys[0].new)
+    }
+    memory[.application].set(.integer(2), forKey: "k")
+    #expect(values.all == [.integer(1), .integer(2)])
+    observation.cancel()
+  }
+}
