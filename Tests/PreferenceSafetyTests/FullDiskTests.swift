@@ -50,7 +50,11 @@ import Testing
     #expect(lines[9] == "nil")
     #expect(lines[10...12] == ["ok", "nil", "ok"])
     #expect(lines[13] == "plist 50")
-    #expect(Array(lines[14...18]) == ["nil", "acknowledged", "49", lines[2] == "ok" ? String(repeating: "x", count: 20) : "nil", String(repeating: "y", count: 20)])
+    #expect(
+      Array(lines[14...18]) == [
+        "nil", "acknowledged", "49", lines[2] == "ok" ? String(repeating: "x", count: 20) : "nil",
+        String(repeating: "y", count: 20),
+      ])
     #expect(lines[19] == "0")
   }
 

@@ -77,7 +77,9 @@ import Testing
   }
 
   // Where somebody took the journal away, and the one process that knew it dies, nobody knows it.
-  @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation) throws {
+  @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation)
+    throws
+  {
     let original = place()
     let place = Place()
     copy(original, to: place)
