@@ -84,7 +84,7 @@ import Testing
     let place = Place()
     copy(original, to: place)
     let counts = run(operation, in: place, []).counts
-    #expect(counts["fcntl"] ?? 0 > 0 || operation.command == "sync", "\(counts)")
+    #expect(counts["flock"] ?? 0 > 0 || operation.command == "sync", "\(counts)")
     var kills = 0
     for (call, count) in counts {
       for number in 1...count {
