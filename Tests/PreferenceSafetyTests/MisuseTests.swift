@@ -124,7 +124,7 @@ import Testing
   /// A mapped file that is cut off ends whoever looks at it, as with every program that maps files. Nothing is lost by that.
   @Test func aLockFileThatIsCutOffEndsTheProgramButLosesNothing() {
     let place = Place()
-    let mapped = place.writer()
+    let mapped = place.writer(under: ["env", "SWIFT_BACKTRACE=enable=no"])
     let unmapped = place.writer("unmapped")
     #expect(mapped.ask("set a 1") == "ok")
     #expect(unmapped.ask("set b 2") == "ok")
