@@ -72,7 +72,9 @@ import Testing
     commands["coffer defaults"] = nil
     for verb in DefaultsVerb.allCases {
       let operands = verb.arguments.map { Help.Argument(operand: $0.replacing("?", with: "")) }
-      commands["coffer defaults \(verb.rawValue)"] = operands + verb.options.map { Help.Argument(flag: $0) }
+      let vaultOptions =
+        verb.takesVaultOptions ? (commands["coffer vault verify"] ?? []).filter { shared.contains($0.written) } : []
+      commands["coffer defaults \(verb.rawValue)"] = operands + verb.options.map { Help.Argument(flag: $0) } + vaultOptions
     }
     return commands
   }
