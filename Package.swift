@@ -48,7 +48,16 @@ let package = Package(
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
+    .executableTarget(
+      name: "PreferenceWriter", dependencies: ["Preferences", "PropertyLists"], path: "Tests/Support/PreferenceWriter"),
+    .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
+    .testTarget(
+      name: "PreferenceSafetyTests",
+      dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
+    .testTarget(
+      name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
@@ -59,7 +68,7 @@ let package = Package(
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["VaultCore", "CofferCLI", "CofferTesting"], path: "Fuzz",
+      name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
       name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],

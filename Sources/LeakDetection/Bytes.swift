@@ -21,10 +21,11 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Where the run of characters of `alphabet` that begins at `start` ends.
-  func end(of alphabet: Alphabet, from start: Int) -> Int {
+  /// Where the run of characters of `alphabet` that begins at `start` ends, and one behind the `limit` where it is longer.
+  func end(of alphabet: Alphabet, from start: Int, limit: Int = .max) -> Int {
+    let last = limit < count - start ? start + limit + 1 : count
     var position = start
-    while position < count, alphabet.contains(self[position]) { position += 1 }
+    while position < last, alphabet.contains(self[position]) { position += 1 }
     return position
   }
 
@@ -37,12 +38,12 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Where `literal` occurs at or behind `start`.
-  func position(of literal: StaticString, from start: Int = 0) -> Int? {
+  /// Where `literal` occurs at or behind `start`, and no more than `limit` bytes behind it.
+  func position(of literal: StaticString, from start: Int = 0, limit: Int = .max) -> Int? {
     guard literal.utf8CodeUnitCount > 0, count >= literal.utf8CodeUnitCount else { return nil }
     let first = literal[0]
     var position = start
-    while position <= count - literal.utf8CodeUnitCount {
+    while position <= count - literal.utf8CodeUnitCount, position - start <= limit {
       if self[position] == first, holds(literal, at: position) { return position }
       position += 1
     }

@@ -15,61 +15,67 @@ public enum LeakDetector {
   /// - Parameter key: The value's key in its domain. It counts: `hunter2` is a secret under `password` and none under `nickname`.
   public static func findings(key: String, value: PropertyListValue) -> [Finding] {
     var findings: [Finding] = []
-    walk(value, KeyName(key), 0) {
-      key
-    } found: {
-      findings.append($0)
-    }
+    walk(value, Place(key: key, name: KeyName(key)), &findings)
     return findings
   }
 
-  /// Whether `findings` would have any, without looking further than the first.
-  private static func walk(
-    _ value: PropertyListValue, _ name: KeyName, _ nesting: Int, path: () -> String, found: (Finding) -> Void
-  ) {
-    switch value {
-    case .string(let text):
-      if let rule = rule(name, .text, text.utf8.span) { found(Finding(rule: rule, path: path())) }
-    case .data(let bytes):
-      if let rule = rule(of: bytes, name, nesting) { found(Finding(rule: rule, path: path())) }
-    case .integer(let number) where name.promise == .anything:
-      if let rule = rule(name, .number, String(number.magnitude).utf8.span) { found(Finding(rule: rule, path: path())) }
-    case .unsigned(let number) where name.promise == .anything:
-      if let rule = rule(name, .number, String(number).utf8.span) { found(Finding(rule: rule, path: path())) }
-    case .array(let elements):
-      for (index, element) in elements.enumerated() {
-        walk(element, name, nesting) {
-          "\(path())[\(index)]"
-        } found: {
-          found($0)
-        }
-      }
-    case .dictionary(let members):
-      for (key, member) in members.sorted {
-        walk(member, name.containing(KeyName(key), named: key), nesting) {
-          "\(path()).\(key)"
-        } found: {
-          found($0)
-        }
-      }
-    case .integer, .unsigned, .real, .boolean, .date, .uid: break
+  /// Where the walk is.
+  private struct Place {
+    let key: String
+    var name: KeyName
+    var steps: [Finding.Step] = []
+    /// How many property lists lie around this one.
+    var nesting = 0
+
+    func finding(_ rule: String) -> Finding { Finding(rule: rule, key: key, steps: steps) }
+
+    func element(_ index: Int) -> Place {
+      var place = self
+      place.steps.append(.element(index))
+      return place
+    }
+
+    func member(_ member: String) -> Place {
+      var place = self
+      place.steps.append(.member(member))
+      place.name = name.containing(KeyName(member), named: member)
+      return place
     }
   }
 
-  /// Data may be text, another property list, or just bytes.
-  private static func rule(of bytes: [UInt8], _ name: KeyName, _ nesting: Int) -> String? {
-    if bytes.starts(with: [0x62, 0x70, 0x6C, 0x69, 0x73, 0x74]), nesting < maximumNesting,
-      let inner = try? PropertyList.read(bytes).value
-    {
-      var first: String?
-      walk(inner, name, nesting + 1) {
-        ""
-      } found: {
-        first = first ?? $0.rule
-      }
-      return first
+  private static func walk(_ value: PropertyListValue, _ place: Place, _ findings: inout [Finding]) {
+    let rule: String?
+    switch value {
+    case .string(let text): rule = self.rule(place.name, .text, text.utf8.span)
+    case .data(let bytes): rule = self.rule(of: bytes, place)
+    case .integer(let number): rule = self.rule(of: number.magnitude, place)
+    case .unsigned(let number): rule = self.rule(of: number, place)
+    case .array(let elements):
+      for (index, element) in elements.enumerated() { walk(element, place.element(index), &findings) }
+      return
+    case .dictionary(let members):
+      for (key, member) in members.sorted { walk(member, place.member(key), &findings) }
+      return
+    case .real, .boolean, .date, .uid: return
     }
-    return rule(name, isText(bytes.span) ? .text : .bytes, bytes.span)
+    if let rule { findings.append(place.finding(rule)) }
+  }
+
+  private static func rule(of number: UInt64, _ place: Place) -> String? {
+    guard place.name.promise == .anything else { return nil }
+    return rule(place.name, .number, String(number).utf8.span)
+  }
+
+  /// Data may be text, another property list, or just bytes.
+  private static func rule(of bytes: [UInt8], _ place: Place) -> String? {
+    if bytes.starts(with: "bplist".utf8), place.nesting < maximumNesting, let inner = try? PropertyList.read(bytes).value {
+      var findings: [Finding] = []
+      var place = place
+      place.nesting += 1
+      walk(inner, place, &findings)
+      return findings.first?.rule
+    }
+    return rule(place.name, isText(bytes.span) ? .text : .bytes, bytes.span)
   }
 
   private static func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
@@ -81,28 +87,16 @@ public enum LeakDetector {
 
   /// The first rule of the table that matches.
   private static func rule(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>) -> String? {
+    let distinct = DistinctBytes(bytes)
     if kind != .number {
       guard !OrdinaryForm.isVaultReference(bytes) else { return nil }
-      if let index = LeakRules.tokens.firstRule(in: bytes) { return LeakRules.all[index].name }
-      for rule in LeakRules.structures where rule.matches(name, kind, bytes) { return rule.name }
+      if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
+        return LeakRules.tokenForms[index].name
+      }
+      for rule in LeakRules.structures where rule.matches(name, kind, bytes, distinct) { return rule.name }
     }
     guard name.promise != .nothing else { return nil }
-    for rule in LeakRules.names where rule.matches(name, kind, bytes) { return rule.name }
+    for rule in LeakRules.names where rule.matches(name, kind, bytes, distinct) { return rule.name }
     return nil
-  }
-}
-
-extension LeakRule {
-  /// This rule alone, as the tests ask for it.
-  package func matches(_ key: String, _ text: String) -> Bool {
-    matches(KeyName(key), .text, text.utf8.span)
-  }
-
-  func matches(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>) -> Bool {
-    switch match {
-    case .tokens: TokenIndex([self]).firstRule(in: bytes) != nil
-    case .text(let matches): matches(bytes)
-    case .named(let matches): matches(name, kind, bytes)
-    }
   }
 }

@@ -3,21 +3,29 @@
 ///
 /// Checksums inside tokens (GitHub's, npm's) are not verified: what a typing error has broken is still most of a secret.
 package enum LeakRules {
-  package static let all: [LeakRule] =
-    tokenForms + [
-      LeakRule("private-key", from: "RFC 7468, OpenSSH PROTOCOL.key, RFC 9580", text: StructuredSecret.isPEMPrivateKey),
-      LeakRule("putty-private-key", from: "PuTTY manual, appendix C", text: StructuredSecret.isPuTTYPrivateKey),
-      LeakRule("url-password", from: "RFC 3986, 3.2.1", text: StructuredSecret.isURLWithPassword),
-      LeakRule("authorization-header", from: "RFC 6750, RFC 7617", text: StructuredSecret.isAuthorization),
-      LeakRule("netrc", from: "ftp(1), curl(1)", text: StructuredSecret.isNetrc),
-      LeakRule("otp-uri", from: "Key Uri Format of Google Authenticator", text: StructuredSecret.isOneTimePasswordURI),
-      LeakRule("secret-member", from: "names of members and their values", text: SecretMember.isInside),
-      LeakRule("aws-secret-key", from: "AWS IAM", named: SecretUnderName.isAWSSecretKey),
-      LeakRule("heroku-key", from: "Heroku Platform API", named: SecretUnderName.isHerokuKey),
-      LeakRule("secret-name", from: "the name of the value, and what it looks like", named: SecretUnderName.matches),
-    ]
+  package static let all: [LeakRule] = tokenForms + structures + names
 
-  private static let tokenForms: [LeakRule] = [
+  static let structures: [LeakRule] = [
+    LeakRule(
+      "private-key", from: "RFC 7468, OpenSSH PROTOCOL.key, RFC 9580", signs: "-PRIVATEKY", text: StructuredSecret.isPEMPrivateKey
+    ),
+    LeakRule("putty-private-key", from: "PuTTY manual, appendix C", signs: "PTY-:", text: StructuredSecret.isPuTTYPrivateKey),
+    LeakRule("url-password", from: "RFC 3986, 3.2.1", signs: ":/@", text: StructuredSecret.isURLWithPassword),
+    LeakRule("authorization-header", from: "RFC 6750, RFC 7617", signs: " ", text: StructuredSecret.isAuthorization),
+    LeakRule("netrc", from: "ftp(1), curl(1)", signs: "machinelogpswrd", text: StructuredSecret.isNetrc),
+    LeakRule(
+      "otp-uri", from: "Key Uri Format of Google Authenticator", signs: "otpauh:/?=", text: StructuredSecret.isOneTimePasswordURI),
+    LeakRule("secret-member", from: "the names of pairs and their values", signs: "=", text: SecretMember.isInPairs),
+    LeakRule("secret-json", from: "RFC 8259, the names of members and their values", signs: "\":", text: SecretMember.isInJSON),
+  ]
+
+  static let names: [LeakRule] = [
+    LeakRule("aws-secret-key", from: "AWS IAM", named: SecretUnderName.isAWSSecretKey),
+    LeakRule("heroku-key", from: "Heroku Platform API", named: SecretUnderName.isHerokuKey),
+    LeakRule("secret-name", from: "the name of the value, and what it looks like", named: SecretUnderName.matches),
+  ]
+
+  static let tokenForms: [LeakRule] = [
     LeakRule(
       "github-token", from: "GitHub, formats of authentication tokens",
       .init("ghp_", .alphanumeric, 36...251), .init("gho_", .alphanumeric, 36...251), .init("ghu_", .alphanumeric, 36...251),
@@ -110,10 +118,8 @@ package enum LeakRules {
     LeakRule("onepassword-token", from: "1Password, service accounts", .init("ops_eyJ", .base64URL, 100...)),
     LeakRule(
       "jwt", from: "RFC 7519, RFC 7515",
-      .init("eyJ", .base64URL, 10...).then(".eyJ", .base64URL, 10...).then(".", .base64URL, 16...)),
+      .init("eyJ", .base64URL, 10...4096).then(".eyJ", .base64URL, 10...65536).then(".", .base64URL, 16...)),
   ]
 
-  static let tokens = TokenIndex(all)
-  static let structures = all.filter { if case .text = $0.match { true } else { false } }
-  static let names = all.filter { if case .named = $0.match { true } else { false } }
+  static let tokens = TokenIndex(tokenForms)
 }

@@ -81,6 +81,20 @@ struct DistinctBytes {
     }
   }
 
+  init() {}
+
+  init(_ bytes: borrowing Span<UInt8>) {
+    for index in 0..<bytes.count { insert(bytes[index]) }
+  }
+
+  func contains(all ascii: StaticString) -> Bool {
+    for index in 0..<ascii.utf8CodeUnitCount {
+      let byte = ascii[index]
+      guard (byte < 64 ? words.0 : words.1) >> UInt64(byte & 63) & 1 == 1 else { return false }
+    }
+    return true
+  }
+
   var count: Int {
     words.0.nonzeroBitCount + words.1.nonzeroBitCount + words.2.nonzeroBitCount + words.3.nonzeroBitCount
   }

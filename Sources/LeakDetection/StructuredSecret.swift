@@ -1,5 +1,7 @@
 /// Texts that hold a secret because of their structure, whatever its letters are.
 enum StructuredSecret {
+  private static let longestAuthority = 4096
+
   /// `scheme://user:password@host`, RFC 3986 section 3.2.1.
   static func isURLWithPassword(_ text: borrowing Span<UInt8>) -> Bool {
     var from = 0
@@ -9,7 +11,7 @@ enum StructuredSecret {
       var colon: Int?
       var at: Int?
       var position = from
-      while position < text.count, !endsAuthority(text[position]) {
+      while position < text.count, position - from <= longestAuthority, !endsAuthority(text[position]) {
         if text[position] == UInt8(ascii: ":"), colon == nil { colon = position }
         if text[position] == UInt8(ascii: "@") { at = position }
         position += 1
@@ -30,14 +32,16 @@ enum StructuredSecret {
     var from = 0
     while let start = text.position(of: "-----BEGIN ", from: from) {
       from = start + 11
-      guard let end = text.position(of: "-----", from: from), end - from <= 40 else { continue }
+      guard let end = text.position(of: "-----", from: from, limit: 40) else { continue }
       let label = text.extracting(from..<end)
       guard label.position(of: "PRIVATE KEY") != nil else { continue }
       // A heading alone is the hint of a form. Line ends may be escaped, as in JSON.
       let body = text.extracting(end + 5..<text.count)
       var count = 0
-      for index in 0..<body.count where Alphabet.base64.contains(body[index]) { count += 1 }
-      if count >= 40 { return true }
+      for index in 0..<body.count where Alphabet.base64.contains(body[index]) {
+        count += 1
+        if count >= 40 { return true }
+      }
     }
     return false
   }

@@ -36,10 +36,10 @@ struct TokenPattern: Sendable {
     then(literal, alphabet, counts.lowerBound...Int.max)
   }
 
-  /// Whether a token may begin with `byte`.
-  func canStart(with byte: UInt8) -> Bool {
-    guard let first = parts.first else { return false }
-    return first.literal.utf8CodeUnitCount > 0 ? first.literal[0] == byte : first.alphabet.contains(byte)
+  /// What a token begins with.
+  var firstBytes: [UInt8] {
+    guard let first = parts.first else { return [] }
+    return first.literal.utf8CodeUnitCount > 0 ? [first.literal[0]] : (0..<128).filter(first.alphabet.contains)
   }
 
   /// Whether a whole token lies at `start`: not one that goes on where this form has ended.
@@ -48,7 +48,8 @@ struct TokenPattern: Sendable {
     for part in parts {
       guard text.holds(part.literal, at: position) else { return false }
       position += part.literal.utf8CodeUnitCount
-      let end = text.end(of: part.alphabet, from: position)
+      // No further than to tell that it is too long: a text of prefixes alone must not be walked again for each.
+      let end = text.end(of: part.alphabet, from: position, limit: part.counts.upperBound)
       guard part.counts.contains(end - position) else { return false }
       position = end
     }

@@ -19,8 +19,7 @@ extension PropertyListValue {
   var fileOrArchivedURL: URL? {
     switch self {
     case .string(let path): URL(fileURLWithPath: NSString(string: path).expandingTildeInPath)
-    case .data(let bytes):
-      (try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: Data(bytes))).flatMap { $0 as URL? }
+    case .data(let bytes): KeyedArchive(bytes)?.url
     default: nil
     }
   }

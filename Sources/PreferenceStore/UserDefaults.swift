@@ -19,7 +19,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// Set once, before anybody else has this object.
   private var observation: PreferenceObservation?
 
-  private static let shared = UserDefaults(ProcessStore.lists, ProcessStore.domainName)
+  private static let shared = UserDefaults(ProcessStore.lists, ProcessStore.domainName, isForEver: true)
 
   /// The settings of this program: those of its bundle identifier, or where it has none, of its name.
   open class var standard: UserDefaults { shared }
@@ -49,12 +49,13 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     self.init(lists, name)
   }
 
-  package init(_ lists: SearchLists, _ name: DomainName) {
+  /// - Parameter isForEver: Whether the object stays as long as the process. One that is observed weakly is slower to read.
+  package init(_ lists: SearchLists, _ name: DomainName, isForEver: Bool = false) {
     Diagnostics.start()
     self.lists = lists
     application = lists.list(name)
     super.init()
-    observation = list.observeChanges { [weak self] in self?.post($0) }
+    observation = isForEver ? list.observeChanges { [self] in post($0) } : list.observeChanges { [weak self] in self?.post($0) }
   }
 
   // MARK: Reading. Missing values and those of another type are nil, 0 or false.

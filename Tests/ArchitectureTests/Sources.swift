@@ -18,6 +18,7 @@ struct SourceFile {
       code.compactMap { line in
         let words = line.split(separator: " ")
         guard let index = words.firstIndex(of: "import"),
+          words.dropFirst(index + 1).first?.first.map({ $0.isLetter || $0 == "_" }) == true,
           words[..<index].allSatisfy({
             $0.hasPrefix("@") || $0 == "public" || $0 == "package" || $0 == "internal" || $0 == "private"
           })

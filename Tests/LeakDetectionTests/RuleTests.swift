@@ -14,7 +14,7 @@ import Testing
   func everySampleIsFound(seed: UInt64) {
     for sample in Self.samples(seed: seed) {
       let findings = LeakDetector.findings(key: sample.key, value: .string(sample.text))
-      #expect(findings == [Finding(rule: sample.rule, path: sample.key)], "\(sample.rule): \(sample.key) = \(sample.text)")
+      #expect(findings == [Finding(rule: sample.rule, key: sample.key)], "\(sample.rule): \(sample.key) = \(sample.text)")
     }
   }
 
@@ -65,7 +65,11 @@ import Testing
     server["token"] = .string(token)
     server["name"] = .string("production")
     let value = PropertyListValue.array([.string("none"), .integer(1), .dictionary(server)])
-    #expect(LeakDetector.findings(key: "servers", value: value) == [Finding(rule: "github-token", path: "servers[2].token")])
+    #expect(LeakDetector.findings(key: "servers", value: value).map(\.path) == ["servers[2].token"])
+    #expect(
+      LeakDetector.findings(key: "servers", value: value) == [
+        Finding(rule: "github-token", key: "servers", steps: [.element(2), .member("token")])
+      ])
   }
 
   @Test func namesOfContainersCount() {
@@ -75,7 +79,7 @@ import Testing
     members["label"] = .string(maker.any(32))
     #expect(
       LeakDetector.findings(key: "tokens", value: .dictionary(members)) == [
-        Finding(rule: "secret-name", path: "tokens.mail.example.org")
+        Finding(rule: "secret-name", key: "tokens", steps: [.member("mail.example.org")])
       ])
     #expect(LeakDetector.findings(key: "passwords", value: .array([.string("hunter2")])).map(\.path) == ["passwords[0]"])
   }
@@ -85,11 +89,11 @@ import Testing
     for count in [30, 36, 48, 80, 120] {
       let token = "xox" + "b-" + maker.any(count)
       let text = PropertyListValue.data(Array("token \(token)\n".utf8))
-      #expect(LeakDetector.findings(key: "log", value: text) == [Finding(rule: "slack-token", path: "log")])
+      #expect(LeakDetector.findings(key: "log", value: text) == [Finding(rule: "slack-token", key: "log")])
       var members = PropertyListDictionary()
       members["$objects"] = .array([.string("$null"), .string(token)])
       let archive = PropertyListValue.data(try PropertyList.write(.dictionary(members), .binary))
-      #expect(LeakDetector.findings(key: "state", value: archive) == [Finding(rule: "slack-token", path: "state")])
+      #expect(LeakDetector.findings(key: "state", value: archive) == [Finding(rule: "slack-token", key: "state")])
       let nested = PropertyListValue.data(
         try PropertyList.write(
           .dictionary(
@@ -97,7 +101,7 @@ import Testing
               members["a"] = archive
               return members
             }()), .binary))
-      #expect(LeakDetector.findings(key: "state", value: nested) == [Finding(rule: "slack-token", path: "state")])
+      #expect(LeakDetector.findings(key: "state", value: nested) == [Finding(rule: "slack-token", key: "state")])
     }
   }
 
@@ -107,7 +111,7 @@ import Testing
       let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
       #expect(LeakDetector.findings(key: "blob", value: .data(bytes)).isEmpty)
       #expect(
-        LeakDetector.findings(key: "encryptionKey", value: .data(bytes)) == [Finding(rule: "secret-name", path: "encryptionKey")])
+        LeakDetector.findings(key: "encryptionKey", value: .data(bytes)) == [Finding(rule: "secret-name", key: "encryptionKey")])
     }
   }
 

@@ -130,7 +130,7 @@ struct SampleMaker {
         rule: "otp-uri", key: "code",
         text: "otpauth" + "://totp/Example:ada?secret=" + draw(Self.upper + "234567", 32) + "&issuer=Example",
         others: ["secret-member"]),
-      Sample(rule: "secret-member", key: "settings", text: #"{"user":"ada","password" : ""# + any(9) + #""}"#),
+      Sample(rule: "secret-json", key: "settings", text: #"{"user":"ada","password" : ""# + any(9) + #""}"#),
       Sample(
         rule: "secret-member", key: "settings", text: "Server=db.example.org;Database=app;User Id=app;Password=" + any(8) + ";"),
       Sample(rule: "secret-member", key: "lastURL", text: "https://api.example.org/v1/items?page=2&access_token=" + hex(40)),

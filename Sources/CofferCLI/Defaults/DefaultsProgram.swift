@@ -27,6 +27,9 @@ enum DefaultsProgram {
         store: DefaultsStore(host: invocation.host), isJSON: invocation.isJSON, isNoSecret: invocation.isNoSecret)
       try session.run(invocation.request)
       return DefaultsFailure.Status.ok.rawValue
+    } catch let failure as VaultSideFailure {
+      Descriptor.error.note(failure.reason.text)
+      return failure.status
     } catch {
       let failure = DefaultsFailure(error)
       if !failure.text.isEmpty { Descriptor.error.note(failure.text + "\n") }

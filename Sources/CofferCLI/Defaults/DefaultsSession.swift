@@ -27,6 +27,8 @@ struct DefaultsSession {
     case .watch(let domain, let key): try watch(domain, key)
     case .diff(let first, let second): try diff(first, second)
     case .doctor: try doctor()
+    case .moveSecrets(let domain, let key, let options):
+      try DefaultsDoctorMove(store.host, domain, key, DefaultsMoveOptions.read(options)).run()
     case .hostIdentifier: try print(HostIdentifier.current)
     case .help: try Descriptor.output.write(DefaultsUsage.text)
     }

@@ -70,6 +70,9 @@ final class DomainFiles: Sendable {
     return DomainFiles(file, UInt64(status.st_ino), isWritable: isWritable, sharing)
   }
 
+  /// Whether it has no name any more.
+  var isDeleted: Bool { ((try? lock.file.status())?.st_nlink ?? 0) == 0 }
+
   /// Whether the file still lies at its path: whoever waits for the lock of a deleted file waits alone.
   func isInPlace(_ paths: DomainPaths) -> Bool {
     (try? FileIdentity.at(paths.lock))?.inode == inode

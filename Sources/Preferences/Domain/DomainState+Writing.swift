@@ -9,7 +9,7 @@ extension DomainState {
     _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool = true
   ) throws(PreferenceError) -> [PreferenceChange.Key] {
     guard !entries.isEmpty else { return [] }
-    if journal == nil || mustReplaceJournal { try replaceJournal(files) }
+    if journal == nil || mustReplaceJournal || journalIsDamaged { try replaceJournal(files) }
     guard let journal, let header else { throw PreferenceError(.io, paths.journal) }
     let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
@@ -112,12 +112,13 @@ extension DomainState {
     bytes.replaceSubrange(0..<JournalHeader.byteCount, with: new.bytes)
     let file = try NewFile(in: paths.directory, bytes)
     if journalIsDamaged, try FileIdentity.at(paths.journal) != nil {
-      events.append(.quarantined(domain: paths.name, path: try PlistFile.quarantine(paths.journal, isReplaced: true)))
+      events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.journal, in: paths.directory)))
     }
     try files.page.beginReplacing()
     journal = try file.place(at: paths.journal)
-    try? paths.directory.synchronize()
+    nameIsDurable = (try? paths.directory.synchronize()) != nil
     header = new
+    isJournalGone = false
     image.restart(sequence: sequence, position: bytes.count)
     durablePosition = bytes.count
     allocated = bytes.count
@@ -147,19 +148,17 @@ extension DomainState {
     }
   }
 
-  /// What lies at the path of the journal is not the one that is open: it was deleted, or another one put there.
-  /// - Returns: Whether it was so.
-  mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) -> Bool {
-    guard let journal, FileIdentity(try journal.status()).inode != (try FileIdentity.at(paths.journal))?.inode else {
-      return false
+  /// What lies at the path of the journal is not what this process has read: it was deleted, cut off, or an older one put there. What
+  /// is known is written again, and what lies there is kept under another name.
+  mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) {
+    guard let journal, let header else { return }
+    let there = try FileIdentity.at(paths.journal)
+    if let there, there.inode == FileIdentity(try journal.status()).inode, there.size >= UInt64(image.position),
+      try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
+    {
+      return
     }
-    if try FileIdentity.at(paths.journal) == nil {
-      try replaceJournal(files)
-    } else {
-      header = nil
-      try files.page.beginReplacing()
-      try catchUp(files)
-    }
-    return true
+    journalIsDamaged = there != nil
+    try replaceJournal(files)
   }
 }

@@ -13,7 +13,12 @@ extension FileDomain {
       }
     }
     let (journal, position, durable) = withState { ($0.journal, $0.image.position, $0.durablePosition) }
-    guard let journal, position > durable else { return }
+    guard let journal else { return }
+    if !withState({ $0.journal !== journal || $0.nameIsDurable }) {
+      try directory.synchronize()
+      withState { state in if state.journal === journal { state.nameIsDurable = true } }
+    }
+    guard position > durable else { return }
     do throws(PreferenceError) {
       try journal.synchronize()
     } catch {
@@ -37,6 +42,7 @@ extension FileDomain {
       return []
     }
     try synchronize()
+    directory.removeLeftovers()
   }
 
   /// A checkpoint that leaves nothing behind in the files of what was removed or overwritten, but for what was put aside as damaged.
@@ -122,7 +128,7 @@ extension DomainState {
       _ = try PlistFile(path: paths.plist).read()
     } catch {
       guard error.code == .damaged else { throw error }
-      events.append(.quarantined(domain: paths.name, path: try PlistFile.quarantine(paths.plist)))
+      events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.plist, in: paths.directory)))
     }
   }
 }

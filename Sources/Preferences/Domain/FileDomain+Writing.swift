@@ -94,6 +94,15 @@ extension FileDomain {
 }
 
 extension DomainState {
+  /// Whether it is in the journal as this process knows it.
+  func holds(_ entry: JournalRecord.Entry) -> Bool {
+    switch entry {
+    case .set(let key, let value): image.values[key] == value
+    case .remove(let key): image.values[key] == nil
+    case .exported, .index: true
+    }
+  }
+
   /// Nil where it is so already.
   mutating func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
     fetch(key)

@@ -94,11 +94,13 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
-    let (result, events) = state.withLock { state in
+    let (result, events, isComplete) = state.withLock { state in
       state.refresh()
       defer { state.events = [] }
-      return (body(&state), state.events)
+      return (body(&state), state.events, state.problem == nil)
     }
+    // What is missing now may be there at the next look, though no generation says so: nobody keeps this answer.
+    if !isComplete { local.add(1, ordering: .releasing) }
     PreferenceEvent.report(events)
     return result
   }
@@ -147,7 +149,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     }
     PreferenceEvent.report(events)
     let edited = try result.get()
-    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake() }
+    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake(for: self) }
     if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
   }
 
@@ -161,29 +163,50 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
   ) throws(PreferenceError) -> Edited {
+    var written: [JournalRecord.Entry] = []
+    var edited = try editOnce(&writing, isOpening, timeout, &events) { state, files throws(PreferenceError) in
+      written = try body(&state, files)
+      return written
+    }
+    // Who deletes the lock file lets in others, who do not see this one: what they have overwritten is written again.
+    while edited.hasWritten, writing.files.last?.isDeleted == true {
+      let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
+      edited.changes += again.changes
+    }
+    return edited
+  }
+
+  private func editOnce(
+    _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
+    _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
+  ) throws(PreferenceError) -> Edited {
     let now = Deadline.now()
-    let mustVerify = now &- writing.verified > 100_000_000
+    var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
-      if !files.isWritable { throw try readOnlyReason(paths.lock) }
-      if mustVerify, !files.isInPlace(paths) { try openFiles(&writing, creating: true) }
+      // Read-only until now; or another file lies at the path.
+      if !files.isWritable || files.isDeleted || mustVerify && !files.isInPlace(paths) {
+        try openFiles(&writing, creating: true)
+        mustVerify = true
+      }
     } else {
       try openFiles(&writing, creating: !isOpening || options.isCreating)
     }
     guard let files = writing.files.last else { return Edited() }
+    if !files.isWritable { throw try readOnlyReason(paths.lock) }
     try files.lock.take(within: timeout)
     defer { files.lock.release() }
-    if mustVerify { writing.verified = now }
     let isObserved = !observers.isEmpty
     let result = state.withLock { state -> Result<Edited, PreferenceError> in
       defer {
-        events = state.events
+        events += state.events
         state.events = []
       }
       do throws(PreferenceError) {
         try state.catchUp(files)
         if mustVerify {
-          _ = try state.recoverJournal(files)
+          try state.recoverJournal(files)
           state.mergeEditedPlist(files)
+          writing.verified = now
         }
         let position = state.image.position
         let epoch = state.header?.epoch
@@ -200,7 +223,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   private func openFiles(_ writing: inout WritingState, creating: Bool) throws(PreferenceError) {
     guard let files = try DomainFiles.open(paths, creating: creating, sharing) else { return }
     use(files, &writing)
-    if !files.isWritable { throw try readOnlyReason(paths.lock) }
   }
 
   /// Why a file that was opened for reading alone could not be opened otherwise.
@@ -248,12 +270,14 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return true
   }
 
+  var isLockReplaced: Bool { writing.withLock { $0.files.last?.isInPlace(paths) == false } }
+
   /// Lets the next write look whether all files are where they should be.
   func forgetVerification() { writing.withLock { $0.verified = 0 } }
 
   /// A domain that nobody had written when it was opened.
   func openIfNew() {
-    writing.withLock { writing in
+    _ = writing.withLockIfAvailable { writing in
       guard writing.files.isEmpty, let files = try? DomainFiles.open(paths, creating: false, sharing) else { return }
       use(files, &writing)
     }
@@ -261,6 +285,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteUnsaved() {
     local.add(1, ordering: .releasing)
-    if schedule.retryIsDue(true) { ChangeWatch.wake() }
+    if schedule.retryIsDue(true) { ChangeWatch.wake(for: self) }
   }
 }

@@ -39,9 +39,9 @@ struct JournalHeader: Equatable, Sendable {
     }
     let found = unsafe bytes.withUnsafeBytes { all -> (UInt32, JournalHeader)? in
       var reader = unsafe ByteReader(all, 8..<Self.byteCount)
-      guard let version = reader.number(UInt32.self), reader.number(UInt32.self) != nil,
+      guard let version = reader.number(UInt32.self), reader.number(UInt32.self) == 0,
         let epoch = reader.number(UInt64.self), let salt = reader.number(UInt32.self),
-        reader.number(UInt32.self) != nil, let previousEpoch = reader.number(UInt64.self),
+        reader.number(UInt32.self) == 0, let previousEpoch = reader.number(UInt64.self),
         let previousLength = reader.number(UInt64.self), let baseLength = reader.number(UInt64.self),
         let indexOffset = reader.number(UInt32.self),
         let sum = reader.number(UInt32.self),

@@ -32,40 +32,30 @@ extension SearchList {
 
   /// Calls `handler` after each change of an entry, hidden or not, and of the list itself: on the thread that made the change, which
   /// may be several at a time.
+  /// - Returns: The observation ends when this object goes, or the list.
   public func observeChanges(_ handler: @escaping @Sendable (SearchListChange) -> Void) -> PreferenceObservation {
-    let id = observations.add(handler)
-    observations.follow(self)
-    // Not kept by what may be the list's own user.
-    return PreferenceObservation { [weak self] in self?.stop(id) }
+    let id = core.observations.add(handler)
+    core.observations.follow(core)
+    return PreferenceObservation { [core] in core.stop(id) }
   }
 
   private func observe(
     _ observation: ValueObservation, _ tell: (PropertyListDictionary) -> Void
   ) -> PreferenceObservation {
     // First the domains, then what is known: a change between the two is found when it is told.
-    let id = observations.add(observation)
-    observations.follow(self)
-    observation.start(in: self, tell)
+    let id = core.observations.add(observation)
+    core.observations.follow(core)
+    observation.start(in: core, tell)
     return PreferenceObservation { [self] in
       observation.end()
-      stop(id)
+      core.stop(id)
     }
   }
+}
 
-  private func stop(_ id: Int) {
+extension SearchCore {
+  fileprivate func stop(_ id: Int) {
     observations.remove(id)
     observations.follow(self)
-  }
-
-  func structureChanged(from old: SearchStructure, to new: SearchStructure) {
-    observations.follow(self)
-    func domains(_ structure: SearchStructure) -> [ObjectIdentifier: any PreferenceDomain] {
-      Dictionary(structure.entries.map { (ObjectIdentifier($0.domain), $0.domain) }) { first, _ in first }
-    }
-    let (before, after) = (domains(old), domains(new))
-    var values = PropertyListDictionary()
-    for (id, domain) in before where after[id] == nil { values.merge(domain.values()) }
-    for (id, domain) in after where before[id] == nil { values.merge(domain.values()) }
-    observations.deliver(values.sorted.map(\.key), .thisProcess, of: self)
   }
 }

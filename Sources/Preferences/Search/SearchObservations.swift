@@ -37,7 +37,7 @@ final class SearchObservations: Sendable {
   }
 
   /// Observes exactly the domains that the list has now.
-  func follow(_ list: SearchList) {
+  func follow(_ list: SearchCore) {
     // What is not needed any more ends outside of the lock.
     let ended = state.withLock { state in
       let old = state.domains
@@ -48,8 +48,8 @@ final class SearchObservations: Sendable {
         guard state.domains[id] == nil else { continue }
         state.domains[id] =
           old[id]
-          ?? entry.domain.observe { [weak list] change in
-            list?.observations.deliver(change.keys.map(\.name), change.origin, of: list)
+          ?? entry.domain.observe { change in
+            list.observations.deliver(change.keys.map(\.name), change.origin, of: list)
           }
       }
       return old.filter { state.domains[$0.key] == nil }
@@ -57,8 +57,16 @@ final class SearchObservations: Sendable {
     for observation in ended.values { observation.cancel() }
   }
 
-  func deliver(_ keys: [String], _ origin: PreferenceChange.Origin, of list: SearchList?) {
-    guard let list else { return }
+  /// The list has gone. Until then its domains and its core keep each other.
+  func end() {
+    let domains = state.withLock { state in
+      defer { state = State() }
+      return state.domains
+    }
+    for observation in domains.values { observation.cancel() }
+  }
+
+  func deliver(_ keys: [String], _ origin: PreferenceChange.Origin, of list: SearchCore) {
     let (values, changes) = state.withLock { ($0.values, $0.changes) }
     for entry in values { entry.observation.refresh(keys, origin, in: list) }
     guard !changes.isEmpty else { return }

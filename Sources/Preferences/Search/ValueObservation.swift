@@ -30,7 +30,7 @@ final class ValueObservation: Sendable {
 
   /// Takes what is found now as known. To be called once, when `refresh` may come already.
   /// - Parameter tell: Gets what is known, before the handler gets anything.
-  func start(in list: SearchList, _ tell: (PropertyListDictionary) -> Void) {
+  func start(in list: SearchCore, _ tell: (PropertyListDictionary) -> Void) {
     var known = PropertyListDictionary()
     if let key {
       known[key.name] = list.structure.search(key.name)
@@ -43,7 +43,7 @@ final class ValueObservation: Sendable {
   }
 
   /// Some entry of the list holds other values of these keys.
-  func refresh(_ keys: [String], _ origin: PreferenceChange.Origin, in list: SearchList) {
+  func refresh(_ keys: [String], _ origin: PreferenceChange.Origin, in list: SearchCore) {
     let keys = keys.map { PropertyListDictionary.Key($0) }
     if let key, !keys.contains(key) { return }
     let isFree = state.withLock { state in
@@ -62,7 +62,7 @@ final class ValueObservation: Sendable {
 
   func end() { state.withLock { $0.isEnded = true } }
 
-  private func work(_ list: SearchList) {
+  private func work(_ list: SearchCore) {
     while let (keys, origin) = next() {
       let structure = list.structure
       let found = keys.sorted().map { ($0.name, structure.search($0.name)) }

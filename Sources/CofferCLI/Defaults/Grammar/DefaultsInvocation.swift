@@ -43,6 +43,8 @@ package struct DefaultsInvocation: Equatable, Sendable {
     case watch(Domain?, key: String?)
     case diff(Domain, Domain)
     case doctor
+    /// To the vault: all values that look like secrets, those of a domain, or one value. `options` are those of `DefaultsMoveOptions`.
+    case moveSecrets(Domain?, key: String?, options: [String])
     case hostIdentifier
     case help
   }

@@ -30,6 +30,8 @@ package enum DefaultsUsage {
       watch [<domain> [<key>]]             shows changes as they happen
       diff <domain> <domain or plist>      compares two domains; exits with 1 if they differ
       doctor                               looks for damage, and for secrets among the values
+      doctor --move [<domain> [<key>]]     moves secrets to the vault, and leaves references
+                                           (--group, --create-group, --json, and the options that open the vault)
       help                                 print this help
 
     <domain> is ( <domain_name> | -app <application_name> | -globalDomain )

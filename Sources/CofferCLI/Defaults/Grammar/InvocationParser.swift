@@ -20,6 +20,7 @@ extension DefaultsInvocation {
     if word == "--help" || word == "-h" { return DefaultsInvocation(host: host, .help) }
     guard let verb = DefaultsVerb(argument: word) else { throw .usage("\(word): no such verb") }
     if queue.next == "--help" || queue.next == "-h" { return DefaultsInvocation(host: host, .help) }
+    if verb == .doctor, let move = try moveSecrets(queue) { return DefaultsInvocation(host: host, move) }
     let options = try Options(&queue, verb)
     return DefaultsInvocation(
       host: host, try request(verb, &queue), isJSON: options.isJSON, isNoSecret: options.isNoSecret)
@@ -56,6 +57,20 @@ extension DefaultsInvocation {
     }
     try queue.finish(verb)
     return request
+  }
+
+  /// `doctor --move [DOMAIN [KEY]] [OPTION …]`
+  private static func moveSecrets(_ arguments: ArgumentQueue) throws(DefaultsFailure) -> Request? {
+    var queue = arguments
+    let isJSON = queue.take("--json")
+    guard queue.take("--move") else { return nil }
+    func isOption(_ word: String?) -> Bool { word?.hasPrefix("--") ?? true }
+    let domain = isOption(queue.next) ? nil : try domain(&queue, .doctor)
+    let isQuoted = domain != nil && queue.take("--")
+    let key = domain == nil || !isQuoted && isOption(queue.next) ? nil : queue.take()
+    var options = isJSON ? ["--json"] : []
+    while let option = queue.take() { options.append(option) }
+    return .moveSecrets(domain, key: key, options: options)
   }
 
   private static func key(_ queue: inout ArgumentQueue, _ verb: DefaultsVerb) throws(DefaultsFailure) -> String {

@@ -10,30 +10,9 @@ extension DefaultsSession {
     let lines = findings.map { finding in
       DefaultsFailure.failed(
         "\(domain.title): \(finding.path): looks like a secret (\(finding.rule)); nothing has been stored",
-        hint: "\(finding.command(storingFor: domain.title)) keeps it safe; --not-a-secret stores it here all the same")
+        hint: "\(LeakAdvice.command(domain.service, finding.path)) keeps it safe; --not-a-secret stores it here all the same")
     }
     try DefaultsFailure.raise(lines)
-  }
-}
-
-extension Finding {
-  /// What stores the secret in the vault, to be typed at a shell. The secret itself is asked for.
-  func command(storingFor domain: String) -> String {
-    let words = domain.utf8.contains(UInt8(ascii: "/")) ? ["--service", domain, "--account", path] : ["\(domain)/\(path)"]
-    return (["coffer secret set"] + words.map(Self.quoted)).joined(separator: " ")
-  }
-
-  private static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty
-      && word.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "-._/:@%+,=".utf8.contains(byte)
-        }
-      }
-    return isPlain ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
   }
 }
 
@@ -44,7 +23,7 @@ extension DoctorFinding {
     return values.sorted.flatMap { LeakDetector.findings(key: $0.key, value: $0.value) }.map { finding in
       DoctorFinding(
         kind: "secret", subject: domain.title, detail: "looks like a secret (\(finding.rule))",
-        hint: "\(finding.command(storingFor: domain.title)), then delete it here", key: finding.path)
+        hint: "to move it to the vault: coffer defaults doctor --move", key: finding.path)
     }
   }
 }

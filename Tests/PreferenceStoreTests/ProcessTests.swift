@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+/// What only two programs can show. Each run is a program of its own, with its settings in a directory of the test.
+@Suite struct ProcessTests {
+  final class Probe {
+    let home: URL
+    let program: URL
+
+    init() throws {
+      home = FileManager.default.temporaryDirectory.appending(path: "coffer-probe-\(UUID())")
+      try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+      let products = try #require(Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent())
+      program = products.appending(path: "PreferenceProbe")
+      try #require(FileManager.default.isExecutableFile(atPath: program.path), "\(program.path)")
+    }
+
+    deinit { try? FileManager.default.removeItem(at: home) }
+
+    func process(_ arguments: [String], _ program: URL? = nil) -> Process {
+      let process = Process()
+      process.executableURL = program ?? self.program
+      process.arguments = arguments
+      var environment = ProcessInfo.processInfo.environment
+      environment["COFFER_HOME"] = home.path
+      process.environment = environment
+      return process
+    }
+
+    /// What it has written to its standard output and error.
+    func run(_ arguments: String..., as program: URL? = nil) throws -> (output: String, errors: String, process: Process) {
+      let process = process(arguments, program)
+      let (output, errors) = (Pipe(), Pipe())
+      process.standardOutput = output
+      process.standardError = errors
+      try process.run()
+      let text = try output.fileHandleForReading.readToEnd() ?? Data()
+      let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return (
+        String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines), String(decoding: said, as: UTF8.self), process
+      )
+    }
+  }
+
+  @Test("A1 what one run sets, the next one reads")
+  func acrossLaunches() throws {
+    let probe = try Probe()
+    _ = try probe.run("set", "standard", "value", "k")
+    #expect(try probe.run("get", "standard", "k").output == "String value")
+  }
+
+  @Test("D12 a value survives a kill right after it was set")
+  func killed() throws {
+    let probe = try Probe()
+    #expect(try probe.run("kill", "standard", "value", "k").process.terminationReason == .uncaughtSignal)
+    #expect(try probe.run("get", "standard", "k").output == "String value")
+  }
+
+  @Test("A9 A13 A15 another registered value in the next version is what is read")
+  func registeredAnew() throws {
+    let probe = try Probe()
+    #expect(try probe.run("register", "standard", "greeting", "こんにちは").output == "こんにちは")
+    #expect(try probe.run("get", "standard", "greeting").output == "nil")
+    #expect(try probe.run("register", "standard", "greeting", "さようなら").output == "さようなら")
+    #expect(try probe.run("register", "standard", "flag", "true").output == "1")
+    #expect(try probe.run("register", "standard", "flag", "false").output == "0")
+  }
+
+  @Test("A16 a value that was set because there was none stays in the next version")
+  func setIfMissing() throws {
+    let probe = try Probe()
+    #expect(try probe.run("seed", "standard", "k", "first", "first").output == "first")
+    #expect(try probe.run("seed", "standard", "k", "second", "second").output == "first")
+  }
+
+  @Test("C1 C5 the standard settings of two programs are two")
+  func twoPrograms() throws {
+    let probe = try Probe()
+    let other = probe.home.appending(path: "OtherProbe")
+    try FileManager.default.copyItem(at: probe.program, to: other)
+    _ = try probe.run("set", "standard", "one", "k")
+    _ = try probe.run("set", "standard", "two", "k", as: other)
+    #expect(try probe.run("get", "standard", "k").output == "String one")
+    #expect(try probe.run("get", "standard", "k", as: other).output == "String two")
+    let names = try FileManager.default.contentsOfDirectory(atPath: probe.home.appending(path: "Preferences").path)
+    #expect(names.contains { $0.hasPrefix("PreferenceProbe.") })
+    #expect(names.contains { $0.hasPrefix("OtherProbe.") })
+  }
+
+  @Test("C4 C13 a suite is the same place for two programs")
+  func suite() throws {
+    let probe = try Probe()
+    let other = probe.home.appending(path: "WidgetProbe")
+    try FileManager.default.copyItem(at: probe.program, to: other)
+    _ = try probe.run("set", "group.example", "42", "number")
+    #expect(try probe.run("get", "group.example", "number", as: other).output == "String 42")
+    #expect(try probe.run("get", "standard", "number", as: other).output == "nil")
+    #expect(try probe.run("get", "../escape", "number").output == "no such store")
+  }
+
+  @Test("B16 B4 another program hears of a change, and an argument is only its own")
+  func watching() throws {
+    let probe = try Probe()
+    let watcher = probe.process(["watch", "group.example", "k"])
+    let (input, output) = (Pipe(), Pipe())
+    watcher.standardInput = input
+    watcher.standardOutput = output
+    try watcher.run()
+    var lines = ""
+    func read(until text: String) {
+      while !lines.contains(text) {
+        let data = output.fileHandleForReading.availableData
+        guard !data.isEmpty else { return }
+        lines += String(decoding: data, as: UTF8.self)
+      }
+    }
+    read(until: "ready")
+    _ = try probe.run("set", "group.example", "value", "k")
+    read(until: "notified true")
+    if !lines.contains("otherProcess value") { read(until: "otherProcess value") }
+    try input.fileHandleForWriting.close()
+    watcher.waitUntilExit()
+    #expect(lines.contains("otherProcess value"))
+    #expect(lines.contains("notified true"))
+    #expect(try probe.run("get", "group.example", "k", "-k", "argument").output == "String argument")
+    #expect(try probe.run("get", "group.example", "k").output == "String value")
+  }
+
+  @Test("B3 D10 ten thousand reads make no system call")
+  func noSystemCalls() throws {
+    let strace = URL(filePath: "/usr/bin/strace")
+    try #require(FileManager.default.isExecutableFile(atPath: strace.path), "strace is missing")
+    let probe = try Probe()
+    _ = try probe.run("set", "standard", "1", "k")
+    let trace = probe.home.appending(path: "trace")
+    let result = try probe.run("-o", trace.path, probe.program.path, "read", "standard", "k", as: strace)
+    #expect(result.output.hasSuffix("end 10000"))
+    // Of the thread that reads: between the two lines that it writes nothing happens.
+    let calls = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
+    let begin = try #require(calls.firstIndex { $0.hasPrefix("write(1, \"begin") })
+    let end = try #require(calls.firstIndex { $0.hasPrefix("write(1, \"end") })
+    #expect(end == begin + 1, "\(calls[begin...end])")
+  }
+
+  @Test("D11 what the store has to say goes to standard error")
+  func diagnostics() throws {
+    let probe = try Probe()
+    let result = try probe.run("write", "standard")
+    #expect(result.output == "done")
+    #expect(result.errors.contains("coffer.preferences"))
+    #expect(result.errors.contains("valueTooLarge"))
+  }
+}

@@ -1,0 +1,60 @@
+// A program with settings, for tests that need another process. Its first argument is what to do.
+import Foundation
+
+import class PreferenceStore.UserDefaults
+
+func store(_ name: String) -> UserDefaults? { name == "standard" ? .standard : UserDefaults(suiteName: name) }
+
+func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+var words = CommandLine.arguments.dropFirst()[...]
+@MainActor func next() -> String { words.popFirst() ?? "" }
+
+let command = next()
+guard let store = store(next()) else {
+  say("no such store")
+  exit(2)
+}
+switch command {
+case "set":
+  store.set(next(), forKey: next())
+case "get":
+  say(store.object(forKey: next()).map { "\(type(of: $0)) \($0)" } ?? "nil")
+case "register":
+  let (key, value) = (next(), next())
+  let flags = ["true": true, "false": false]
+  store.register(defaults: [key: flags[value] ?? value as Any])
+  say(store.string(forKey: key) ?? "nil")
+case "seed":
+  let (key, value) = (next(), next())
+  if store.object(forKey: key) == nil { store.set(value, forKey: key) }
+  store.register(defaults: [key: next()])
+  say(store.string(forKey: key) ?? "nil")
+case "kill":
+  store.set(next(), forKey: next())
+  raise(SIGKILL)
+case "read":
+  // Many reads of one setting, between two system calls that a trace shows.
+  let key = next()
+  _ = store.integer(forKey: key)
+  say("begin")
+  var sum = 0
+  for _ in 0..<10_000 { sum += store.integer(forKey: key) }
+  say("end \(sum)")
+case "watch":
+  let key = next()
+  let observation = store.observe(key) { say("\($0.origin) \($0.new.map { "\($0)" } ?? "nil")") }
+  let token = NotificationCenter.default.addObserver(forName: UserDefaults.didChangeNotification, object: store, queue: nil) {
+    say("notified \($0.userInfo?[UserDefaults.isExternalKey] ?? "")")
+  }
+  say("ready")
+  _ = readLine()
+  observation.cancel()
+  NotificationCenter.default.removeObserver(token)
+case "write":
+  // What a program says to people goes nowhere near what it says to programs.
+  store.set(Data(count: 2 << 20), forKey: "large")
+  say("done")
+default:
+  exit(2)
+}
