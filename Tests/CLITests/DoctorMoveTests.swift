@@ -1,3 +1,4 @@
+import CofferCLI
 import Testing
 
 /// `coffer defaults doctor --move`, killed before each of its system calls that change anything.
@@ -63,6 +64,25 @@ import Testing
     // Calls that this file system or this version of SQLite does without end after one round.
     if ["fdatasync", "fsync", "rename", "pwrite64"].contains(call) {
       #expect(count > 0, "\(call): the command was never killed")
+    }
+  }
+
+  @Test func whatStandsBehindMove() throws {
+    func request(_ words: String...) throws -> DefaultsInvocation.Request {
+      try DefaultsInvocation.parse(["doctor"] + words).request
+    }
+    #expect(try request("--move") == .moveSecrets(nil, key: nil, options: []))
+    #expect(try request("--move", "d") == .moveSecrets(.named("d"), key: nil, options: []))
+    #expect(try request("--move", "-g", "k") == .moveSecrets(.global, key: "k", options: []))
+    #expect(try request("--move", "-app", "a", "-k") == .moveSecrets(.application("a"), key: "-k", options: []))
+    #expect(try request("--move", "d", "--", "--k") == .moveSecrets(.named("d"), key: "--k", options: []))
+    #expect(try request("--move", "--key-file", "f") == .moveSecrets(nil, key: nil, options: ["--key-file", "f"]))
+    #expect(
+      try request("--json", "--move", "d", "--vault", "v")
+        == .moveSecrets(.named("d"), key: nil, options: ["--json", "--vault", "v"]))
+    #expect(try request("--json") == .doctor)
+    for words in [["doctor", "d"], ["doctor", "d", "--move"], ["read", "--move"], ["doctor", "--move", "-x"]] {
+      #expect(throws: DefaultsFailure.self) { try DefaultsInvocation.parse(words) }
     }
   }
 }

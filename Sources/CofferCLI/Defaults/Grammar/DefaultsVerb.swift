@@ -25,7 +25,7 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
   /// What stands behind it, in this order; those with a question mark may be left out.
   package var arguments: [String] {
     switch self {
-    case .read, .watch, .doctor: ["domain?", "key?"]
+    case .read, .watch: ["domain?", "key?"]
     case .readType, .explain: ["domain", "key"]
     case .write: ["domain", "key?", "value"]
     case .rename: ["domain", "old-key", "new-key"]
@@ -33,17 +33,15 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
     case .import, .export: ["domain", "file"]
     case .find: ["word"]
     case .diff: ["domain", "other"]
-    case .domains, .help, .printHostIdentifier: []
+    case .domains, .doctor, .help, .printHostIdentifier: []
     }
   }
 
-  package var options: [String] {
-    (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : [])
-      + (takesVaultOptions ? ["--move", "--group name", "--create-group"] : [])
-  }
+  package var options: [String] { (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : []) }
 
-  /// Whether the options that open a vault may follow, see `VaultOptions`.
-  package var takesVaultOptions: Bool { self == .doctor }
+  /// What may stand behind `doctor --move`, besides the options that open a vault, see `VaultOptions`.
+  package static let moveArguments = ["domain?", "key?"]
+  package static let moveOptions = ["--group name", "--create-group"]
 
   var takesJSON: Bool {
     switch self {
