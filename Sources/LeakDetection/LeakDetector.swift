@@ -2,8 +2,8 @@ public import PropertyLists
 
 /// Finds preference values that look like secrets. A guard against accidents: whoever wants to hide a secret from it can.
 ///
-/// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs less
-/// than a microsecond.
+/// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs a
+/// microsecond or two at most.
 public enum LeakDetector {
   /// What in `value` looks like a secret: at most one finding for each string, number or data, in the order in which they stand.
   ///

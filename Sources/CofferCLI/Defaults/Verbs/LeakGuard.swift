@@ -23,7 +23,7 @@ extension DoctorFinding {
     return values.sorted.flatMap { LeakDetector.findings(key: $0.key, value: $0.value) }.map { finding in
       DoctorFinding(
         kind: "secret", subject: domain.title, detail: "looks like a secret (\(finding.rule))",
-        hint: "coffer defaults doctor --move takes it to the vault", key: finding.path)
+        hint: "to move it to the vault: coffer defaults doctor --move", key: finding.path)
     }
   }
 }
