@@ -1,6 +1,8 @@
 # The face of the project. `make demo` and `make test` do all the set-up that a fresh Debian 12 with Swift needs.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# `make install DEFAULTS=1` also installs the name `defaults`, which another package may have.
+DEFAULTS ?=
 SWIFT ?= swift
 
 # The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
@@ -54,6 +56,10 @@ install: all
 	for page in docs/man/*.[1-8]; do \
 	  install -D -m 644 "$$page" "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}" || exit 1; \
 	done
+	if [ -n "$(DEFAULTS)" ]; then \
+	  ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/defaults" && \
+	  ln -sf coffer-defaults.1 "$(DESTDIR)$(PREFIX)/share/man/man1/defaults.1" || exit 1; \
+	fi
 	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	"$(COFFER)" completion bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer"
@@ -63,6 +69,9 @@ install: all
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
+	for link in bin/defaults share/man/man1/defaults.1; do \
+	  case "$$(readlink "$(DESTDIR)$(PREFIX)/$$link")" in coffer*) rm -f "$(DESTDIR)$(PREFIX)/$$link" ;; esac; \
+	done
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:

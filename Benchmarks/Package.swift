@@ -26,6 +26,12 @@ let package = Package(
         "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
       ],
       path: "Sources/ProcessBenchmark"),
+    .executableTarget(
+      name: "preference-benchmark",
+      dependencies: [
+        "BenchmarkKit", .product(name: "Preferences", package: "coffer"), .product(name: "PropertyLists", package: "coffer"),
+      ],
+      path: "Sources/PreferenceBenchmark"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Writes what the fuzzers start from, out of Tests/Vectors/values.txt."""
+import datetime
 import os
+import plistlib
+import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -51,6 +54,47 @@ SEEDS = {
     "store-signed": [b"\0" + bytes([kind % 10, 0, 0, 1, 0, 2, 0, kind, 5, 0, 1, 2, 3]) for kind in range(18)]
     + [b"\1" + bytes([number, number & 1]) + u16(len(V["item.attributes"])) + V["item.attributes"] for number in range(5)],
 }
+
+def plist(value, kind=plistlib.FMT_XML):
+    return plistlib.dumps(value, fmt=kind)
+
+
+VALUES = [
+    {"name": "Ada", "on": True, "count": 7, "large": 2**64 - 1, "size": 0.5, "data": b"\0\1", "list": [1, {"a": []}],
+     "date": datetime.datetime(2026, 1, 2, 3, 4, 5), "text": "\u00e9\U0001F600 <&>"},
+    [], "text",
+]
+UID = plist({"uid": plistlib.UID(3)}, plistlib.FMT_BINARY)
+
+
+def crc32c(data):
+    total = 0xFFFFFFFF
+    for byte in data:
+        total ^= byte
+        for _ in range(8):
+            total = total >> 1 ^ (0x82F63B78 if total & 1 else 0)
+    return total ^ 0xFFFFFFFF
+
+
+HEADER = b"COFFERJN" + struct.pack("<IIQIIQQQI", 1, 0, 4, 7, 0, 2, 64, 64, 0)
+
+
+def entry(kind, key, value):
+    return bytes([kind]) + len(key).to_bytes(4, "little") + len(value).to_bytes(4, "little") + key + value
+
+
+JOURNAL_VALUES = [b"\0", b"\1", b"\2" + b"\7" * 8, b"\3" + b"\xff" * 8, b"\4" + b"\0" * 8, b"\5" + b"\0" * 8, b"\6\3\0\0\0abc",
+                  b"\7\2\0\0\0\0\1", b"\x08\2\0\0\0\0\1", b"\x09\1\0\0\0\1\0\0\0k\1", b"\x0a\1\0\0\0"]
+SEEDS["property-list"] = [plist(value) for value in VALUES] + [plist(value, plistlib.FMT_BINARY) for value in VALUES] + [
+    UID, b'{ a = (1, "2", <0fbd77>); /* c */ "b" = { c = d; }; }']
+SEEDS["property-list-binary"] = [plist(value, plistlib.FMT_BINARY)[8:] for value in VALUES] + [UID[8:]]
+SEEDS["property-list-xml"] = [plist(value).split(b'<plist version="1.0">')[1].split(b"</plist>")[0] for value in VALUES]
+SEEDS["journal-value"] = JOURNAL_VALUES
+SEEDS["journal-header"] = [HEADER + struct.pack("<I", crc32c(HEADER))]
+SEEDS["journal-record"] = [entry(1, b"key", value) for value in JOURNAL_VALUES] + [
+    entry(2, b"key", b""), entry(3, b"", b"\1" + b"\0" * 7), entry(3, b"", b"\1" + b"\0" * 31), entry(4, b"", b"\0\1\0\0"),
+    entry(9, b"k", b"v"), entry(1, b"key", b"\1") + entry(2, b"key", b"")]
+SEEDS["journal"] = [b"", b"\0" * 64, bytes(range(256)), b"\x20\0\0\0" * 8]
 
 for target, seeds in SEEDS.items():
     folder = os.path.join(HERE, "Corpus", target)

@@ -3,9 +3,9 @@ import ArgumentParser
 struct Coffer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "coffer",
-    abstract: "A keychain for Linux.",
+    abstract: "A keychain and preference store for Linux.",
     version: "0.1.0",
-    subcommands: [VaultCommand.self, SecretCommand.self, CompletionCommand.self]
+    subcommands: [VaultCommand.self, SecretCommand.self, DefaultsCommand.self, CompletionCommand.self]
   )
 
   /// Nouns alone do nothing.
@@ -15,16 +15,19 @@ struct Coffer: ParsableCommand {
 }
 
 extension Coffer {
-  /// Runs the program. The exit status is the answer.
-  static func start() -> ExitStatus {
+  /// Runs the program. What is returned is the exit status.
+  static func start() -> Int32 {
+    let defaults = DefaultsProgram.arguments(of: CommandLine.arguments)
     do {
       try RawArguments.check()
+      if let defaults { return DefaultsProgram.run(defaults) }
       try work()
-      return .ok
+      return ExitStatus.ok.rawValue
     } catch {
       let failure = Failure(error)
+      guard defaults == nil else { return DefaultsProgram.refuse(failure) }
       Descriptor.error.note(failure.text)
-      return failure.status
+      return failure.status.rawValue
     }
   }
 

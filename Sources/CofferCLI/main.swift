@@ -1,4 +1,4 @@
 import Glibc
 
 Hardening.begin()
-exit(Coffer.start().rawValue)
+exit(Coffer.start())

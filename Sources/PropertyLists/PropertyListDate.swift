@@ -1,7 +1,7 @@
 /// Dates of the XML format: `2026-11-21T10:06:14Z`, whole seconds of the proleptic Gregorian calendar.
-enum PropertyListDate {
+package enum PropertyListDate {
   /// From 1970-01-01 to 2001-01-01, in seconds.
-  static let referenceOffset = 978_307_200.0
+  package static let referenceOffset = 978_307_200.0
 
   /// Nil where the text is no such date.
   static func parse(_ text: String) -> Double? {
@@ -43,7 +43,7 @@ enum PropertyListDate {
       + "\(padded(time / 3600, 2)):\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))Z"
   }
 
-  private static func days(_ month: Int, _ year: Int) -> Int {
+  package static func days(_ month: Int, _ year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -52,7 +52,7 @@ enum PropertyListDate {
   }
 
   // Days from and to civil dates, after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  package static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
@@ -61,7 +61,7 @@ enum PropertyListDate {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+  package static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

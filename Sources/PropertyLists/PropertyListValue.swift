@@ -24,7 +24,7 @@ extension PropertyListValue: Equatable {
   /// Bit for bit: texts by their bytes, and a NaN is the same NaN. What is equal need not be written again.
   public static func == (left: PropertyListValue, right: PropertyListValue) -> Bool {
     switch (left, right) {
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.string(let a), .string(let b)): TextBytes.areEqual(a, b)
     case (.integer(let a), .integer(let b)): a == b
     case (.unsigned(let a), .unsigned(let b)): a == b
     case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern
@@ -44,15 +44,18 @@ extension PropertyListValue: Equatable {
 public struct PropertyListDictionary: Sendable, Equatable {
   public struct Key: Hashable, Sendable, Comparable {
     public let name: String
+    private let digest: UInt64
 
-    public init(_ name: String) { self.name = name }
-
-    public static func == (left: Key, right: Key) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
-    public static func < (left: Key, right: Key) -> Bool { left.name.utf8.lexicographicallyPrecedes(right.name.utf8) }
-    public func hash(into hasher: inout Hasher) {
-      var name = name
-      name.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    public init(_ name: String) {
+      self.name = name
+      digest = TextBytes.digest(name)
     }
+
+    public static func == (left: Key, right: Key) -> Bool {
+      left.digest == right.digest && TextBytes.areEqual(left.name, right.name)
+    }
+    public static func < (left: Key, right: Key) -> Bool { left.name.utf8.lexicographicallyPrecedes(right.name.utf8) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
   }
 
   private var values: [Key: PropertyListValue] = [:]
@@ -66,6 +69,17 @@ public struct PropertyListDictionary: Sendable, Equatable {
     set { values[Key(name)] = newValue }
   }
 
+  public subscript(key: Key) -> PropertyListValue? {
+    get { values[key] }
+    set { values[key] = newValue }
+  }
+
+  /// - Returns: What was there before.
+  @discardableResult public mutating func update(_ key: Key, to value: PropertyListValue?) -> PropertyListValue? {
+    guard let value else { return values.removeValue(forKey: key) }
+    return values.updateValue(value, forKey: key)
+  }
+
   public var count: Int { values.count }
   public var isEmpty: Bool { values.isEmpty }
   /// In the byte order of the keys.
@@ -74,6 +88,8 @@ public struct PropertyListDictionary: Sendable, Equatable {
   }
   /// In no order.
   public var unsorted: some Sequence<(key: String, value: PropertyListValue)> { values.lazy.map { ($0.key.name, $0.value) } }
+  /// In no order.
+  public var entries: some Sequence<(key: Key, value: PropertyListValue)> { values.lazy.map { ($0.key, $0.value) } }
   /// In no order.
   public var keys: some Sequence<String> { values.keys.lazy.map(\.name) }
 }

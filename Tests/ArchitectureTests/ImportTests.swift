@@ -13,7 +13,10 @@ import Testing
     ("Sources/CofferTesting", ["VaultCore"]),
     (
       "Sources/CofferCLI",
-      ["VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc", "ArgumentParser"]
+      [
+        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc", "Synchronization",
+        "ArgumentParser",
+      ]
     ),
   ]
 

@@ -18,6 +18,7 @@ struct SourceFile {
       code.compactMap { line in
         let words = line.split(separator: " ")
         guard let index = words.firstIndex(of: "import"),
+          words.dropFirst(index + 1).first?.first.map({ $0.isLetter || $0 == "_" }) == true,
           words[..<index].allSatisfy({
             $0.hasPrefix("@") || $0 == "public" || $0 == "package" || $0 == "internal" || $0 == "private"
           })
@@ -25,7 +26,9 @@ struct SourceFile {
         let rest = words[(index + 1)...].filter {
           !["struct", "class", "enum", "protocol", "func", "typealias", "let", "var"].contains($0)
         }
-        return rest.first.map { String($0.split(separator: ".")[0]) }
+        // Not so in a text: "import <domain>".
+        guard let module = rest.first, module.first?.isLetter == true else { return nil }
+        return String(module.split(separator: ".")[0])
       })
   }
 

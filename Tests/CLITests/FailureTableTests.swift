@@ -22,8 +22,15 @@ import Testing
     #expect(codes.symmetricDifference(FailureTable.storage.keys) == [])
   }
 
+  @Test func preferenceErrors() throws {
+    let codes = try Self.codes(in: "Sources/Preferences/PreferenceError.swift")
+    #expect(codes.count > 10)
+    #expect(codes.symmetricDifference(FailureTable.preferences.keys) == [])
+  }
+
   @Test func noFailureLooksLikeSuccess() {
-    let entries = Array(FailureTable.vault.values) + Array(FailureTable.storage.values)
+    let tables = [FailureTable.vault, FailureTable.storage, FailureTable.preferences]
+    let entries = tables.flatMap(\.values)
     #expect(entries.allSatisfy { $0.status != .ok && !$0.message.isEmpty && !$0.message.contains("\n") })
   }
 }

@@ -8,7 +8,7 @@ final class Workspace {
   /// How often a step that must be fast is tried: other processes share the machine.
   private static let attempts = 8
 
-  private let path: String
+  let path: String
 
   init() throws {
     var template = Array("/tmp/coffer-transcript-XXXXXX".utf8CString)

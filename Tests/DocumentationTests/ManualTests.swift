@@ -1,3 +1,4 @@
+import CofferCLI
 import Foundation
 import Testing
 
@@ -14,6 +15,22 @@ import Testing
       let valueName: String?
       let allValues: [String]?
       let allValueStrings: [String]?
+
+      init(operand: String) {
+        kind = "positional"
+        names = nil
+        valueName = operand
+        allValues = nil
+        allValueStrings = nil
+      }
+
+      init(flag: String) {
+        kind = "flag"
+        names = [Name(kind: "long", name: String(flag.dropFirst(2)))]
+        valueName = nil
+        allValues = nil
+        allValueStrings = nil
+      }
 
       var long: String? { names?.first { $0.kind == "long" }?.name }
       /// As the manual writes it.
@@ -51,6 +68,12 @@ import Testing
       }
     }
     visit(help.command, [])
+    // It has a grammar that the parser of the others does not know.
+    commands["coffer defaults"] = nil
+    for verb in DefaultsVerb.allCases {
+      let operands = verb.arguments.map { Help.Argument(operand: $0.replacing("?", with: "")) }
+      commands["coffer defaults \(verb.rawValue)"] = operands + verb.options.map { Help.Argument(flag: $0) }
+    }
     return commands
   }
 
@@ -96,7 +119,7 @@ import Testing
     var documented: [String: Set<String>] = [:]
     for page in Self.pages { documented.merge(Self.synopsis(page)) { first, _ in first } }
     // The first page names the nouns and the option of the program itself.
-    for overview in ["coffer vault", "coffer secret", "coffer"] {
+    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer"] {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }
     #expect(Set(documented.keys) == Set(commands.keys))

@@ -1,8 +1,10 @@
-/// Writes JSON as text. For attributes and states; a secret goes out beside it, never through it.
+/// Writes JSON as text. For attributes, states and preferences; a secret goes out beside it, never through it.
 enum JSON {
   case text(String)
   case integer(Int64)
   case natural(UInt64)
+  /// Finite.
+  case real(Double)
   case boolean(Bool)
   case null
   case array([JSON])
@@ -20,6 +22,7 @@ enum JSON {
     case .text(let text): Self.quoted(text)
     case .integer(let number): "\(number)"
     case .natural(let number): "\(number)"
+    case .real(let number): "\(number)"
     case .boolean(let value): value ? "true" : "false"
     case .null: "null"
     case .array(let elements): "[" + elements.map(\.description).joined(separator: ",") + "]"

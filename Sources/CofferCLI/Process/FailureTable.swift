@@ -7,7 +7,7 @@ package enum FailureTable {
     package let message: String
     package let hint: String?
 
-    fileprivate init(_ status: ExitStatus, _ message: String, _ hint: String? = nil) {
+    init(_ status: ExitStatus, _ message: String, _ hint: String? = nil) {
       self.status = status
       self.message = message
       self.hint = hint

@@ -59,7 +59,7 @@ final class DomainFiles: Sendable {
     if status.st_size < GenerationPage.fileByteCount {
       guard isWritable else { return nil }
       let lock = FileLock(file: file)
-      try lock.take(until: Deadline(milliseconds: 2000))
+      try lock.take(within: 2000)
       defer { lock.release() }
       status = try file.status()
       if status.st_size < GenerationPage.fileByteCount {
@@ -69,6 +69,9 @@ final class DomainFiles: Sendable {
     }
     return DomainFiles(file, UInt64(status.st_ino), isWritable: isWritable, sharing)
   }
+
+  /// Whether it has no name any more.
+  var isDeleted: Bool { ((try? lock.file.status())?.st_nlink ?? 0) == 0 }
 
   /// Whether the file still lies at its path: whoever waits for the lock of a deleted file waits alone.
   func isInPlace(_ paths: DomainPaths) -> Bool {

@@ -13,7 +13,12 @@ extension FileDomain {
       }
     }
     let (journal, position, durable) = withState { ($0.journal, $0.image.position, $0.durablePosition) }
-    guard let journal, position > durable else { return }
+    guard let journal else { return }
+    if !withState({ $0.journal !== journal || $0.nameIsDurable }) {
+      try directory.synchronize()
+      withState { state in if state.journal === journal { state.nameIsDurable = true } }
+    }
+    guard position > durable else { return }
     do throws(PreferenceError) {
       try journal.synchronize()
     } catch {
@@ -37,6 +42,7 @@ extension FileDomain {
       return []
     }
     try synchronize()
+    directory.removeLeftovers()
   }
 
   /// A checkpoint that leaves nothing behind in the files of what was removed or overwritten, but for what was put aside as damaged.
@@ -50,11 +56,23 @@ extension FileDomain {
     }
   }
 
+  /// For programs that end: `synchronize()`, and `checkpoint()` where that takes little time, or was put off long enough.
+  ///
+  /// So the time it takes to set a value does not grow with the number of values.
+  /// - Throws: as `checkpoint`.
+  public func settle() throws(PreferenceError) {
+    let isDue = withState { state in
+      state.mustExport
+        && (state.image.byteCount < 32 << 10 || state.unexportedByteCount > max(64 << 10, state.image.byteCount / 2))
+    }
+    if isDue { try checkpoint() } else { try synchronize() }
+  }
+
   private func export() throws(PreferenceError) {
     // Somebody who edits the property list at the same time makes it start again, but not for ever.
     for _ in 0..<3 {
-      let (values, sequence, isNeeded) = withState { ($0.image.values, $0.image.sequence, $0.mustExport) }
-      guard isNeeded else { return }
+      guard withState({ $0.mustExport }) else { return }
+      let (values, sequence) = try withCompleteState { ($0.image.values, $0.image.sequence) }
       let bytes: [UInt8]
       do throws(PropertyListError) {
         bytes = try PropertyList.writeExactly(.dictionary(values))
@@ -94,11 +112,11 @@ extension FileDomain {
 }
 
 extension DomainState {
-  var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && !image.values.isEmpty) }
+  var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && image.byteCount > 0) }
 
-  /// Most of what lies in the journal has been overwritten since.
+  /// Most of it came after the base: it holds much that was overwritten since, or much that is in no index.
   var isJournalWasteful: Bool {
-    journalIsDamaged || image.position > 64 << 10 && image.position > 2 * (image.byteCount + 32 * image.values.count)
+    journalIsDamaged || image.position > 64 << 10 && image.position > 2 * Int(clamping: header?.baseLength ?? 0)
   }
 
   /// Bytes of the journal that are not yet in the property list.
@@ -110,7 +128,7 @@ extension DomainState {
       _ = try PlistFile(path: paths.plist).read()
     } catch {
       guard error.code == .damaged else { throw error }
-      events.append(.quarantined(domain: paths.name, path: try PlistFile.quarantine(paths.plist)))
+      events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.plist, in: paths.directory)))
     }
   }
 }

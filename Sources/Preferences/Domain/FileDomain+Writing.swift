@@ -6,24 +6,31 @@ extension FileDomain {
   ///   files cannot be written: then nothing has changed.
   public func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) {
     try Self.check(key, value)
+    let key = PropertyListDictionary.Key(key)
     // What is so already at this moment need not be made so.
     if isSaved(value, forKey: key) { return }
-    try change { state in state.entries([(key, value)]) }
+    try change { state in state.entry(key, value).map { [$0] } ?? [] }
   }
 
   /// Sets and removes several values at once: others see all of it or nothing.
   /// - Throws: as `set`.
   public func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) {
     for edit in edits { try Self.check(edit.key, edit.value) }
-    try change { state in state.entries(edits) }
+    try change { state in
+      // The last one of a key holds.
+      var last: [PropertyListDictionary.Key: PropertyListValue?] = [:]
+      for edit in edits { last[.init(edit.key)] = .some(edit.value) }
+      return last.sorted { $0.key < $1.key }.compactMap { state.entry($0.key, $0.value) }
+    }
   }
 
   /// Replaces the whole domain at once.
   /// - Throws: as `set`.
   public func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) {
     for (key, value) in values.unsorted { try Self.check(key, value) }
-    try change { state in
-      state.values.entries(to: values)
+    try change { state throws(PreferenceError) in
+      try state.complete()
+      return state.values.entries(to: values)
     }
   }
 
@@ -32,9 +39,11 @@ extension FileDomain {
   /// - Throws: as `set`.
   public func update(_ key: String, _ body: (PropertyListValue?) -> PropertyListValue?) throws(PreferenceError) {
     try change { state throws(PreferenceError) in
+      let key = PropertyListDictionary.Key(key)
+      state.fetch(key)
       let new = body(state.value(forKey: key))
-      try Self.check(key, new)
-      return state.entries([(key, new)])
+      try Self.check(key.name, new)
+      return state.entry(key, new).map { [$0] } ?? []
     }
   }
 
@@ -48,7 +57,9 @@ extension FileDomain {
     } catch {
       guard !error.code.isRefusal else { return error }
       let (old, isFirst) = withState { state in
-        defer { state.unsaved[.init(key)] = .some(value) }
+        let key = PropertyListDictionary.Key(key)
+        state.fetch(key)
+        defer { state.unsaved[key] = .some(value) }
         return (state.value(forKey: key), state.unsaved.isEmpty)
       }
       noteUnsaved()
@@ -83,15 +94,28 @@ extension FileDomain {
 }
 
 extension DomainState {
-  /// What is not so already.
-  func entries(_ edits: [(key: String, value: PropertyListValue?)]) -> [JournalRecord.Entry] {
-    edits.compactMap { edit in
-      guard value(forKey: edit.key) != edit.value || !unsaved.isEmpty else { return nil }
-      return edit.value.map { .set(edit.key, $0) } ?? .remove(edit.key)
+  /// Whether it is in the journal as this process knows it.
+  func holds(_ entry: JournalRecord.Entry) -> Bool {
+    switch entry {
+    case .set(let key, let value): image.values[key] == value
+    case .remove(let key): image.values[key] == nil
+    case .exported, .index: true
     }
   }
 
+  /// Nil where it is so already.
+  mutating func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
+    fetch(key)
+    guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
+    return value.map { .set(key, $0) } ?? .remove(key)
+  }
+
   func checkSize(_ entries: [JournalRecord.Entry]) throws(PreferenceError) {
+    // Mostly far away: then nothing has to be looked up.
+    let most = entries.reduce(image.byteCount) { sum, entry in
+      if case .set(let key, let value) = entry { sum + JournalImage.byteCount(key, value) } else { sum }
+    }
+    guard most > PreferenceLimits.domainByteCount else { return }
     var count = image.byteCount
     for entry in entries {
       switch entry {
@@ -100,10 +124,10 @@ extension DomainState {
         count += growth
         guard growth <= 0 || count <= PreferenceLimits.domainByteCount else {
           throw PreferenceError(
-            .domainTooLarge, "\(key): the domain would have \(count) bytes, \(PreferenceLimits.domainByteCount) are allowed")
+            .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(PreferenceLimits.domainByteCount) are allowed")
         }
       case .remove(let key): count -= JournalImage.byteCount(key, image.values[key])
-      case .exported: break
+      case .exported, .index: break
       }
     }
   }

@@ -17,6 +17,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     public var isCreating = true
     /// How long to wait for another process, in milliseconds.
     public var timeout: UInt64 = 2000
+    /// Reads of a large domain only what is asked for, until something else is needed. For programs that use one value and end.
+    public var isSparing = false
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
 
@@ -51,7 +53,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     self.directory = directory
     self.options = options
     paths = DomainPaths(name, in: directory)
-    state = Mutex(DomainState(paths))
+    state = Mutex(DomainState(paths, isSparing: options.isSparing))
     open()
     ChangeWatch.add(self)
   }
@@ -66,11 +68,19 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   public func value(forKey key: String) -> PropertyListValue? {
-    read { $0.value(forKey: key) }
+    let key = PropertyListDictionary.Key(key)
+    return read { state in
+      state.fetch(key)
+      return state.value(forKey: key)
+    }
   }
 
   public func values() -> PropertyListDictionary {
-    read { $0.values }
+    read { state in
+      // Why it is not possible is said by `problem`.
+      try? state.complete()
+      return state.values
+    }
   }
 
   /// Bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
@@ -84,11 +94,13 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
-    let (result, events) = state.withLock { state in
+    let (result, events, isComplete) = state.withLock { state in
       state.refresh()
       defer { state.events = [] }
-      return (body(&state), state.events)
+      return (body(&state), state.events, state.problem == nil)
     }
+    // What is missing now may be there at the next look, though no generation says so: nobody keeps this answer.
+    if !isComplete { local.add(1, ordering: .releasing) }
     PreferenceEvent.report(events)
     return result
   }
@@ -127,51 +139,80 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     isOpening: Bool = false, timeout: UInt64? = nil,
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
   ) throws(PreferenceError) {
-    let outcome = writing.withLock { writing -> (Result<[PreferenceChange.Key], PreferenceError>, [PreferenceEvent]) in
-      var events: [PreferenceEvent] = []
+    var events: [PreferenceEvent] = []
+    let result = writing.withLock { writing -> Result<Edited, PreferenceError> in
       do throws(PreferenceError) {
-        return (.success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body)), events)
+        return .success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body))
       } catch {
-        return (.failure(error), events)
+        return .failure(error)
       }
     }
-    PreferenceEvent.report(outcome.1)
-    let changes = try outcome.0.get()
-    if !changes.isEmpty {
-      if schedule.syncIsDue(true) { ChangeWatch.wake() }
-      observers.notify(PreferenceChange(origin: .thisProcess, keys: changes))
-    }
+    PreferenceEvent.report(events)
+    let edited = try result.get()
+    if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake(for: self) }
+    if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
+  }
+
+  private struct Edited {
+    var hasWritten = false
+    /// Collected only where somebody observes.
+    var changes: [PreferenceChange.Key] = []
   }
 
   private func edit(
     _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
-  ) throws(PreferenceError) -> [PreferenceChange.Key] {
+  ) throws(PreferenceError) -> Edited {
+    var written: [JournalRecord.Entry] = []
+    var edited = try editOnce(&writing, isOpening, timeout, &events) { state, files throws(PreferenceError) in
+      written = try body(&state, files)
+      return written
+    }
+    // Who deletes the lock file lets in others, who do not see this one: what they have overwritten is written again.
+    while edited.hasWritten, writing.files.last?.isDeleted == true {
+      let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
+      edited.changes += again.changes
+    }
+    return edited
+  }
+
+  private func editOnce(
+    _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
+    _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
+  ) throws(PreferenceError) -> Edited {
     let now = Deadline.now()
-    let mustVerify = now &- writing.verified > 100_000_000
+    var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
-      if !files.isWritable { throw try readOnlyReason(paths.lock) }
-      if mustVerify, !files.isInPlace(paths) { try openFiles(&writing, creating: true) }
+      // Read-only until now; or another file lies at the path.
+      if !files.isWritable || files.isDeleted || mustVerify && !files.isInPlace(paths) {
+        try openFiles(&writing, creating: true)
+        mustVerify = true
+      }
     } else {
       try openFiles(&writing, creating: !isOpening || options.isCreating)
     }
-    guard let files = writing.files.last else { return [] }
-    try files.lock.take(until: Deadline(milliseconds: timeout))
+    guard let files = writing.files.last else { return Edited() }
+    if !files.isWritable { throw try readOnlyReason(paths.lock) }
+    try files.lock.take(within: timeout)
     defer { files.lock.release() }
-    if mustVerify { writing.verified = now }
-    let result = state.withLock { state -> Result<[PreferenceChange.Key], PreferenceError> in
+    let isObserved = !observers.isEmpty
+    let result = state.withLock { state -> Result<Edited, PreferenceError> in
       defer {
-        events = state.events
+        events += state.events
         state.events = []
       }
       do throws(PreferenceError) {
         try state.catchUp(files)
         if mustVerify {
-          _ = try state.recoverJournal(files)
+          try state.recoverJournal(files)
           state.mergeEditedPlist(files)
+          writing.verified = now
         }
+        let position = state.image.position
+        let epoch = state.header?.epoch
         let entries = try body(&state, files)
-        return .success(try state.appendWithUnsaved(entries, files))
+        let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
+        return .success(Edited(hasWritten: state.image.position != position || state.header?.epoch != epoch, changes: changes))
       } catch {
         return .failure(error)
       }
@@ -182,7 +223,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   private func openFiles(_ writing: inout WritingState, creating: Bool) throws(PreferenceError) {
     guard let files = try DomainFiles.open(paths, creating: creating, sharing) else { return }
     use(files, &writing)
-    if !files.isWritable { throw try readOnlyReason(paths.lock) }
   }
 
   /// Why a file that was opened for reading alone could not be opened otherwise.
@@ -201,8 +241,23 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }
 
-  func isSaved(_ value: PropertyListValue?, forKey key: String) -> Bool {
-    withState { $0.problem == nil && $0.unsaved.isEmpty && $0.image.values[key] == value }
+  func withCompleteState<Result: Sendable>(_ body: (inout DomainState) -> Result) throws(PreferenceError) -> Result {
+    let result = withState { state -> Swift.Result<Result, PreferenceError> in
+      do throws(PreferenceError) {
+        try state.complete()
+        return .success(body(&state))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
+    withState { state in
+      state.fetch(key)
+      return state.problem == nil && state.unsaved.isEmpty && state.image.values[key] == value
+    }
   }
 
   /// For the end of the process: another thread may hold the lock, and never give it back.
@@ -215,12 +270,14 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return true
   }
 
+  var isLockReplaced: Bool { writing.withLock { $0.files.last?.isInPlace(paths) == false } }
+
   /// Lets the next write look whether all files are where they should be.
   func forgetVerification() { writing.withLock { $0.verified = 0 } }
 
   /// A domain that nobody had written when it was opened.
   func openIfNew() {
-    writing.withLock { writing in
+    _ = writing.withLockIfAvailable { writing in
       guard writing.files.isEmpty, let files = try? DomainFiles.open(paths, creating: false, sharing) else { return }
       use(files, &writing)
     }
@@ -228,6 +285,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   func noteUnsaved() {
     local.add(1, ordering: .releasing)
-    if schedule.retryIsDue(true) { ChangeWatch.wake() }
+    if schedule.retryIsDue(true) { ChangeWatch.wake(for: self) }
   }
 }

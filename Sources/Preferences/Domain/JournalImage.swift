@@ -28,22 +28,37 @@ struct JournalImage {
     byteCount = Self.byteCount(of: values)
   }
 
-  static func byteCount(of values: PropertyListDictionary) -> Int {
-    values.unsorted.reduce(0) { $0 + byteCount($1.key, $1.value) }
+  /// Of a journal that is not read as a whole: see `IndexedJournal`.
+  init(tail: JournalImage, byteCount: Int) {
+    self = tail
+    self.byteCount = byteCount
   }
 
-  static func byteCount(_ key: String, _ value: PropertyListValue?) -> Int {
-    value.map { key.utf8.count + (ValueCoding.byteCount($0) ?? 0) } ?? 0
+  /// What a journal that is not read as a whole holds for a key.
+  mutating func know(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) { values[key] = value }
+
+  static func byteCount(of values: PropertyListDictionary) -> Int {
+    values.entries.reduce(0) { $0 + byteCount($1.key, $1.value) }
+  }
+
+  static func byteCount(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> Int {
+    value.map { key.name.utf8.count + (ValueCoding.byteCount($0) ?? 0) } ?? 0
   }
 
   /// Everything that is right in `bytes`, which lie at `position` of the journal.
   mutating func read(_ bytes: [UInt8], salt: UInt32, _ changes: inout ChangeCollector) {
     let start = position
+    // An entry takes 23 bytes, and mostly as many for key and value.
+    if values.isEmpty, bytes.count > 4096 { values = PropertyListDictionary(minimumCapacity: bytes.count / 48) }
     unsafe bytes.withUnsafeBytes { all in
       var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
       while let record = scan.next() {
-        if let entries = scan.entries(of: record) {
-          apply(entries.compactMap { scan.decode($0) }, sequence: record.sequence, &changes)
+        // What a newer version has written is left out.
+        if scan.isValid(record) {
+          scan.forEachEntry(of: record) {
+            guard $0.kind != JournalRecord.Kind.index, let entry = scan.decode($0) else { return }
+            apply(entry, record.sequence, &changes)
+          }
         }
         sequence = record.sequence
         advance(to: start + scan.offset)
@@ -78,6 +93,9 @@ struct JournalImage {
     skipBase(position)
   }
 
+  /// Only what lies behind is going to be read.
+  mutating func restart(at position: Int) { self.position = position }
+
   /// The base of a journal that was read from its start.
   mutating func noteBase(_ length: Int) { exportPosition = max(exportPosition, length) }
 
@@ -85,9 +103,10 @@ struct JournalImage {
   mutating func readExport(_ bytes: [UInt8], salt: UInt32) -> Bool {
     unsafe bytes.withUnsafeBytes { all in
       var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
-      guard let record = scan.next(), scan.damage.isEmpty, let entry = scan.entries(of: record)?.first,
-        case .exported(let file, let through)? = scan.decode(entry)
-      else { return false }
+      guard let record = scan.next(), scan.damage.isEmpty, scan.isValid(record) else { return false }
+      var found: JournalRecord.Entry?
+      scan.forEachEntry(of: record) { found = found ?? scan.decode($0) }
+      guard case .exported(let file, let through)? = found else { return false }
       guard through == record.sequence else { return false }
       exported = file
       restart(sequence: through, position: position)
@@ -104,33 +123,35 @@ struct JournalImage {
   /// One record. What comes in one record with `exported` is in the property list already.
   mutating func apply(_ entries: [JournalRecord.Entry], sequence: UInt64, _ changes: inout ChangeCollector) {
     self.sequence = sequence
-    for entry in entries {
-      switch entry {
-      case .set(let key, let value): set(value, key, sequence, &changes)
-      case .remove(let key): set(nil, key, sequence, &changes)
-      case .exported(let file, let through):
-        exported = file
-        exportedThrough = through
-        exportIsNew = true
-        unexported = unexported.filter { $0.value > through && $0.value != sequence }
-      }
+    for entry in entries { apply(entry, sequence, &changes) }
+  }
+
+  private mutating func apply(_ entry: JournalRecord.Entry, _ sequence: UInt64, _ changes: inout ChangeCollector) {
+    switch entry {
+    case .set(let key, let value): set(value, key, sequence, &changes)
+    case .remove(let key): set(nil, key, sequence, &changes)
+    case .exported(let file, let through):
+      exported = file
+      exportedThrough = through
+      exportIsNew = true
+      unexported = unexported.filter { $0.value > through && $0.value != sequence }
+    case .index: break
     }
   }
 
   private mutating func set(
-    _ value: PropertyListValue?, _ key: String, _ sequence: UInt64, _ changes: inout ChangeCollector
+    _ value: PropertyListValue?, _ key: PropertyListDictionary.Key, _ sequence: UInt64, _ changes: inout ChangeCollector
   ) {
-    let old = values[key]
+    let old = values.update(key, to: value)
     byteCount += Self.byteCount(key, value) - Self.byteCount(key, old)
-    values[key] = value
-    if sequence > exportedThrough { unexported[PropertyListDictionary.Key(key)] = sequence }
+    if sequence > exportedThrough { unexported[key] = sequence }
     changes.note(key, old: old, new: value)
   }
 
   /// The values that a changed property list and the changes it does not hold make together.
   func merged(with list: PropertyListDictionary) -> PropertyListDictionary {
     var merged = list
-    for key in unexported.keys { merged[key.name] = values[key.name] }
+    for key in unexported.keys { merged[key] = values[key] }
     return merged
   }
 }
@@ -143,9 +164,8 @@ struct ChangeCollector {
 
   init(isWanted: Bool) { self.isWanted = isWanted }
 
-  mutating func note(_ key: String, old: PropertyListValue?, new: PropertyListValue?) {
+  mutating func note(_ key: PropertyListDictionary.Key, old: PropertyListValue?, new: PropertyListValue?) {
     guard isWanted else { return }
-    let key = PropertyListDictionary.Key(key)
     if let known = first[key] {
       first[key] = (known.old, new)
     } else {
@@ -156,8 +176,8 @@ struct ChangeCollector {
 
   mutating func note(from old: PropertyListDictionary, to new: PropertyListDictionary) {
     guard isWanted else { return }
-    for (key, value) in old.unsorted where new[key] != value { note(key, old: value, new: new[key]) }
-    for (key, value) in new.unsorted where old[key] == nil { note(key, old: nil, new: value) }
+    for (key, value) in old.entries where new[key] != value { note(key, old: value, new: new[key]) }
+    for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
   }
 
   /// In the order in which they were first changed. Those that are what they were are no change.
@@ -177,8 +197,8 @@ struct ChangeCollector {
 extension PropertyListDictionary {
   func entries(to new: PropertyListDictionary) -> [JournalRecord.Entry] {
     var entries: [JournalRecord.Entry] = []
-    for (key, _) in sorted where new[key] == nil { entries.append(.remove(key)) }
-    for (key, value) in new.sorted where self[key] != value { entries.append(.set(key, value)) }
+    for (key, _) in self.entries.sorted(by: { $0.key < $1.key }) where new[key] == nil { entries.append(.remove(key)) }
+    for (key, value) in new.entries.sorted(by: { $0.key < $1.key }) where self[key] != value { entries.append(.set(key, value)) }
     return entries
   }
 }

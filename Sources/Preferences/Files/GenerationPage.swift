@@ -33,7 +33,8 @@ final class GenerationPage: Sendable {
 
   private let file: OpenFile
   private let isWritable: Bool
-  /// Eight words: magic, generation, epoch, length, bytes of the values, boot identifier (two), nothing.
+  /// Eight words: magic, generation, epoch, length, bytes of the values, boot identifier (two), the length that belongs to the
+  /// generation.
   private let words: UInt?
 
   /// - Parameter file: With at least `fileByteCount` bytes: a mapping beyond the end of a file ends the process.
@@ -89,18 +90,32 @@ final class GenerationPage: Sendable {
 
   /// Within the lock.
   func commit(_ content: Content) throws(PreferenceError) {
-    if load(2) != content.epoch || load(0) != Self.magic || load(5) != BootIdentifier.current.first {
+    if load(2) != content.epoch || load(0) != Self.magic || BootIdentifier(first: load(5), second: load(6)) != .current {
+      // Whoever dies in the middle of this leaves a page that says nothing, and never an old length with a new boot identifier.
+      try beginReplacing()
       try store(BootIdentifier.current.first, 5)
       try store(BootIdentifier.current.second, 6)
       try store(content.length, 3)
-      try store(content.epoch, 2)
+      try store(content.byteCount, 4)
       // Another one than any that was seen before, though the file may be new.
       if load(0) != Self.magic { try store(.random(in: 0 ... .max), 1) }
       try store(Self.magic, 0)
+      try store(content.epoch, 2)
     }
-    try store(content.length, 3)
     try store(content.byteCount, 4)
+    try store(content.length, 3)
+    try announce()
+  }
+
+  /// Within the lock: tells all others of the length that is committed.
+  private func announce() throws(PreferenceError) {
     try store(load(1) &+ 1, 1)
+    try store(load(3), 7)
+  }
+
+  /// Within the lock: what a writer committed that died before it could tell the others.
+  func announceForgotten() throws(PreferenceError) {
+    if load(7) != load(3) { try announce() }
   }
 
   /// Within the lock: one journal is going to take another's place. Whoever finds it so looks for the journal by its name.

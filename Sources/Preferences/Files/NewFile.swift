@@ -22,9 +22,14 @@ struct NewFile: ~Copyable {
     return file
   }
 
+  private static let prefix = ".coffer-"
+  private static let suffix = ".new"
+
+  static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
+
   private static func write(_ bytes: [UInt8], in directory: PreferenceDirectory) throws(PreferenceError) -> OpenFile {
     let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
-    let path = directory.file(".coffer-\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits).new")
+    let path = directory.file("\(prefix)\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\(suffix)")
     guard let file = try OpenFile.open(path, O_RDWR | O_CREAT | O_EXCL) else { throw PreferenceError(.io, path) }
     do throws(PreferenceError) {
       try file.write(bytes, at: 0)

@@ -31,12 +31,24 @@ public struct PreferenceDirectory: Hashable, Sendable {
 
   /// With those above it.
   private func make(_ path: Substring) throws(PreferenceError) {
-    if unsafe mkdir(String(path), 0o700) == 0 || errno == EEXIST { return }
+    if try makeOne(path) { return }
     guard errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
       throw PreferenceError(errno: errno, String(path))
     }
     try make(path[..<slash])
-    guard unsafe mkdir(String(path), 0o700) == 0 || errno == EEXIST else { throw PreferenceError(errno: errno, String(path)) }
+    guard try makeOne(path) else { throw PreferenceError(errno: errno, String(path)) }
+  }
+
+  /// - Returns: Whether it is there now.
+  private func makeOne(_ path: Substring) throws(PreferenceError) -> Bool {
+    guard unsafe mkdir(String(path), 0o700) == 0 else { return errno == EEXIST }
+    // Made under a umask that takes bits from the owner.
+    unsafe chmod(String(path), 0o700)
+    // Its name has to be on the disk as well as what lies in it. A directory above it need not be readable.
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    try? PreferenceDirectory(parent).synchronize()
+    return true
   }
 
   /// Returns when the names of the files are on the disk.
@@ -47,5 +59,20 @@ public struct PreferenceDirectory: Hashable, Sendable {
     let done = retrying { fsync(opened.result) }
     // Some network file systems cannot do this, and need not.
     guard done.result == 0 || done.errno == EINVAL else { throw PreferenceError(errno: done.errno, path) }
+  }
+
+  /// New files of processes that ended before they could put them in their place. One may be in use for seconds, not for an hour.
+  func removeLeftovers() {
+    guard let directory = unsafe opendir(path) else { return }
+    defer { unsafe closedir(directory) }
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard NewFile.isName(name) else { continue }
+      var status = stat()
+      guard unsafe lstat(file(name), &status) == 0, time(nil) - status.st_mtim.tv_sec > 3600 else { continue }
+      unsafe unlink(file(name))
+    }
   }
 }

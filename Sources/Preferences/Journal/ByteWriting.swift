@@ -37,6 +37,12 @@ extension [UInt8] {
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
   }
 
+  mutating func skip(_ count: Int) -> Bool {
+    guard count >= 0, end - offset >= count else { return false }
+    offset += count
+    return true
+  }
+
   mutating func text(_ count: Int) -> String? {
     guard let bytes = unsafe take(count) else { return nil }
     return unsafe String(validating: bytes, as: UTF8.self)

@@ -37,4 +37,25 @@ enum CRC32C {
       return ~sum
     }
   }
+  /// What `start` was, so that the checksum of the bytes became `sum`.
+  static func start(of sum: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
+    unsafe table.withUnsafeBufferPointer { table in
+      var state = ~sum
+      var offset = bytes.count
+      while offset > 0 {
+        offset -= 1
+        // The upper byte of a word of the table belongs to it alone.
+        let index = UInt32(lastByteIndex[Int(state >> 24)])
+        state = unsafe (state ^ table[Int(index)]) << 8 | (index ^ UInt32(bytes[offset]))
+      }
+      return ~state
+    }
+  }
+
+  /// Which word of the table ends with a byte.
+  private static let lastByteIndex: [UInt8] = {
+    var index = [UInt8](repeating: 0, count: 256)
+    for byte in 0..<256 { index[Int(table[byte] >> 24)] = UInt8(byte) }
+    return index
+  }()
 }

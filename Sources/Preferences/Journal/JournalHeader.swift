@@ -1,5 +1,5 @@
 /// The first 64 bytes of a journal: magic (8), version (4), 0 (4), epoch (8), salt (4), 0 (4), epoch and length of the journal whose
-/// place it took (8 + 8), length of the base (8), 0 (4), checksum (4).
+/// place it took (8 + 8), length of the base (8), offset of the index (4), checksum (4).
 struct JournalHeader: Equatable, Sendable {
   static let byteCount = 64
   private static let magic = Array("COFFERJN".utf8)
@@ -14,6 +14,8 @@ struct JournalHeader: Equatable, Sendable {
   var previousLength: UInt64
   /// Of this header and the records that say what the other journal said. More records come behind.
   var baseLength: UInt64
+  /// Of the record that says where the records before it lie, in the order of their keys. 0 where there is none.
+  var indexOffset: UInt32 = 0
 
   var bytes: [UInt8] {
     var bytes = Self.magic
@@ -25,7 +27,7 @@ struct JournalHeader: Equatable, Sendable {
     bytes.append(number: previousEpoch)
     bytes.append(number: previousLength)
     bytes.append(number: baseLength)
-    bytes.append(number: UInt32(0))
+    bytes.append(number: indexOffset)
     bytes.append(number: unsafe bytes.withUnsafeBytes { unsafe CRC32C.checksum($0) })
     return bytes
   }
@@ -37,18 +39,19 @@ struct JournalHeader: Equatable, Sendable {
     }
     let found = unsafe bytes.withUnsafeBytes { all -> (UInt32, JournalHeader)? in
       var reader = unsafe ByteReader(all, 8..<Self.byteCount)
-      guard let version = reader.number(UInt32.self), reader.number(UInt32.self) != nil,
+      guard let version = reader.number(UInt32.self), reader.number(UInt32.self) == 0,
         let epoch = reader.number(UInt64.self), let salt = reader.number(UInt32.self),
-        reader.number(UInt32.self) != nil, let previousEpoch = reader.number(UInt64.self),
+        reader.number(UInt32.self) == 0, let previousEpoch = reader.number(UInt64.self),
         let previousLength = reader.number(UInt64.self), let baseLength = reader.number(UInt64.self),
-        reader.number(UInt32.self) != nil,
+        let indexOffset = reader.number(UInt32.self),
         let sum = reader.number(UInt32.self),
         unsafe sum == CRC32C.checksum(UnsafeRawBufferPointer(rebasing: all[..<(Self.byteCount - 4)]))
       else { return nil }
       return (
         version,
         JournalHeader(
-          epoch: epoch, salt: salt, previousEpoch: previousEpoch, previousLength: previousLength, baseLength: baseLength)
+          epoch: epoch, salt: salt, previousEpoch: previousEpoch, previousLength: previousLength, baseLength: baseLength,
+          indexOffset: indexOffset)
       )
     }
     guard let found, found.1.epoch != 0, found.1.epoch % 2 == 0 else {
@@ -58,12 +61,15 @@ struct JournalHeader: Equatable, Sendable {
     self = found.1
   }
 
-  init(epoch: UInt64, salt: UInt32, previousEpoch: UInt64, previousLength: UInt64, baseLength: UInt64) {
+  init(
+    epoch: UInt64, salt: UInt32, previousEpoch: UInt64, previousLength: UInt64, baseLength: UInt64, indexOffset: UInt32 = 0
+  ) {
     self.epoch = epoch
     self.salt = salt
     self.previousEpoch = previousEpoch
     self.previousLength = previousLength
     self.baseLength = baseLength
+    self.indexOffset = indexOffset
   }
 
   /// For the journal that takes the place of one with `epoch`.

@@ -5,16 +5,19 @@ import PropertyLists
 /// An entry: kind (1), length of the key (4), length of the value (4), key, value. Little-endian.
 struct JournalRecord {
   enum Entry {
-    case set(String, PropertyListValue)
-    case remove(String)
+    case set(PropertyListDictionary.Key, PropertyListValue)
+    case remove(PropertyListDictionary.Key)
     /// The property list holds all records up to `through`, and was this file. Nil: there was no property list.
     case exported(FileIdentity?, through: UInt64)
+    /// Where the records of the base lie, in the order of their keys: each holds one key.
+    case index([UInt32])
   }
 
   enum Kind {
     static let set: UInt8 = 1
     static let remove: UInt8 = 2
     static let exported: UInt8 = 3
+    static let index: UInt8 = 4
   }
 
   static let headByteCount = 8
@@ -54,10 +57,10 @@ struct JournalRecord {
     }
     switch entry {
     case .set(let key, let value):
-      head(Kind.set, key)
+      head(Kind.set, key.name)
       ValueCoding.append(value, to: &bytes)
-      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount - key.utf8.count))
-    case .remove(let key): head(Kind.remove, key)
+      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount - key.name.utf8.count))
+    case .remove(let key): head(Kind.remove, key.name)
     case .exported(let file, let through):
       head(Kind.exported, "")
       bytes.append(number: through)
@@ -66,6 +69,10 @@ struct JournalRecord {
         bytes.append(number: file.size)
         bytes.append(number: file.modified)
       }
+      bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount))
+    case .index(let offsets):
+      head(Kind.index, "")
+      for offset in offsets { bytes.append(number: offset) }
       bytes.replace(at: start + 5, number: UInt32(bytes.count - start - entryHeadByteCount))
     }
   }

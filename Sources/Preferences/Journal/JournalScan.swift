@@ -53,7 +53,8 @@ import PropertyLists
       let body = unsafe reader.take(Int(count))
     else { return nil }
     let sequence = unsafe UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
-    guard sequence > lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
+    // Equal in the base of a journal, whose records are of one moment.
+    guard sequence >= lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
     return Record(sequence: sequence, entries: start + 16..<start + 8 + Int(count))
   }
 
@@ -76,20 +77,27 @@ import PropertyLists
     return nil
   }
 
-  /// The entries of a record; nil where they are none, though the checksum is right: a newer version's.
-  func entries(of record: Record) -> [Entry]? {
+  /// Whether a record is made of entries. Where it is not, though its checksum is right, a newer version has written it.
+  func isValid(_ record: Record) -> Bool {
     var reader = unsafe ByteReader(bytes, record.entries)
-    var entries: [Entry] = []
-    while !reader.isAtEnd {
-      guard let kind = reader.number(UInt8.self), let keyCount = reader.number(UInt32.self),
-        let valueCount = reader.number(UInt32.self)
-      else { return nil }
-      let key = reader.offset
-      guard unsafe reader.take(Int(keyCount)) != nil, unsafe reader.take(Int(valueCount)) != nil else { return nil }
-      let value = key + Int(keyCount)
-      entries.append(Entry(kind: kind, key: key..<value, value: value..<value + Int(valueCount)))
-    }
-    return entries
+    while !reader.isAtEnd { guard nextEntry(&reader) != nil else { return false } }
+    return true
+  }
+
+  /// The entries of a valid record, in their order.
+  func forEachEntry(of record: Record, _ body: (Entry) -> Void) {
+    var reader = unsafe ByteReader(bytes, record.entries)
+    while !reader.isAtEnd, let entry = nextEntry(&reader) { body(entry) }
+  }
+
+  private func nextEntry(_ reader: inout ByteReader) -> Entry? {
+    guard let kind = reader.number(UInt8.self), let keyCount = reader.number(UInt32.self),
+      let valueCount = reader.number(UInt32.self)
+    else { return nil }
+    let key = reader.offset
+    guard reader.skip(Int(keyCount)), reader.skip(Int(valueCount)) else { return nil }
+    let value = key + Int(keyCount)
+    return Entry(kind: kind, key: key..<value, value: value..<value + Int(valueCount))
   }
 
   /// Nil where the entry says nothing that this version understands.
@@ -100,8 +108,8 @@ import PropertyLists
     switch entry.kind {
     case JournalRecord.Kind.set:
       guard let value = ValueCoding.read(&reader), reader.isAtEnd else { return nil }
-      return .set(key, value)
-    case JournalRecord.Kind.remove: return reader.isAtEnd ? .remove(key) : nil
+      return .set(.init(key), value)
+    case JournalRecord.Kind.remove: return reader.isAtEnd ? .remove(.init(key)) : nil
     case JournalRecord.Kind.exported:
       guard let through = reader.number(UInt64.self) else { return nil }
       if reader.isAtEnd { return .exported(nil, through: through) }
@@ -109,12 +117,12 @@ import PropertyLists
         let modified = reader.number(Int64.self), reader.isAtEnd
       else { return nil }
       return .exported(FileIdentity(inode: inode, size: size, modified: modified), through: through)
+    case JournalRecord.Kind.index:
+      var offsets: [UInt32] = []
+      offsets.reserveCapacity(entry.value.count / 4)
+      while let offset = reader.number(UInt32.self) { offsets.append(offset) }
+      return .index(offsets)
     default: return nil
     }
-  }
-
-  /// Whether the key of an entry is this one.
-  func isKey(_ key: UnsafeRawBufferPointer, of entry: Entry) -> Bool {
-    unsafe entry.key.count == key.count && bytes[entry.key].elementsEqual(key)
   }
 }

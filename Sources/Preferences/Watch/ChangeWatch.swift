@@ -10,6 +10,8 @@ public enum ChangeWatch {
   private struct State {
     var isStarted = false
     var domains: [Reference] = []
+    /// Those with something to do, whether or not anybody else still holds them.
+    var due: [ObjectIdentifier: any WatchedDomain] = [:]
     /// To wake the thread.
     var event: Int32 = -1
   }
@@ -59,6 +61,17 @@ public enum ChangeWatch {
 
   static var domains: [any WatchedDomain] { state.withLock { $0.domains.compactMap(\.domain) } }
 
+  /// A domain that the program lets go of stays until its values are on the disk.
+  static func wake(for domain: any WatchedDomain) {
+    state.withLock { state in if state.isStarted { state.due[ObjectIdentifier(domain)] = domain } }
+    wake()
+  }
+
+  fileprivate static func release(_ domain: any WatchedDomain) {
+    // Whoever writes makes it due first, and has it held then.
+    state.withLock { state in if domain.nextTime == 0 { state.due[ObjectIdentifier(domain)] = nil } }
+  }
+
   static func wake() {
     let event = event.load(ordering: .acquiring)
     guard event >= 0 else { return }
@@ -77,6 +90,9 @@ public enum ChangeWatch {
 private struct Watcher {
   private let inotify = coffer_inotify()
   private var directories: [String: Int32] = [:]
+  /// Watched since a moment ago, or not at all: what happened in them nobody has said.
+  private var unknown: Set<String> = []
+  private var hasNewWatch = false
   /// Time until the next look at domains that something happened to, in nanoseconds; 0 where there is none to come.
   ///
   /// A writer tells the others first by its write to the journal, and then by the number of the generation. Who wakes up by the
@@ -92,10 +108,14 @@ private struct Watcher {
       var next: UInt64 = 0
       for domain in domains {
         let due = domain.lookAfter(now: now)
+        if due == 0 { ChangeWatch.release(domain) }
         if due != 0, next == 0 || due < next { next = due }
       }
       wait(until: next, isComplete: domains.allSatisfy { directories[$0.watchedDirectory] != nil })
-      let names = changedNames()
+      var names = changedNames()
+      for directory in unknown { names[directory] = [] }
+      unknown = []
+      hasNewWatch = false
       if names.isEmpty {
         recheckDomains()
       } else {
@@ -112,7 +132,11 @@ private struct Watcher {
     let mask = UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
     for directory in wanted where directories[directory] == nil {
       let watch = unsafe inotify_add_watch(inotify, directory, mask | UInt32(IN_CREATE))
-      if watch >= 0 { directories[directory] = watch }
+      if watch >= 0 {
+        directories[directory] = watch
+        hasNewWatch = true
+      }
+      unknown.insert(directory)
     }
   }
 
@@ -121,6 +145,7 @@ private struct Watcher {
     var entries = [pollfd(fd: inotify, events: Int16(POLLIN), revents: 0)]
     entries.append(pollfd(fd: ChangeWatch.eventDescriptor, events: Int16(POLLIN), revents: 0))
     var nanoseconds: UInt64 = isComplete ? .max : 250_000_000
+    if hasNewWatch { nanoseconds = 0 }
     let now = Deadline.now()
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
     if recheck != 0 { nanoseconds = min(nanoseconds, recheck) }
@@ -150,7 +175,7 @@ private struct Watcher {
         let name = String(decoding: buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self)
         offset += 16 + length
         if mask & UInt32(IN_Q_OVERFLOW) != 0 {
-          for directory in directories.keys { names[directory, default: []].formUnion([]) }
+          unknown.formUnion(directories.keys)
         }
         guard let directory = byWatch[watch] else { continue }
         // A directory that was deleted or moved away is looked for again by its path.

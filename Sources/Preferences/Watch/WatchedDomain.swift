@@ -2,7 +2,7 @@
 protocol WatchedDomain: AnyObject, Sendable {
   var watchedDirectory: String { get }
 
-  /// Something has happened to the files of these names. Tells the observers.
+  /// Something has happened to the files of these names, or nobody knows to which where there are none. Tells the observers.
   /// - Returns: Whether it was something new to this process.
   func filesHaveChanged(_ names: Set<String>) -> Bool
 
@@ -13,6 +13,9 @@ protocol WatchedDomain: AnyObject, Sendable {
   /// - Returns: When something is due next, on the clock of `Deadline`; 0 for never.
   func lookAfter(now: UInt64) -> UInt64
 
+  /// When something is due, as `lookAfter` says it.
+  var nextTime: UInt64 { get }
+
   /// The process ends.
   func finish()
 }
@@ -20,19 +23,21 @@ protocol WatchedDomain: AnyObject, Sendable {
 extension FileDomain {
   var watchedDirectory: String { directory.path }
 
+  var nextTime: UInt64 { schedule.nextTime }
+
   func filesHaveChanged(_ names: Set<String>) -> Bool {
     let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]
-    guard own.contains(where: names.contains) else { return false }
+    guard names.isEmpty || own.contains(where: names.contains) else { return false }
     openIfNew()
     let isNew = deliver()
-    // The journal and the lock change all the time; where they are replaced, the next write notices.
-    guard names.contains(own[0]) || withState({ $0.files == nil }) else { return isNew }
-    forgetVerification()
-    if hasFiles {
-      try? edit { _, _ in [] }
-    } else {
-      noteLocalChange()
+    guard hasFiles else {
+      if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
+      return deliver() || isNew
     }
+    // The journal and the lock change all the time; where the journal is replaced, the next write notices.
+    guard names.isEmpty || names.contains(own[0]) || isLockReplaced else { return isNew }
+    forgetVerification()
+    try? edit { _, _ in [] }
     return deliver() || isNew
   }
 

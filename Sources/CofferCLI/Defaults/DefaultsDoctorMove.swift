@@ -1,0 +1,206 @@
+internal import LeakDetection
+internal import Preferences
+internal import PropertyLists
+import VaultCore
+
+/// `defaults doctor --move`: values that look like secrets go to the vault, and references to them stay.
+///
+/// At every moment each value is in the vault, in its domain, or in both: the vault has it on the disk before the domain is touched.
+/// What was cut off is finished by running it again: a value that the vault has already is not stored a second time, and domains that
+/// hold references are cleared of what their journals may still have.
+struct DefaultsDoctorMove {
+  private let host: DefaultsInvocation.Host
+  private let domain: DefaultsInvocation.Domain?
+  private let key: String?
+  private let options: DefaultsMoveOptions
+
+  init(
+    _ host: DefaultsInvocation.Host, _ domain: DefaultsInvocation.Domain?, _ key: String?, _ options: DefaultsMoveOptions
+  ) {
+    self.host = host
+    self.domain = domain
+    self.key = key
+    self.options = options
+  }
+
+  /// - Throws: `VaultSideFailure`; `DefaultsFailure`, after everything that could be moved has been.
+  func run() throws {
+    let group = try VaultSideFailure.catching { try options.accessGroup() }
+    var failures: [DefaultsFailure] = []
+    let domains = try domains(&failures)
+    var candidates: [MoveCandidate] = []
+    for domain in domains {
+      do {
+        candidates += try self.candidates(in: domain, group)
+      } catch {
+        failures.append(DefaultsFailure(error))
+      }
+    }
+    if !candidates.isEmpty { try VaultSideFailure.catching { try store(candidates, in: group) } }
+    let moved = leaveReferences(candidates, &failures)
+    compact(domains, &failures)
+    try show(moved)
+    try DefaultsFailure.raise(failures)
+  }
+
+  // MARK: Looking
+
+  /// The one that was named, or all of the user, those of this host as well.
+  private func domains(_ failures: inout [DefaultsFailure]) throws -> [any EditableDomain] {
+    if let domain { return [try DefaultsStore(host: host).domain(domain)] }
+    var domains: [any EditableDomain] = []
+    for host in host == .any ? [.any, .current] : [host] {
+      let store = DefaultsStore(host: host)
+      for name in try store.names() {
+        do { domains.append(try store.domain(name)) } catch { failures.append(DefaultsFailure(error)) }
+      }
+    }
+    return domains
+  }
+
+  private func candidates(in domain: any EditableDomain, _ group: AccessGroup) throws -> [MoveCandidate] {
+    let values = try domain.values()
+    guard let key else {
+      return try values.sorted.flatMap { try Self.found(in: domain, $0.key, $0.value, group) }
+    }
+    if let value = values[key] {
+      let found = try Self.found(in: domain, key, value, group)
+      guard found.isEmpty, !value.holdsVaultReference else { return found }
+      // Whoever names a value knows better what it is.
+      return [try MoveCandidate(domain, Finding(rule: "named", key: key), value, group)]
+    }
+    let named = try values.sorted.flatMap { try Self.found(in: domain, $0.key, $0.value, group) }.filter { $0.place.path == key }
+    guard !named.isEmpty else {
+      throw DefaultsFailure.said("The domain/default pair of (\(domain.name), \(key)) does not exist")
+    }
+    return named
+  }
+
+  private static func found(
+    in domain: any EditableDomain, _ key: String, _ value: PropertyListValue, _ group: AccessGroup
+  ) throws -> [MoveCandidate] {
+    try LeakDetector.findings(key: key, value: value).compactMap { finding in
+      try value.value(at: finding.steps[...]).map { try MoveCandidate(domain, finding, $0, group) }
+    }
+  }
+
+  // MARK: The vault
+
+  /// All or nothing, and on the disk at return.
+  /// - Throws: `duplicate`, where the vault has another secret of one of the names. Nothing has been changed anywhere then.
+  private func store(_ candidates: [MoveCandidate], in group: AccessGroup) throws {
+    let place = try options.vault.openPlace()
+    var vault = try options.vault.open(place)
+    let isGroupNew = try vault.lacks(group, isCreated: options.createGroup)
+    var new: [MoveCandidate] = []
+    var conflicts: [MoveCandidate] = []
+    for candidate in candidates {
+      if let twin = new.first(where: { $0.name == candidate.name }) {
+        // A key with a dot in it, and a member of a dictionary, may have one path.
+        if twin.value != candidate.value { conflicts.append(candidate) }
+        continue
+      }
+      guard !isGroupNew, let entry = try vault.entry(candidate.item(), in: group) else {
+        new.append(candidate)
+        continue
+      }
+      let secret = try vault.secret(of: entry.reference)
+      if try !candidate.secret().isEqual(to: secret) { conflicts.append(candidate) }
+    }
+    guard conflicts.isEmpty else {
+      throw Failure(
+        .duplicate, "\(place.path): holds another secret of this name; nothing has been changed",
+        hint: "look which of the two is right, then remove the other: coffer secret rm, or defaults delete",
+        details: conflicts.map { "\($0.reference), for \($0.place.path) of \($0.domain.title)" })
+    }
+    if !new.isEmpty || isGroupNew {
+      try about(place.path) {
+        try vault.transaction { transaction in
+          if isGroupNew { try transaction.makeGroup(group) }
+          for candidate in new {
+            try transaction.add(candidate.item(), secret: candidate.secret(), to: group, at: .now())
+          }
+        }
+      }
+    }
+    vault.finish()
+  }
+
+  // MARK: The domains
+
+  /// - Returns: Those whose places hold references now.
+  private func leaveReferences(_ candidates: [MoveCandidate], _ failures: inout [DefaultsFailure]) -> [MoveCandidate] {
+    var moved: [MoveCandidate] = []
+    for candidate in candidates {
+      do {
+        try about(domain: candidate.domain.title) {
+          // While the domain still has the value, so that it can be done again.
+          if let path = candidate.domain.filePath { try PlainRemains.erase(candidate.value, besides: path) }
+          try candidate.leaveReference()
+        }
+        moved.append(candidate)
+      } catch {
+        failures.append(DefaultsFailure(error))
+      }
+    }
+    return moved
+  }
+
+  /// What was there before is in no file of the domains any more. Also where an earlier run was cut off before it came to this.
+  private func compact(_ domains: [any EditableDomain], _ failures: inout [DefaultsFailure]) {
+    for domain in domains {
+      guard let stored = domain as? StoredDomain, stored.domain.values().sorted.contains(where: \.value.holdsVaultReference)
+      else {
+        continue
+      }
+      do {
+        try stored.domain.compact()
+      } catch {
+        failures.append(DefaultsFailure(error, about: domain.title))
+      }
+    }
+  }
+
+  private func show(_ moved: [MoveCandidate]) throws {
+    if options.json {
+      return try Descriptor.output.write(JSON.array(moved.map(\.json)).description + "\n")
+    }
+    for candidate in moved { try Descriptor.output.write(candidate.line.escapingControls() + "\n") }
+    if moved.isEmpty { try Descriptor.output.write("nothing to move\n") }
+  }
+}
+
+extension MoveCandidate {
+  /// Under the lock of the domain, and only where the value is still the one that the vault has.
+  fileprivate func leaveReference() throws {
+    try domain.update(place.key) { old in
+      guard let old, old.value(at: place.steps[...]) == value,
+        let new = old.replacing(at: place.steps[...], with: .string(reference))
+      else {
+        throw DefaultsFailure.failed(
+          "\(place.path): has been changed at this moment; the vault has what it was", hint: "defaults doctor --move")
+      }
+      return new
+    }
+  }
+
+  fileprivate var line: String {
+    let type = typeName == "string" ? "" : ", was \(typeName ?? "")"
+    return "\(domain.title): \(place.path): moved to \(reference) (\(place.rule)\(type))"
+  }
+
+  fileprivate var json: JSON {
+    .object([
+      ("domain", .text(domain.name)), ("key", .text(place.key)), ("path", .text(place.path)), ("rule", .text(place.rule)),
+      ("type", .text(typeName ?? "")), ("reference", .text(reference)),
+    ])
+  }
+}
+
+extension EditableDomain {
+  /// Of the files of the domain, without their endings.
+  fileprivate var filePath: String? {
+    guard let stored = self as? StoredDomain else { return nil }
+    return "\(stored.domain.directory.path)/\(stored.domain.name.fileName)"
+  }
+}

@@ -1,0 +1,66 @@
+internal import Preferences
+internal import PropertyLists
+
+/// A domain of the preference store, whose programs see a change at once.
+struct StoredDomain: EditableDomain {
+  let name: String
+  let domain: FileDomain
+
+  /// Opens it; makes no files, which only a write does.
+  init(named name: String, _ domain: DomainName, in directory: PreferenceDirectory) {
+    self.name = name
+    var options = FileDomain.Options()
+    options.isCreating = false
+    self.domain = FileDomain(domain, in: directory, options)
+  }
+
+  func isThere() throws -> Bool { try !values().isEmpty }
+
+  func values() throws -> PropertyListDictionary {
+    let values = domain.values()
+    try check()
+    return values
+  }
+
+  func value(forKey key: String) throws -> PropertyListValue? {
+    let value = domain.value(forKey: key)
+    // What is there is right, whatever else is not.
+    if value == nil { try check() }
+    return value
+  }
+
+  private func check() throws {
+    if let problem = domain.problem { throw DefaultsFailure(problem, about: title) }
+  }
+
+  func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws {
+    try commit(hasRemoved: edits.contains { $0.value == nil }) { try domain.apply(edits) }
+  }
+
+  func replaceAll(with values: PropertyListDictionary) throws {
+    try commit(hasRemoved: true) { try domain.replaceAll(with: values) }
+  }
+
+  /// All is on the disk at return, also in the property list. What was removed is in no file any more.
+  private func commit(hasRemoved: Bool, _ change: () throws -> Void) throws {
+    try about(domain: title) {
+      try change()
+      if hasRemoved { try domain.compact() } else { try domain.checkpoint() }
+    }
+  }
+
+  func update(_ key: String, _ body: (PropertyListValue?) throws -> PropertyListValue?) throws {
+    try commit(hasRemoved: false) {
+      var failure: (any Error)?
+      try domain.update(key) { old in
+        do {
+          return try body(old)
+        } catch {
+          failure = error
+          return old
+        }
+      }
+      if let failure { throw failure }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Preferences
+internal import PropertyLists
+
+/// Something that is not as it should be.
+struct DoctorFinding {
+  /// What kind of thing: a word that stays the same, for programs.
+  let kind: String
+  /// The domain or the file.
+  let subject: String
+  let detail: String
+  let hint: String
+  /// Of the value that it is about.
+  var key: String?
+
+  var text: String {
+    let place = key.map { "\(subject): \($0)" } ?? subject
+    return "\(place.escapingControls()): \(detail.escapingControls())\n  hint: \(hint.escapingControls())"
+  }
+
+  var json: JSON {
+    let key: [(String, JSON)] = key.map { [("key", .text($0))] } ?? []
+    return .object(
+      [("kind", .text(kind)), ("subject", .text(subject))] + key + [("detail", .text(detail)), ("hint", .text(hint))])
+  }
+}
+
+extension DefaultsSession {
+  /// Looks at every domain of the user, those of this host as well, and changes nothing.
+  /// - Throws: status `failed` without a word where something was found.
+  func doctor() throws {
+    var findings: [DoctorFinding] = []
+    var count = 0
+    for host in [DefaultsInvocation.Host.any, .current] {
+      let store = DefaultsStore(host: host)
+      findings += try store.fileFindings()
+      for name in try store.names() {
+        count += 1
+        let domain = try store.domain(name)
+        findings += DoctorFinding.readingFindings(domain)
+        findings += DoctorFinding.sizeFindings(domain)
+        findings += DoctorFinding.secretFindings(domain)
+      }
+    }
+    if isJSON {
+      try print(JSON.array(findings.map(\.json)).description)
+    } else {
+      for finding in findings { try print(finding.text) }
+      if findings.isEmpty { try print("\(counted(count, "domain")), nothing found") }
+    }
+    if !findings.isEmpty { throw DefaultsFailure(status: .failed, text: "") }
+  }
+}
+
+extension DoctorFinding {
+  /// Domains whose values cannot be read, or not all of them.
+  static func readingFindings(_ domain: any EditableDomain) -> [DoctorFinding] {
+    do {
+      _ = try domain.values()
+      return []
+    } catch {
+      let lines = DefaultsFailure(error).text.split(separator: "\n").map(String.init)
+      return [
+        DoctorFinding(
+          kind: "unreadable", subject: domain.title, detail: String(lines[0].trimmingPrefix("defaults: \(domain.title): ")),
+          hint: lines.count > 1 ? String(lines[1].trimmingPrefix("hint: ")) : "look at its files; nothing overwrites them")
+      ]
+    }
+  }
+
+  /// Domains that have grown into a store of data.
+  static func sizeFindings(_ domain: any EditableDomain) -> [DoctorFinding] {
+    guard let stored = domain as? StoredDomain, stored.domain.byteCount > PreferenceLimits.noticeByteCount else { return [] }
+    return [
+      DoctorFinding(
+        kind: "large", subject: domain.title,
+        detail: "\(stored.domain.byteCount >> 10) KiB; \(PreferenceLimits.domainByteCount >> 10) KiB is the limit",
+        hint: "keep data in files or in a database, settings here")
+    ]
+  }
+}

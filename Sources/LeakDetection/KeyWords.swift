@@ -1,0 +1,124 @@
+/// The words from which a name is known to be that of a secret, and those from which it is known to be of something about one.
+enum KeyWords {
+  /// Whatever stands there is secret.
+  private static let passwords: Set<String> = [
+    "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "mnemonic",
+  ]
+  /// Words that end a name written without capitals: `dbpassword`.
+  private static let passwordEndings = ["password", "passwd", "passphrase", "passcode"]
+  private static let passBefore: Set<String> = [
+    "admin", "bind", "db", "ftp", "http", "imap", "ldap", "login", "mail", "mysql", "pg", "pop", "postgres", "proxy", "redis",
+    "root",
+    "smtp", "sudo", "user", "vpn", "wifi",
+  ]
+  /// Something that looks drawn by lot is secret there.
+  private static let tokens: Set<String> = [
+    "token", "tokens", "auth", "credential", "credentials", "bearer", "jwt", "apikey", "apikeys", "accesskey", "secretkey",
+    "privatekey", "accesstoken", "authtoken", "refreshtoken", "apitoken", "clientsecret", "sessionkey", "signingkey",
+    "authorization", "seed", "otp", "totp",
+  ]
+  /// Before the word `key`.
+  private static let keys: Set<String> = [
+    "access", "account", "admin", "api", "app", "application", "auth", "client", "decryption", "deploy", "encryption", "master",
+    "private", "recovery", "secret", "service", "session", "shared", "signing", "ssh", "storage", "webhook", "write",
+  ]
+  /// Tokens that are no secrets: places in a list, states of a synchronisation, addresses of a device, parts of a text or a design.
+  private static let harmlessBefore: Set<String> = [
+    "bookmark", "cancel", "cancellation", "change", "color", "colour", "continuation", "csrf", "cursor", "delta", "design",
+    "device",
+    "history", "next", "observer", "observation", "page", "public", "push", "registration", "resume", "separator", "string",
+    "sync",
+    "syntax", "theme", "undo", "view", "window",
+  ]
+  /// At the beginning: what is done with a secret.
+  private static let verbs: Set<String> = [
+    "allow", "allows", "ask", "can", "copy", "count", "disable", "display", "enable", "forgot", "generate", "has", "have", "hide",
+    "is",
+    "max", "maximum", "min", "minimum", "need", "needs", "never", "num", "number", "remember", "require", "requires", "reset",
+    "reveal", "should", "show", "shows", "skip", "total", "use", "uses", "validate", "was", "with", "without",
+  ]
+  /// Behind it: what of it.
+  private static let qualities: Set<String> = [
+    "algorithm", "alphabet", "attempts", "available", "bucket", "budget", "buttons", "button", "cache", "cell", "changed",
+    "charset",
+    "checksum", "class", "cleared", "color", "colour", "command", "controller", "cost", "count", "created", "date", "days",
+    "delegate", "delimiter", "digest", "directory", "disabled", "domain", "duration", "email", "enabled", "endpoint", "exists",
+    "expiration", "expired", "expires", "expiry", "field", "file", "filename", "fingerprint", "folder", "font", "format",
+    "generator",
+    "group", "hash", "header", "help", "hidden", "hint", "host", "icon", "id", "identifier", "index", "interval", "issuer",
+    "kind",
+    "label", "language", "last", "length", "level", "lifetime", "limit", "list", "location", "manager", "max", "menu", "message",
+    "method", "min", "mode", "model", "modified", "name", "names", "option", "options", "order", "page", "panel", "path",
+    "period",
+    "placeholder", "policy", "port", "position", "prefix", "price", "prompt", "prompts", "protocol", "provider", "quota", "rate",
+    "realm", "reminder", "required", "rule", "rules", "saved", "scheme", "scope", "scopes", "section", "selected", "separator",
+    "server", "service", "set", "sheet", "shortcut", "shown", "size", "source", "state", "status", "storage", "store", "strength",
+    "style", "suffix", "symbol", "syntax", "tab", "time", "timeout", "timestamp", "title", "ttl", "type", "types", "updated",
+    "uri",
+    "url", "usage", "use", "used", "user", "username", "users", "valid", "validity", "version", "view", "visibility", "visible",
+    "width", "window",
+  ]
+  /// Behind it: which one, or how it is written.
+  private static let neutral: Set<String> = [
+    "a", "b", "backup", "base", "bytes", "cleartext", "current", "data", "dev", "hex", "live", "main", "new", "old", "plain",
+    "plaintext", "primary", "prod", "production", "raw", "secondary", "staging", "string", "test", "text", "v", "value",
+  ]
+
+  /// Whether one of the words can be in a name at all. Most names end here.
+  static func mayName(_ name: borrowing Span<UInt8>) -> Bool {
+    for index in 0..<name.count {
+      switch name[index].lowercased {
+      case UInt8(ascii: "p"):
+        if name.holdsIgnoringCase("pass", at: index) || name.holdsIgnoringCase("pwd", at: index)
+          || index == 0 && name.holdsIgnoringCase("pin", at: 0)
+        {
+          return true
+        }
+      case UInt8(ascii: "s"):
+        if name.holdsIgnoringCase("secret", at: index) || name.holdsIgnoringCase("seed", at: index) { return true }
+      case UInt8(ascii: "t"): if name.holdsIgnoringCase("token", at: index) { return true }
+      case UInt8(ascii: "k"): if name.holdsIgnoringCase("key", at: index) { return true }
+      case UInt8(ascii: "a"): if name.holdsIgnoringCase("auth", at: index) { return true }
+      case UInt8(ascii: "c"):
+        if name.holdsIgnoringCase("credential", at: index) || name.holdsIgnoringCase("cookie", at: index) { return true }
+      case UInt8(ascii: "b"): if name.holdsIgnoringCase("bearer", at: index) { return true }
+      case UInt8(ascii: "j"): if name.holdsIgnoringCase("jwt", at: index) { return true }
+      case UInt8(ascii: "o"): if name.holdsIgnoringCase("otp", at: index) { return true }
+      case UInt8(ascii: "m"): if name.holdsIgnoringCase("mnemonic", at: index) { return true }
+      default: break
+      }
+    }
+    return false
+  }
+
+  static func promise(of words: [String]) -> KeyName.Promise {
+    guard let head = words.indices.last(where: { isSecret(words, at: $0) }) else {
+      return words == ["pin"] || words == ["pin", "code"] || words == ["pincode"] ? .anything : .nothing
+    }
+    let behind = words[(head + 1)...]
+    guard !verbs.contains(words[0]) || head == 0, behind.allSatisfy({ !qualities.contains($0) }) else { return .nothing }
+    let isLast = behind.allSatisfy { neutral.contains($0) || $0.utf8.allSatisfy(Alphabet.digits.contains) }
+    if isPassword(words, at: head) { return isLast ? .anything : .random }
+    if head > 0, harmlessBefore.contains(words[head - 1]) { return .nothing }
+    return .random
+  }
+
+  /// Whether words behind a secret one say that it is about the secret.
+  static func saysWhatItIs(_ words: [String]) -> Bool {
+    guard let head = words.indices.first(where: { isSecret(words, at: $0) }) else { return false }
+    return words[(head + 1)...].contains { qualities.contains($0) } || verbs.contains(words[words.count - 1])
+  }
+
+  private static func isSecret(_ words: [String], at index: Int) -> Bool {
+    let word = words[index]
+    if tokens.contains(word) || isPassword(words, at: index) { return true }
+    guard index > 0 else { return false }
+    return word == "key" && keys.contains(words[index - 1]) || word == "cookie" && words[index - 1] == "session"
+  }
+
+  private static func isPassword(_ words: [String], at index: Int) -> Bool {
+    let word = words[index]
+    if passwords.contains(word) || passwordEndings.contains(where: word.hasSuffix) { return true }
+    return word == "pass" && index > 0 && passBefore.contains(words[index - 1])
+  }
+}

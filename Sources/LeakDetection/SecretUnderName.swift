@@ -1,0 +1,55 @@
+/// Values that no form gives away, under names that do.
+enum SecretUnderName {
+  /// Longer texts are documents, not passwords.
+  static let longestText = 4096
+  private static let shortestPassword = 4
+
+  static func matches(_ name: KeyName, _ kind: NamedValueKind, _ value: borrowing Span<UInt8>) -> Bool {
+    switch kind {
+    case .text: isText(name, value)
+    case .bytes: name.promise != .nothing && !KnownFile.matches(value) && Randomness.looksRandom(bytes: value)
+    case .number: name.promise == .anything && value.count >= shortestPassword
+    }
+  }
+
+  private static func isText(_ name: KeyName, _ value: borrowing Span<UInt8>) -> Bool {
+    guard name.promise != .nothing, (shortestPassword...longestText).contains(value.count), !Placeholder.matches(value) else {
+      return false
+    }
+    if let words = wordCount(value) { return isPhrase(name, words) }
+    guard !OrdinaryForm.matches(value) else { return false }
+    return name.promise == .random ? Randomness.looksRandom(value) : hasLatinLetterOrDigit(value)
+  }
+
+  /// Nil for a single word.
+  private static func wordCount(_ value: borrowing Span<UInt8>) -> Int? {
+    var words = Words()
+    var count = 0
+    while words.next(in: value) != nil { count += 1 }
+    return count > 1 ? count : nil
+  }
+
+  /// A sentence under `password` is a text for people; under these names it is the thing itself.
+  private static func isPhrase(_ name: KeyName, _ wordCount: Int) -> Bool {
+    guard name.promise == .anything || name.words.contains("seed"), wordCount >= 4 else { return false }
+    return name.words.contains { $0 == "passphrase" || $0 == "mnemonic" || $0 == "phrase" || $0.hasSuffix("passphrase") }
+  }
+
+  /// Not so for what a form says in another script.
+  private static func hasLatinLetterOrDigit(_ value: borrowing Span<UInt8>) -> Bool {
+    for index in 0..<value.count where Alphabet.alphanumeric.contains(value[index]) { return true }
+    return false
+  }
+
+  /// The secret half of a pair of access keys: 40 characters, which AWS gives no mark.
+  static func isAWSSecretKey(_ name: KeyName, _ kind: NamedValueKind, _ value: borrowing Span<UInt8>) -> Bool {
+    guard kind == .text, value.count == 40, name.promise != .nothing, value.end(of: .base64, from: 0) == 40 else { return false }
+    guard name.words.contains("aws") || name.holds("secret", "access") || name.holds("access", "key") else { return false }
+    return value.end(of: .anyHex, from: 0) < 40 && Randomness.looksRandom(value)
+  }
+
+  /// An API key of Heroku has the form of every other UUID.
+  static func isHerokuKey(_ name: KeyName, _ kind: NamedValueKind, _ value: borrowing Span<UInt8>) -> Bool {
+    kind == .text && name.promise != .nothing && name.words.contains("heroku") && OrdinaryForm.isUUID(value)
+  }
+}

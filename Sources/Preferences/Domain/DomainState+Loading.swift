@@ -1,0 +1,131 @@
+import Glibc
+import PropertyLists
+
+// What lies in the files.
+extension DomainState {
+  /// The journal that lies at its path, or the property list where there is none.
+  /// - Parameter content: How much of which journal is committed. Nil, or another journal: all that is right.
+  /// - Throws: `damaged`, `newerFormat`, `symbolicLink`, `notAFile`, `accessDenied`, `io`, …
+  mutating func load(
+    upTo content: GenerationPage.Content?, isSparing: Bool = false
+  ) throws(PreferenceError) {
+    isJournalGone = false
+    guard let file = try Self.openJournal(paths) else { return try keepWhatIsKnown() }
+    guard let header = try readHeader(file) else { return try salvage(file) }
+    if isSparing, let content, content.epoch == header.epoch,
+      let found = try IndexedJournal(file, header, length: Int(clamping: content.length))
+    {
+      adopt(JournalImage(tail: found.tail, byteCount: Int(clamping: content.byteCount)), file, header)
+      indexed = found
+      return
+    }
+    if try switchTo(file, header) {
+      if let content, content.epoch == header.epoch, try readTail(upTo: content) { return }
+    }
+    let size = Int(try file.status().st_size)
+    let length = content?.epoch == header.epoch ? min(size, Int(clamping: content?.length ?? 0)) : size
+    var new = JournalImage()
+    new.advance(to: JournalHeader.byteCount)
+    var nobody = ChangeCollector(isWanted: false)
+    let bytes = try file.read(at: new.position, count: max(0, length - new.position))
+    new.read(bytes, salt: header.salt, &nobody)
+    new.noteBase(Int(clamping: header.baseLength))
+    if new.damagedByteCount > 0 {
+      journalIsDamaged = true
+      events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: new.damagedByteCount))
+      // The property list has what was folded into it.
+      if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+    } else if new.position < Int(clamping: header.baseLength) {
+      // The base was on the disk before it had this name.
+      journalIsDamaged = true
+    }
+    adopt(new, file, header)
+  }
+
+  /// Somebody has taken the journal away. What this process knows of it is still so, and is written again by the next writer.
+  private mutating func keepWhatIsKnown() throws(PreferenceError) {
+    guard header != nil, let journal else { return try loadPlist() }
+    isJournalGone = true
+    try readTail(journal, to: Int(try journal.status().st_size))
+  }
+
+  /// The records of a journal whose header is damaged.
+  private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
+    guard header == nil else { return try keepWhatIsKnown() }
+    let bytes = try file.read(at: 0, count: Int(try file.status().st_size))
+    guard let salt = JournalSalvage.salt(of: bytes) else { return try loadPlist() }
+    var new = JournalImage()
+    var nobody = ChangeCollector(isWanted: false)
+    new.read(bytes, salt: salt, &nobody)
+    if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+    adopt(new, nil, nil)
+  }
+
+  /// Nil where it is damaged.
+  private mutating func readHeader(_ file: OpenFile) throws(PreferenceError) -> JournalHeader? {
+    do throws(PreferenceError) {
+      return try JournalHeader(file.read(at: 0, count: JournalHeader.byteCount), paths.journal)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      journalIsDamaged = true
+      events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: JournalHeader.byteCount))
+      return nil
+    }
+  }
+
+  /// Where the new journal began with what this process knows, there is nothing to read but its tail.
+  private mutating func switchTo(_ file: OpenFile, _ new: JournalHeader) throws(PreferenceError) -> Bool {
+    guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0, indexed == nil else {
+      return false
+    }
+    try readTail(journal, to: Int(clamping: new.previousLength))
+    guard image.position == Int(clamping: new.previousLength) else { return false }
+    // The first record says which property list was written with it.
+    let count = min(Int(clamping: new.baseLength), 128) - JournalHeader.byteCount
+    let bytes = try file.read(at: JournalHeader.byteCount, count: max(0, count))
+    guard image.readExport(bytes, salt: new.salt) else { return false }
+    image.skipBase(Int(clamping: new.baseLength))
+    self.journal = file
+    header = new
+    nameIsDurable = false
+    durablePosition = Int(clamping: new.baseLength)
+    allocated = 0
+    return true
+  }
+
+  mutating func loadPlist() throws(PreferenceError) {
+    let list = try PlistFile(path: paths.plist).read()
+    adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
+  }
+
+  mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
+    if seen != nil, indexed == nil { foreign.note(from: image.values, to: new.values) }
+    image = new
+    indexed = nil
+    fetched = []
+    self.journal = journal
+    self.header = header
+    durablePosition = 0
+    allocated = 0
+    nameIsDurable = false
+  }
+
+  /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.
+  mutating func mergeInMemory() throws(PreferenceError) {
+    guard header != nil, try FileIdentity.at(paths.plist) != image.exported,
+      let list = try? PlistFile(path: paths.plist).read()
+    else { return }
+    var merged = JournalImage(image.merged(with: list.values), exported: list.identity)
+    merged.skipBase(image.position)
+    image = merged
+  }
+
+  private static func openJournal(_ paths: DomainPaths) throws(PreferenceError) -> OpenFile? {
+    do throws(PreferenceError) {
+      return try OpenFile.open(paths.journal, O_RDWR)
+    } catch {
+      guard error.code == .accessDenied || error.code == .readOnly else { throw error }
+      return try OpenFile.open(paths.journal, O_RDONLY)
+    }
+  }
+}

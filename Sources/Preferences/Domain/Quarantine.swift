@@ -1,0 +1,36 @@
+import Glibc
+
+/// Keeps a damaged file as `NAME.corrupt-DATE`, so that it can be looked at and is never lost by being overwritten.
+enum Quarantine {
+  /// Gives the file a second name. It stays where it is until another one takes its place: a process that dies in between leaves a
+  /// damaged file, and not none, which would say that somebody deleted it.
+  /// - Returns: The new path.
+  static func keep(_ path: String, in directory: PreferenceDirectory) throws(PreferenceError) -> String {
+    // A name has room for 255 bytes.
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
+    let start = path.utf8.distance(from: slash, to: path.endIndex) > 220 ? String(path[..<slash]) + "long-name" : path
+    let date = date()
+    for attempt in 0..<1000 {
+      let new = "\(start).corrupt-\(date)\(attempt == 0 ? "" : "-\(attempt)")"
+      if unsafe link(path, new) == 0 { return new }
+      if errno == EEXIST { continue }
+      guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK, unsafe access(new, F_OK) != 0 else {
+        throw PreferenceError(errno: errno, path)
+      }
+      // A file system without second names.
+      guard let old = try OpenFile.open(path, O_RDONLY) else { return new }
+      _ = try NewFile(in: directory, old.read(at: 0, count: Int(try old.status().st_size))).place(at: new)
+      return new
+    }
+    throw PreferenceError(.io, "\(path): too many damaged files lie beside it")
+  }
+
+  private static func date() -> String {
+    var now = time(nil)
+    var parts = unsafe tm()
+    unsafe gmtime_r(&now, &parts)
+    func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let day = unsafe "\(parts.tm_year + 1900)\(padded(parts.tm_mon + 1))\(padded(parts.tm_mday))"
+    return unsafe "\(day)-\(padded(parts.tm_hour))\(padded(parts.tm_min))\(padded(parts.tm_sec))"
+  }
+}

@@ -1,0 +1,130 @@
+import CofferTesting
+import Foundation
+import LeakDetection
+import PropertyLists
+import Testing
+
+/// What must not be found.
+@Suite struct OrdinaryValueTests {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")
+
+  static func corpus() throws -> [(file: String, key: String, value: PropertyListValue)] {
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".plist") }.sorted()
+    return try files.flatMap { file in
+      let bytes = [UInt8](try Data(contentsOf: folder.appending(path: file)))
+      guard case .dictionary(let values) = try PropertyList.read(bytes).value else { throw CocoaError(.propertyListReadCorrupt) }
+      return values.sorted.map { (file, $0.key, $0.value) }
+    }
+  }
+
+  static func leafCount(_ value: PropertyListValue) -> Int {
+    switch value {
+    case .array(let elements): elements.reduce(0) { $0 + leafCount($1) }
+    case .dictionary(let members): members.sorted.reduce(0) { $0 + leafCount($1.value) }
+    default: 1
+    }
+  }
+
+  @Test("E8 ordinary preferences raise no alarm")
+  func corpusIsSilent() throws {
+    let corpus = try Self.corpus()
+    #expect(corpus.reduce(0) { $0 + Self.leafCount($1.value) } >= 400)
+    for (file, key, value) in corpus {
+      let findings = LeakDetector.findings(key: key, value: value)
+      #expect(findings.isEmpty, "\(file): \(findings)")
+    }
+  }
+
+  static let words = """
+    about above access account action after again application archive article author background balance because before between bundle \
+    button calendar camera change channel clock cloud collection column comment company connection container content context controller \
+    counter country cursor customer default delegate description desktop developer dictionary directory display document download editor \
+    element engine environment example export extension favourite feature field filter finder folder format frame function gallery general \
+    gesture government graphic handler header height history horizontal identifier image import index information inspector interface item \
+    journal keyboard language layout library license location machine manager measure memory message method minimum mobile monitor mountain \
+    navigator network notification number object observer option outline package palette paragraph people picture pointer position preference \
+    printer process product profile project property protocol question receiver record reference region remember request resource response \
+    result schedule screen search section selection separator service session setting shadow sidebar simulator snapshot source special \
+    spelling standard station status storage string structure summary support surface system template terminal texture thumbnail timeline \
+    toolbar transaction transition translate updater utility value variable version vertical visible volume weather window workspace
+    """.split(separator: " ").map(String.init)
+
+  /// Identifiers in all the ways of writing them, sentences, names of files and hosts.
+  static func written(_ random: inout SeededGenerator) -> String {
+    let count = Int.random(in: 1...6, using: &random)
+    let chosen = (0..<count).map { _ in words[Int.random(in: 0..<words.count, using: &random)] }
+    let number = Int.random(in: 0...2030, using: &random)
+    switch Int.random(in: 0..<9, using: &random) {
+    case 0: return chosen.joined(separator: " ")
+    case 1: return chosen.joined(separator: " ").capitalized + "."
+    case 2: return chosen.joined(separator: "_")
+    case 3: return chosen.joined(separator: "-") + "-\(number)"
+    case 4: return "com." + chosen.joined(separator: ".")
+    case 5: return chosen[0] + chosen.dropFirst().map(\.capitalized).joined()
+    case 6: return chosen.map(\.capitalized).joined() + "\(number)"
+    case 7: return "/" + chosen.joined(separator: "/") + ".txt"
+    default: return chosen.joined(separator: "_").uppercased()
+    }
+  }
+
+  @Test(arguments: [11, 12, 13] as [UInt64]) func whatPeopleWriteIsSilent(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let names = ["token", "apiKey", "auth", "credentials.mail", "accessToken"]
+    for index in 0..<10_000 {
+      let text = Self.written(&random)
+      let key = index.isMultiple(of: 2) ? Self.written(&random) : names[index / 2 % names.count]
+      let findings = LeakDetector.findings(key: key, value: .string(text))
+      #expect(findings.isEmpty, "\(key) = \(text): \(findings)")
+    }
+  }
+
+  @Test(arguments: [21, 22, 23] as [UInt64]) func whatIsDrawnByLotIsFoundUnderASecretName(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let names = [
+      "password", "token", "apiKey", "api_key", "CLIENT_SECRET", "auth-token", "credential", "privateKey", "passphrase",
+    ]
+    for index in 0..<2_000 {
+      let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let base64 = Data(bytes).base64EncodedString()
+      let hex = bytes.map { String(format: "%02x", $0) }.joined()
+      let name = names[index % names.count]
+      for text in [
+        base64, hex, hex.uppercased(), base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""),
+      ] {
+        #expect(LeakDetector.findings(key: name, value: .string(text)).count == 1, "\(name) = \(text)")
+        #expect(LeakDetector.findings(key: "checksum", value: .string(text)).isEmpty, "\(text)")
+      }
+    }
+  }
+
+  @Test func namesAboutSecretsAreNone() {
+    var maker = SampleMaker(random: SeededGenerator(seed: 31))
+    for key in [
+      "tokenCount", "passwordFieldVisible", "secretSanta", "showPassword", "keyboard", "author", "tokenizer", "compass",
+      "bypassList",
+      "passwordHash", "tokenURL", "secretName", "primaryKey", "publicKey", "nextPageToken", "syncToken", "deviceToken",
+      "authMode",
+      "rememberPassword", "maxTokens", "passwordFile", "apiKeyIdentifier", "cacheKey", "hotkey", "monkey", "secretary",
+      "checksum",
+    ] where key != "secretSanta" {
+      #expect(LeakDetector.findings(key: key, value: .string(maker.any(40))).isEmpty, "\(key)")
+    }
+    #expect(LeakDetector.findings(key: "secretSanta", value: .string("Alice")).isEmpty)
+  }
+
+  /// Texts of any size and any bytes, and values that are deep, end in an answer.
+  @Test func anyValueHasAnAnswer() throws {
+    var random = SeededGenerator(seed: 41)
+    let signs = Array(
+      "={}\":;/@ -._$<>%\n\teyJghp_sk-Basic BearerpasswordtokenBEGIN PRIVATE KEY-----machine login:// 09äß\u{1F511}")
+    for _ in 0..<3_000 {
+      let text = String(
+        (0..<Int.random(in: 0...60, using: &random)).map { _ in signs[Int.random(in: 0..<signs.count, using: &random)] })
+      _ = LeakDetector.findings(key: text, value: .string(text))
+      _ = LeakDetector.findings(key: "password", value: .data(Array(text.utf8)))
+    }
+    var value = PropertyListValue.string("end")
+    for _ in 0..<PropertyList.maximumDepth { value = .array([value]) }
+    #expect(LeakDetector.findings(key: "deep", value: value).isEmpty)
+  }
+}

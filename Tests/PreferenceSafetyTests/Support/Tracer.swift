@@ -1,0 +1,64 @@
+import Glibc
+import Testing
+
+/// strace(1), attached to a process that has started and opened its domain: what is counted is what the commands do.
+struct Tracer {
+  /// What the commands said; "died" for the one that did not come back, and nothing for those behind it.
+  var answers: [String] = []
+  /// The system calls, as strace prints them, with the paths of descriptors.
+  var calls: [String] = []
+
+  /// - Parameters:
+  ///   - before: Commands that are not traced.
+  ///   - then: Done when the process was released, and not traced either.
+  ///   - prepare: Done between the two.
+  init(
+    _ place: Place, before: [String], prepare: () -> Void = {}, _ commands: [String], then: [String] = [], options: [String] = []
+  ) {
+    let child = place.writer()
+    for command in before { #expect(child.ask(command) == "ok", "\(command)") }
+    prepare()
+    let log = "\(place.root)/trace"
+    let tracer = Child(["strace", "-f", "-ttt", "-qq", "-y", "-o", log] + options + ["-p", "\(child.identifier)"])
+    var tries = 0
+    while !Self.isTraced(child.identifier), tries < 5000 {
+      usleep(1000)
+      tries += 1
+    }
+    for command in commands {
+      answers.append(child.ask(command))
+      if answers.last == "died" { break }
+    }
+    tracer.signal(SIGINT)
+    tracer.wait()
+    if answers.last != "died" { answers += then.map(child.ask) }
+    // Without what is done at the end.
+    child.signal(SIGKILL)
+    child.wait()
+    calls = String(decoding: read(log) ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  private static func isTraced(_ process: pid_t) -> Bool {
+    guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return false }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while unsafe fgets(&line, 256, file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if text.hasPrefix("TracerPid:") { return !text.hasSuffix("\t0\n") }
+    }
+    return false
+  }
+
+  /// How often each system call was made, without those of the test's own pipes.
+  var counts: [String: Int] {
+    var counts: [String: Int] = [:]
+    for call in calls {
+      let words = call.split(separator: " ", maxSplits: 2)
+      guard words.count == 3, let end = words[2].firstIndex(of: "(") else { continue }
+      let name = String(words[2][..<end])
+      guard !["read", "write", "poll", "getrandom", "brk", "munmap", "madvise", "futex"].contains(name) else { continue }
+      counts[name, default: 0] += 1
+    }
+    return counts
+  }
+}
