@@ -76,7 +76,8 @@ import Testing
       place, before: ["set b 2"], prepare: { operation.prepare(place) }, [operation.command], then: then, options: options)
   }
 
-  @Test(arguments: operations) func killedAtEachCall(operation: Operation) throws {
+  // Where somebody took the journal away, and the one process that knew it dies, nobody knows it.
+  @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation) throws {
     let original = place()
     let place = Place()
     copy(original, to: place)
@@ -102,7 +103,7 @@ import Testing
     let counts = run(operation, in: place, []).counts
     let errors = isLong ? ["EIO", "ENOSPC", "EMFILE", "EINTR", "EACCES", "ENOMEM"] : ["EIO", "ENOSPC"]
     var failures = 0
-    for (call, count) in counts where !["exit_group", "sched_yield", "clock_nanosleep"].contains(call) {
+    for (call, count) in counts where !["sched_yield", "clock_nanosleep", "gettid"].contains(call) {
       for error in errors {
         for number in 1...count {
           copy(original, to: place)

@@ -115,7 +115,13 @@ extension DomainState {
       events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.journal, in: paths.directory)))
     }
     try files.page.beginReplacing()
-    journal = try file.place(at: paths.journal)
+    do throws(PreferenceError) {
+      journal = try file.place(at: paths.journal)
+    } catch {
+      // The old one goes on to hold, and what is known of it: it may be all there is.
+      if header != nil { try? commit(files) }
+      throw error
+    }
     nameIsDurable = (try? paths.directory.synchronize()) != nil
     header = new
     isJournalGone = false

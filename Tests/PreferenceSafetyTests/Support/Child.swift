@@ -19,13 +19,21 @@ final class Child {
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawn_file_actions_adddup2(&actions, inputs[0], 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, outputs[1], 1)
+    // The threads of tests may have signals blocked: a child starts as from a shell.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let words = environment.isEmpty ? command : ["/usr/bin/env"] + environment + command
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
     var pid: pid_t = 0
-    let result = unsafe posix_spawnp(&pid, words[0], &actions, nil, &arguments, environ)
+    let result = unsafe posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ)
     precondition(result == 0, "\(words[0]): \(result)")
     for index in unsafe arguments.indices { unsafe free(arguments[index]) }
     unsafe posix_spawn_file_actions_destroy(&actions)
+    unsafe posix_spawnattr_destroy(&attributes)
     close(outputs[1])
     close(inputs[0])
     identifier = pid

@@ -29,7 +29,7 @@ struct Tracer {
       answers.append(child.ask(command))
       if answers.last == "died" { break }
     }
-    tracer.signal(SIGINT)
+    tracer.signal(SIGTERM)
     tracer.wait()
     if answers.last != "died" { answers += then.map(child.ask) }
     // Without what is done at the end.

@@ -1,0 +1,56 @@
+import Preferences
+import PropertyLists
+import Testing
+
+/// What one process has written is what another one reads next, and never half of it.
+@Suite struct CoherenceTests {
+  @Test(arguments: [[], ["unmapped"], ["unmapped", "mapped"], ["mapped", "unmapped"]])
+  func afterTheAcknowledgementTheNextValueIsTheNewOne(kinds: [String]) throws {
+    let place = Place()
+    let isReaderUnmapped = kinds.first == "unmapped"
+    let isWriterUnmapped = kinds.last == "unmapped"
+    let reader = isReaderUnmapped ? place.writer("unmapped") : place.writer()
+    let writer = isWriterUnmapped ? place.writer("unmapped") : place.writer()
+    for number in 0..<(isLong ? 20_000 : 2000) {
+      #expect(writer.ask("set n \(number)") == "ok")
+      let found = reader.ask("get n")
+      if found != "\(number)" { Issue.record("\(number): \(found)") }
+      // Another journal and another property list on the way.
+      if number % 200 == 0 { #expect(writer.ask("compact") == "ok") }
+      if number % 333 == 0 { #expect(reader.ask("checkpoint") == "ok") }
+    }
+  }
+
+  @Test("two keys that are set together are never seen apart", arguments: [false, true]) func neverHalf(isUnmapped: Bool) {
+    let place = Place()
+    #expect(place.write("pair 0") == ["ok"])
+    let rounds = isLong ? 200_000 : 5000
+    let reader = isUnmapped ? place.writer("unmapped", commands: ["torn \(rounds)"]) : place.writer(commands: ["torn \(rounds)"])
+    let writer = place.writer()
+    var pairs = 0
+    reader.finishInput()
+    var torn: String?
+    while torn == nil {
+      pairs += 1
+      writer.send("pair \(pairs)")
+      if pairs % 50 == 0 { writer.send("compact") }
+      #expect(writer.line() == "ok")
+      if pairs % 50 == 0 { #expect(writer.line() == "ok") }
+      torn = reader.line(within: 0)
+    }
+    #expect(torn == "0")
+    #expect(pairs > 10)
+  }
+
+  /// The control: set one after the other, they are.
+  @Test func oneAfterTheOtherIsSeenApart() {
+    let place = Place()
+    #expect(place.write("pair 0") == ["ok"])
+    let reader = place.writer()
+    let writer = place.writer()
+    #expect(writer.ask("set a 1") == "ok")
+    #expect(reader.ask("torn 1") == "1")
+    #expect(writer.ask("set b 1") == "ok")
+    #expect(reader.ask("torn 1") == "0")
+  }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import Preferences
+import PropertyLists
+import Testing
+
+/// The thread that tells observers, and what is done at the end of a process.
+@Suite struct WatchTests {
+  private func observer(_ place: Place, under tracer: [String] = []) -> Child {
+    let child = place.writer(under: tracer)
+    #expect(child.ask("observe") == "ok")
+    #expect(child.ask("watch") == "ok")
+    return child
+  }
+
+  @Test func aChangeOfAnotherProcessIsTold() {
+    let place = Place()
+    let observer = observer(place)
+    #expect(place.write("set a 1") == ["ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    #expect(place.write("set a 1", "remove a") == ["ok", "ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    #expect(observer.ask("get a") == "nil")
+  }
+
+  @Test func alsoWhereTheDirectoryWasDeletedAndMadeAgain() {
+    let place = Place()
+    let observer = observer(place)
+    #expect(place.write("set a 1") == ["ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    run("rm", "-rf", place.path)
+    usleep(300_000)
+    #expect(place.write("set b 2") == ["ok"])
+    var told = ""
+    while told != "changed b", let line = observer.line(within: 5000) { told = line }
+    #expect(told == "changed b")
+    #expect(observer.ask("get b") == "2")
+  }
+
+  @Test func andWhereTheLockFileWasDeleted() {
+    let place = Place()
+    let observer = observer(place)
+    #expect(place.write("set a 1") == ["ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    _ = unsafe unlink(place.lock)
+    #expect(place.write("set a 2", "set a 3") == ["ok", "ok"])
+    var value = ""
+    for _ in 0..<50 where value != "3" {
+      usleep(100_000)
+      observer.send("get a")
+      while let line = observer.line(within: 5000) {
+        if line.hasPrefix("changed") { continue }
+        value = line
+        break
+      }
+    }
+    #expect(value == "3")
+  }
+
+  @Test("B5 an edited property list is told") func anEditIsTold() throws {
+    let place = Place()
+    let observer = observer(place)
+    #expect(place.write("set a 1", "checkpoint") == ["ok", "ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    var values = try #require(place.values())
+    values["edited"] = .string("by hand")
+    write(try PropertyList.writeExactly(.dictionary(values)), to: place.plist)
+    #expect(observer.line(within: 5000) == "changed edited")
+    #expect(observer.ask("get edited") == "by hand")
+  }
+
+  @Test func withoutInotifyChangesAreLookedFor() {
+    let place = Place()
+    let observer = observer(
+      place,
+      under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=inotify_init1", "-e", "inject=inotify_init1:error=EMFILE"])
+    #expect(place.write("set a 1") == ["ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+    #expect(place.write("set a 2") == ["ok"])
+    #expect(observer.line(within: 5000) == "changed a")
+  }
+
+  @Test func whoReturnsFromMainLeavesAPropertyListAndNothingUnsynced() throws {
+    let place = Place()
+    let log = "\(place.root)/trace"
+    let lines = place.write(
+      "watch", "set a 1",
+      under: ["strace", "-f", "-qq", "-y", "-o", log, "-e", "trace=pwrite64,fdatasync,fsync,rename,exit_group"])
+    #expect(lines == ["ok", "ok"])
+    #expect(place.values()?["a"] == .string("1"))
+    let calls = String(decoding: try #require(read(log)), as: UTF8.self).split(separator: "\n")
+    let written = try #require(calls.lastIndex { $0.contains("pwrite64(") && $0.contains(".journal>") })
+    #expect(calls[written...].contains { $0.contains("fdatasync(") && $0.contains(".journal>") })
+  }
+
+  @Test func aDomainThatNobodyHoldsIsWrittenAsWell() {
+    let place = Place()
+    #expect(place.write("watch", "other com.example.other 5", "sleep 3000").first == "ok")
+    #expect(read("\(place.path)/com.example.other.plist") != nil)
+  }
+}
