@@ -29,7 +29,8 @@ let package = Package(
     .executableTarget(
       name: "preference-benchmark",
       dependencies: [
-        "BenchmarkKit", .product(name: "Preferences", package: "coffer"), .product(name: "PropertyLists", package: "coffer"),
+        "BenchmarkKit", "CBaseline", .product(name: "PreferenceStore", package: "coffer"),
+        .product(name: "PropertyLists", package: "coffer"),
       ],
       path: "Sources/PreferenceBenchmark"),
   ],

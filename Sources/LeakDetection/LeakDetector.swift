@@ -2,16 +2,13 @@ public import PropertyLists
 
 /// Finds preference values that look like secrets. A guard against accidents: whoever wants to hide a secret from it can.
 ///
-/// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs less
-/// than a microsecond.
+/// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs a
+/// microsecond or two at most.
 public enum LeakDetector {
-  /// Levels of property lists inside the data of property lists.
-  private static let maximumNesting = 4
-
   /// What in `value` looks like a secret: at most one finding for each string, number or data, in the order in which they stand.
   ///
   /// Never found: a reference to the vault, `coffer://GROUP/SERVICE/ACCOUNT`. Of an archive inside data the finding names the data,
-  /// not the place in the archive.
+  /// not the place in the archive, and names in the archive do not count.
   /// - Parameter key: The value's key in its domain. It counts: `hunter2` is a secret under `password` and none under `nickname`.
   public static func findings(key: String, value: PropertyListValue) -> [Finding] {
     var findings: [Finding] = []
@@ -24,8 +21,6 @@ public enum LeakDetector {
     let key: String
     var name: KeyName
     var steps: [Finding.Step] = []
-    /// How many property lists lie around this one.
-    var nesting = 0
 
     func finding(_ rule: String) -> Finding { Finding(rule: rule, key: key, steps: steps) }
 
@@ -66,16 +61,16 @@ public enum LeakDetector {
     return rule(place.name, .number, String(number).utf8.span)
   }
 
-  /// Data may be text, another property list, or just bytes.
+  /// Data may be text, an archive with texts in it, or just bytes.
   private static func rule(of bytes: [UInt8], _ place: Place) -> String? {
-    if bytes.starts(with: "bplist".utf8), place.nesting < maximumNesting, let inner = try? PropertyList.read(bytes).value {
-      var findings: [Finding] = []
-      var place = place
-      place.nesting += 1
-      walk(inner, place, &findings)
-      return findings.first?.rule
+    let bytes = bytes.span
+    guard ArchivedStrings.canRead(bytes) else { return rule(place.name, isText(bytes) ? .text : .bytes, bytes) }
+    var strings = ArchivedStrings()
+    while let range = strings.next(in: bytes) {
+      let text = bytes.extracting(range)
+      if let rule = ruleOfForm(text, DistinctBytes(text)) { return rule }
     }
-    return rule(place.name, isText(bytes.span) ? .text : .bytes, bytes.span)
+    return nil
   }
 
   private static func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
@@ -90,13 +85,19 @@ public enum LeakDetector {
     let distinct = DistinctBytes(bytes)
     if kind != .number {
       guard !OrdinaryForm.isVaultReference(bytes) else { return nil }
-      if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
-        return LeakRules.tokenForms[index].name
-      }
-      for rule in LeakRules.structures where rule.matches(name, kind, bytes, distinct) { return rule.name }
+      if let rule = ruleOfForm(bytes, distinct) { return rule }
     }
     guard name.promise != .nothing else { return nil }
     for rule in LeakRules.names where rule.matches(name, kind, bytes, distinct) { return rule.name }
+    return nil
+  }
+
+  /// Of those that need no name.
+  private static func ruleOfForm(_ bytes: borrowing Span<UInt8>, _ distinct: DistinctBytes) -> String? {
+    if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
+      return LeakRules.tokenForms[index].name
+    }
+    for rule in LeakRules.structures where rule.matchesForm(bytes, distinct) { return rule.name }
     return nil
   }
 }

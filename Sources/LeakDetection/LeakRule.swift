@@ -52,8 +52,13 @@ extension LeakRule {
   func matches(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>, _ distinct: DistinctBytes) -> Bool {
     switch match {
     case .tokens: TokenIndex([self]).firstRule(in: bytes) != nil
-    case .text(let signs, let matches): distinct.contains(all: signs) && matches(bytes)
+    case .text: matchesForm(bytes, distinct)
     case .named(let matches): matches(name, kind, bytes)
     }
+  }
+
+  func matchesForm(_ bytes: borrowing Span<UInt8>, _ distinct: DistinctBytes) -> Bool {
+    guard case .text(let signs, let matches) = match else { return false }
+    return distinct.contains(all: signs) && matches(bytes)
   }
 }

@@ -56,7 +56,8 @@ package enum LeakRules {
       .init("O", .base64URL, 23...27).then(".", .base64URL, 6).then(".", .base64URL, 27...40)),
     LeakRule("telegram-token", from: "Telegram Bot API", .init("", .digits, 8...10).then(":AA", .base64URL, 32...33)),
     LeakRule(
-      "aws-access-key", from: "AWS IAM, unique identifiers", .init("AKIA", .base32, 16), .init("ASIA", .base32, 16)),
+      "aws-access-key", from: "AWS IAM, unique identifiers", .init("AKIA", .upperAlphanumeric, 16),
+      .init("ASIA", .upperAlphanumeric, 16)),
     LeakRule("google-api-key", from: "Google Cloud, API keys", .init("AIza", .base64URL, 35)),
     LeakRule(
       "google-oauth", from: "Google Identity, OAuth 2.0", .init("GOCSPX-", .base64URL, 28), .init("ya29.", .base64URL, 30...)),

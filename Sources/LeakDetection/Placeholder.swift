@@ -7,11 +7,16 @@ enum Placeholder {
     "null",
     "off", "on", "optional", "password", "passwort", "kennwort", "placeholder", "prompt", "redacted", "removed", "required",
     "saved",
-    "secret", "set", "stored", "system", "token", "true", "undefined", "unknown", "unset", "vault", "visible", "yes",
+    "set", "stored", "system", "true", "undefined", "unknown", "unset", "vault", "visible", "yes",
   ]
 
   static func matches(_ text: borrowing Span<UInt8>) -> Bool {
-    isOneCharacter(text) || isVariable(text) || isWord(text)
+    isBlank(text) || isWord(text)
+  }
+
+  /// What nobody could type: drawn characters, and variables.
+  static func isBlank(_ text: borrowing Span<UInt8>) -> Bool {
+    isOneCharacter(text) || isVariable(text)
   }
 
   /// `********`, `xxxx`, `....` — whatever is drawn instead of letters.

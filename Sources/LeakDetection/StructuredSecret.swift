@@ -17,7 +17,7 @@ enum StructuredSecret {
         position += 1
       }
       guard let colon, let at, colon + 1 < at else { continue }
-      if !Placeholder.matches(text.extracting(colon + 1..<at)) { return true }
+      if !Placeholder.isBlank(text.extracting(colon + 1..<at)) { return true }
     }
     return false
   }

@@ -3,13 +3,26 @@ internal import Logging
 internal import Preferences
 
 /// What a person should know, in the log of the program; by default on standard error.
+///
+/// Log handlers and observers are the program's and may do anything, also read settings. So they run on a queue of their own, not where
+/// the store is at work.
 enum Diagnostics {
   private static let logger = Logger(label: "coffer.preferences")
+  private static let queue = DispatchQueue(label: "coffer.preferences.diagnostics")
+  private static let waiting = DispatchGroup()
 
   /// Listens to the store. Once for the process, however often it is called.
   static func start() { _ = listening }
 
-  private static let listening: Void = PreferenceEvent.report { event in
+  private static let listening: Void = {
+    PreferenceEvent.report { event in say { tell(event) } }
+    // What was said last is heard, unless a log handler hangs.
+    atexit { _ = Diagnostics.waiting.wait(timeout: .now() + 1) }
+  }()
+
+  private static func say(_ body: @escaping @Sendable () -> Void) { queue.async(group: waiting, execute: body) }
+
+  private static func tell(_ event: PreferenceEvent) {
     switch event {
     case .large(let domain, let byteCount):
       logger.warning(
@@ -33,14 +46,16 @@ enum Diagnostics {
   /// Only what will not be tried again: the store tells of the rest.
   static func notSaved(_ error: PreferenceError, _ domain: DomainName) {
     guard [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge].contains(error.code) else { return }
-    logger.error("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
+    log("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
   }
 
   static func notSynchronized(_ error: PreferenceError, _ domain: DomainName) {
-    logger.error("not all of \(domain.name) is on the disk: \(error.code.name), \(error.detail)")
+    log("not all of \(domain.name) is on the disk: \(error.code.name), \(error.detail)")
   }
 
   static func unusable(_ error: PreferenceError) {
-    logger.error("\(error.code.name): \(error.detail)")
+    log("\(error.code.name): \(error.detail)")
   }
+
+  private static func log(_ message: String) { say { logger.error("\(message)") } }
 }

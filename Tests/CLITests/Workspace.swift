@@ -74,6 +74,11 @@ final class Workspace {
     return failures
   }
 
+  /// A script without input, for tests that are no transcripts.
+  func run(script: String) throws -> Outcome {
+    try Child.run(script, in: path, environment: environment, input: [], limit: Self.limit)
+  }
+
   func runOnTerminal(_ step: Transcript.Step) throws -> [String] {
     let terminal = try PseudoTerminal()
     let child = try Child.spawning.withLock { _ in

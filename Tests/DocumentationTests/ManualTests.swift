@@ -71,8 +71,15 @@ import Testing
     // It has a grammar that the parser of the others does not know.
     commands["coffer defaults"] = nil
     for verb in DefaultsVerb.allCases {
-      let operands = verb.arguments.map { Help.Argument(operand: $0.replacing("?", with: "")) }
-      commands["coffer defaults \(verb.rawValue)"] = operands + verb.options.map { Help.Argument(flag: $0) }
+      var operands = verb.arguments
+      var options = (verb.options).map { Help.Argument(flag: $0) }
+      if verb == .doctor {
+        operands += DefaultsVerb.moveArguments
+        options += (["--move"] + DefaultsVerb.moveOptions).map { Help.Argument(flag: $0) }
+        options += (commands["coffer vault verify"] ?? []).filter { shared.contains($0.written) }
+      }
+      commands["coffer defaults \(verb.rawValue)"] =
+        operands.map { Help.Argument(operand: $0.replacing("?", with: "")) } + options
     }
     return commands
   }

@@ -105,6 +105,18 @@ import Testing
     }
   }
 
+  /// A list of a kilobyte can name one value so often that reading it fills the memory. It is not read.
+  @Test(.timeLimit(.minutes(1))) func archivesThatUnfoldAreLookedThrough() {
+    var maker = SampleMaker(random: SeededGenerator(seed: 14))
+    let token = Array(("npm" + "_" + maker.any(36)).utf8)
+    var list: [UInt8] = Array("bplist00".utf8)
+    // 200,000 arrays, each of which holds the next one fifteen times; markers of strings that are none; then the token.
+    for index in 0..<200_000 { list += [0xAF] + [UInt8](repeating: UInt8(index & 0xFF), count: 4) }
+    for _ in 0..<100_000 { list += [0x5F, 0x12, 0x00, 0x0F, 0xFF, 0xFF] }
+    list += [0x5F, 0x10, UInt8(token.count)] + token + [0x5F, 0x10]
+    #expect(LeakDetector.findings(key: "state", value: .data(list)) == [Finding(rule: "npm-token", key: "state")])
+  }
+
   @Test func bytesAreSecretUnderANameAlone() {
     var random = SeededGenerator(seed: 10)
     for _ in 0..<200 {

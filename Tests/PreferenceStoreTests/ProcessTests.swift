@@ -1,5 +1,8 @@
 import Foundation
+import PreferenceStore
 import Testing
+
+import class PreferenceStore.UserDefaults
 
 /// What only two programs can show. Each run is a program of its own, with its settings in a directory of the test.
 @Suite struct ProcessTests {
@@ -43,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("A1 what one run sets, the next one reads")
+  @Test("A1 B2 what one run sets, the next one reads")
   func acrossLaunches() throws {
     let probe = try Probe()
     _ = try probe.run("set", "standard", "value", "k")
@@ -99,7 +102,31 @@ import Testing
     #expect(try probe.run("get", "../escape", "number").output == "no such store")
   }
 
-  @Test("B16 B4 another program hears of a change, and an argument is only its own")
+  @Test("B4 another program reads a value within a millisecond, this one at once")
+  func latency() throws {
+    let probe = try Probe()
+    let store = try #require(try StoreFixture(root: probe.home).suite("group.example"))
+    store.set(0, forKey: "k")
+    let follower = probe.process(["follow", "group.example", "k"])
+    let output = Pipe()
+    follower.standardOutput = output
+    try follower.run()
+    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ready\n")
+    while follower.isRunning {
+      let now = Int(DispatchTime.now().uptimeNanoseconds)
+      store.set(now, forKey: "k")
+      #expect(store.integer(forKey: "k") == now)
+      usleep(2000)
+    }
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    let delays = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    try #require(delays.count == 2)
+    #expect(delays[0] <= 1_000_000, "in the middle \(delays[0]) ns")
+    // Other tests have the processors too, so the slowest tenth is not looked at.
+    #expect(delays[1] <= 1_000_000, "the first nine tenths \(delays[1]) ns")
+  }
+
+  @Test("B16 another program hears of a change, and an argument is only its own")
   func watching() throws {
     let probe = try Probe()
     let watcher = probe.process(["watch", "group.example", "k"])

@@ -1,46 +1,51 @@
-import BenchmarkKit
-import Glibc
-import Preferences
-import PropertyLists
+import Foundation
 
-func now() -> Double {
-  var time = timespec()
-  clock_gettime(getenv("CPU") != nil ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time)
-  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
-}
-func each(_ name: String, _ count: Int, _ body: (Int) throws -> Void) rethrows {
-  let start = now()
-  for index in 0..<count { try body(index) }
-  print(name, ((now() - start) / Double(count)).rounded(), "ns")
+guard try !Children.serve(Array(CommandLine.arguments.dropFirst())) else { exit(0) }
+let arguments = try Arguments(known: ["--sizes", "--directory"])
+let directory = try arguments.directory() + "/preferences"
+try? FileManager.default.removeItem(atPath: directory)
+try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+// Where Coffer and Foundation look for their files.
+setenv("COFFER_HOME", directory, 1)
+setenv("HOME", directory, 1)
+setenv("XDG_CONFIG_HOME", directory + "/config", 1)
+let sizes = arguments.sizes(default: [10, 1000, 100_000])
+
+func cell(_ samples: Samples) -> String { samples.values.isEmpty ? "–" : format(nanoseconds: samples.median) }
+
+func rows<Store: Contender & Sendable>(_ type: Store.Type) throws -> [(String, [String])] {
+  let measured = try sizes.map { try Measurement(type, size: $0, in: directory) }
+  let opened = try sizes.map { size in
+    var samples = Samples()
+    for _ in 0..<(size > 10_000 ? 5 : 15) {
+      samples.append(.nanoseconds(try Children.open(Store.name, "bench.\(size)", directory)))
+    }
+    return samples
+  }
+  var fill = Samples()
+  fill.measure {
+    guard let store = try? Store("bench.fill", in: directory) else { return }
+    for number in 0..<10_000 { store.set(number, "key.\(number)") }
+  }
+  let none = sizes.map { _ in "" }
+  return [
+    ("read, present", measured.map { cell($0.read) }), ("the same, 8 threads", measured.map { cell($0.readByEight) }),
+    ("set", measured.map { cell($0.set) }), ("set and get", measured.map { cell($0.setAndGet) }),
+    ("durable set", measured.map { cell($0.durable) }), ("open and first value", opened.map { cell($0) }),
+    ("fill 10,000 keys", [cell(fill)] + none.dropFirst()),
+  ]
 }
 
-let root = "/tmp/coffer-benchmarks/prefs"
-_ = system("rm -rf \(root)")
-for size in [10, 1000, 100_000] {
-  let name = try DomainName("bench\(size)")
-  let directory = PreferenceDirectory(root)
-  let domain = FileDomain(name, in: directory)
-  let keys = (0..<size).map { "key.\($0)" }
-  let start = now()
-  try domain.apply(keys.map { ($0, .integer(7)) })
-  print("--", size, "bulk", (now() - start) / 1e6, "ms")
-  try each("value", 1_000_000) { _ = domain.value(forKey: keys[$0 % size]) }
-  try each("stamp", 1_000_000) { _ in _ = domain.stamp }
-  try each("set", 100_000) { try domain.set(.integer(Int64($0)), forKey: keys[$0 % size]) }
-  try each("set+get", 100_000) {
-    try domain.set(.integer(Int64(-$0)), forKey: keys[$0 % size])
-    _ = domain.value(forKey: keys[$0 % size])
-  }
-  try each("durable", 300) {
-    try domain.set(.integer(Int64($0 + 5)), forKey: keys[$0 % size])
-    try domain.synchronize()
-  }
-  let t = now()
-  try domain.checkpoint()
-  print("checkpoint", (now() - t) / 1e6, "ms")
-  try each("open", 5) { _ in _ = FileDomain(name, in: directory).value(forKey: "key.1") }
-}
-let fill = FileDomain(try DomainName("fill"), in: PreferenceDirectory(root))
-let t = now()
-for index in 0..<10_000 { try fill.set(.integer(Int64(index)), forKey: "key.\(index)") }
-print("fill 10000", (now() - t) / 1e6, "ms")
+let coffer = try rows(Coffer.self)
+let foundation = try rows(FoundationDefaults.self)
+let sqlite = try rows(SQLiteTable.self)
+var table = MarkdownTable(
+  ["number of keys"] + [Coffer.name, FoundationDefaults.name, SQLiteTable.name].flatMap { name in sizes.map { "\(name) \($0)" } })
+for index in coffer.indices { table.append([coffer[index].0] + coffer[index].1 + foundation[index].1 + sqlite[index].1) }
+let latencies = try Children.latencies(1000)
+
+print("In process, release build. \(Machine.description)\n")
+print(table)
+print(
+  "\nUntil an observer in another process is told: p50 \(format(nanoseconds: latencies.median)), "
+    + "p99 \(format(nanoseconds: latencies.percentile(0.99))).")

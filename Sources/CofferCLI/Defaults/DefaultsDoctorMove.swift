@@ -39,7 +39,7 @@ struct DefaultsDoctorMove {
     if !candidates.isEmpty { try VaultSideFailure.catching { try store(candidates, in: group) } }
     let moved = leaveReferences(candidates, &failures)
     compact(domains, &failures)
-    try show(moved)
+    if !moved.isEmpty || failures.isEmpty { try show(moved) }
     try DefaultsFailure.raise(failures)
   }
 
@@ -172,16 +172,33 @@ struct DefaultsDoctorMove {
 
 extension MoveCandidate {
   /// Under the lock of the domain, and only where the value is still the one that the vault has.
+  ///
+  /// A stored domain brings its property list up to date when all its values are references, in `compact`: a file that is being written
+  /// and never gets its name would otherwise keep those whose turn had not come.
   fileprivate func leaveReference() throws {
-    try domain.update(place.key) { old in
-      guard let old, old.value(at: place.steps[...]) == value,
-        let new = old.replacing(at: place.steps[...], with: .string(reference))
-      else {
-        throw DefaultsFailure.failed(
-          "\(place.path): has been changed at this moment; the vault has what it was", hint: "defaults doctor --move")
-      }
-      return new
+    guard let stored = domain as? StoredDomain else {
+      return try domain.update(place.key) { try replaced($0) }
     }
+    var failure: (any Error)?
+    try stored.domain.update(place.key) { old in
+      do {
+        return try replaced(old)
+      } catch {
+        failure = error
+        return old
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func replaced(_ old: PropertyListValue?) throws -> PropertyListValue {
+    guard let old, old.value(at: place.steps[...]) == value,
+      let new = old.replacing(at: place.steps[...], with: .string(reference))
+    else {
+      throw DefaultsFailure.failed(
+        "\(place.path): has been changed at this moment; the vault has what it was", hint: "defaults doctor --move")
+    }
+    return new
   }
 
   fileprivate var line: String {

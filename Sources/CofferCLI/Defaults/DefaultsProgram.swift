@@ -20,6 +20,7 @@ enum DefaultsProgram {
   static func run(_ arguments: [String]) -> Int32 {
     // A limit on the size of files becomes an error, as a full disk is one.
     coffer_signal_ignore(SIGXFSZ)
+    DefaultsNotes.print()
     do {
       let invocation = try DefaultsInvocation.parse(arguments)
       let session = DefaultsSession(

@@ -18,10 +18,14 @@ enum LeakAdvice {
     let plain = "\(service)/\(account)"
     // What would be read as something else than a service, a slash and an account.
     guard !service.utf8.contains(UInt8(ascii: "/")), !service.isEmpty, !plain.hasPrefix("coffer://"), !plain.hasPrefix("-") else {
-      // With the equals sign also a value that starts with a dash is a value.
-      return "coffer secret set \(quoted("--service=\(service)")) \(quoted("--account=\(account)"))"
+      return ["coffer secret set", option("--service", service), option("--account", account)].joined(separator: " ")
     }
     return "coffer secret set \(quoted(plain))"
+  }
+
+  /// Behind an equals sign also a value that starts with a dash is a value.
+  private static func option(_ name: String, _ value: String) -> String {
+    value.hasPrefix("-") ? quoted("\(name)=\(value)") : "\(name) \(quoted(value))"
   }
 
   /// Keys may hold what names may not: line ends, other controls, marks that turn the direction of text. These, the backslash, which

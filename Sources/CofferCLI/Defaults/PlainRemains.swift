@@ -22,7 +22,8 @@ enum PlainRemains {
     let directory = String(path[..<slash])
     let name = String(path[path.utf8.index(after: slash)...])
     for file in try DomainListing.files(in: PreferenceDirectory(directory)) {
-      let isAside = ["\(name).plist.corrupt-", "\(name).journal.corrupt-"].contains { file.hasPrefix($0) }
+      // The last is what the store calls files whose names leave no room for a date.
+      let isAside = ["\(name).plist.corrupt-", "\(name).journal.corrupt-", "long-name.corrupt-"].contains { file.hasPrefix($0) }
       let isNew = file.hasPrefix(".coffer-") && file.hasSuffix(".new")
       guard isAside || isNew else { continue }
       try erase(forms, in: "\(directory)/\(file)", onlyIfAbandoned: isNew)

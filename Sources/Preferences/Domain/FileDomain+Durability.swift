@@ -35,7 +35,8 @@ extension FileDomain {
   /// of it is of no use any more. All is on the disk at return.
   /// - Throws: `symbolicLink`, `notAFile`, `full`, `accessDenied`, `io`, …
   public func checkpoint() throws(PreferenceError) {
-    try synchronize()
+    // The journal goes to the disk at the end. A property list that is newer than it is merged, as any other.
+    if hasUnsaved || withState({ $0.mustReplaceJournal }) { try synchronize() }
     try export()
     try edit { state, files throws(PreferenceError) in
       if state.isJournalWasteful { try state.replaceJournal(files) }

@@ -41,19 +41,32 @@ internal import PropertyLists
     unsafe slots.deallocate()
   }
 
-  /// The slot with what a search for the key finds now. Good until the next call.
+  /// - Parameter body: Gets the slot with what a search for the key finds now. Must not read settings itself.
   @inline(__always)
-  func slot(_ key: String) -> UnsafeMutablePointer<Slot> {
+  func read<Result>(_ key: String, _ body: (UnsafeMutablePointer<Slot>) -> Result) -> Result {
+    if let slot = unsafe find(key) { return unsafe body(slot) }
+    // A search may come to what a program has to say about damaged files, and so to anything: also to another cache in this one's place.
+    let kept = unsafe Unmanaged.passRetained(self)
+    defer { unsafe kept.release() }
+    return unsafe body(fill(key))
+  }
+
+  @inline(__always)
+  private func find(_ key: String) -> UnsafeMutablePointer<Slot>? {
     let stamp = structure.stamp
     return unsafe Self.withBytes(key) { bytes in
       let hash = unsafe Self.hash(bytes)
-      let first = Int(truncatingIfNeeded: hash >> 57) &* Self.groupSize
+      let first = Self.group(hash)
       for place in first..<first &+ Self.groupSize where unsafe holds(slots + place, bytes, hash, stamp) {
         return unsafe slots + place
       }
-      return unsafe fill(first, key, bytes, hash, stamp)
+      return nil
     }
   }
+
+  /// The first slot of the group.
+  @inline(__always)
+  private static func group(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 57) &* groupSize }
 
   /// Keys are compared byte by byte: `==` would take two Unicode forms of one text for one key.
   @inline(__always)
@@ -65,25 +78,27 @@ internal import PropertyLists
   }
 
   @inline(never)
-  private func fill(
-    _ first: Int, _ key: String, _ bytes: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ stamp: UInt64
-  ) -> UnsafeMutablePointer<Slot> {
+  private func fill(_ key: String) -> UnsafeMutablePointer<Slot> {
+    // Before the search.
+    let stamp = structure.stamp
     let value = structure.search(key)
-    // In the place of an old answer for the key; else the others of the group move on, and its last one makes way.
-    var place = first
-    let last = first + Self.groupSize - 1
-    while place < last, unsafe slots[place].hash != hash { place += 1 }
-    let slot = unsafe slots + first
-    let leaving = unsafe (slots + place).move()
-    unsafe leaving.key.deallocate()
-    unsafe (slot + 1).moveInitialize(from: slot, count: place - first)
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-    _ = unsafe copy.initialize(fromContentsOf: bytes)
-    unsafe slot.initialize(
-      to: Slot(
-        hash: hash, stamp: stamp, key: copy, value: value, integer: value?.coercedToInteger ?? 0,
-        double: value?.coercedToDouble ?? 0, bool: value?.coercedToBool ?? false))
-    return unsafe slot
+    return unsafe Self.withBytes(key) { bytes in
+      let hash = unsafe Self.hash(bytes)
+      // In the place of an old answer for the key; else the others of the group move on, and its last one makes way.
+      let slot = unsafe slots + Self.group(hash)
+      var place = 0
+      while place < Self.groupSize - 1, unsafe slot[place].hash != hash { place += 1 }
+      let leaving = unsafe (slot + place).move()
+      unsafe leaving.key.deallocate()
+      unsafe (slot + 1).moveInitialize(from: slot, count: place)
+      let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+      _ = unsafe copy.initialize(fromContentsOf: bytes)
+      unsafe slot.initialize(
+        to: Slot(
+          hash: hash, stamp: stamp, key: copy, value: value, integer: value?.coercedToInteger ?? 0,
+          double: value?.coercedToDouble ?? 0, bool: value?.coercedToBool ?? false))
+      return unsafe slot
+    }
   }
 
   @inline(__always)

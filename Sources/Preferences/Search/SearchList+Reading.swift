@@ -3,7 +3,7 @@ public import PropertyLists
 extension SearchList {
   @inline(__always)
   private func read<Result>(_ key: String, _ body: (UnsafeMutablePointer<SearchCache.Slot>) -> Result) -> Result {
-    ThreadSearchCaches.withCache(of: self) { unsafe body($0.slot(key)) }
+    ThreadSearchCaches.withCache(of: self) { unsafe $0.read(key, body) }
   }
 
   /// Nil where no entry holds a value.

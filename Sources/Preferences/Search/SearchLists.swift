@@ -18,9 +18,11 @@ public final class SearchLists: Sendable {
   /// The list of an application or a suite. Where one of its files cannot be used, the program runs without
   /// what is in it.
   public func list(_ name: DomainName) -> ApplicationList {
-    lists.withLock { lists in
-      if let list = lists[name] { return list }
-      let list = ApplicationList(name, places: places, volatileDomains: volatileDomains, source: source)
+    if let list = lists.withLock({ $0[name] }) { return list }
+    // Not under the lock: opening files may come to what a program has to say about damaged ones.
+    let new = ApplicationList(name, places: places, volatileDomains: volatileDomains, source: source)
+    return lists.withLock { lists in
+      let list = lists[name] ?? new
       lists[name] = list
       return list
     }

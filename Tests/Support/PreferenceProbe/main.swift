@@ -41,6 +41,19 @@ case "read":
   var sum = 0
   for _ in 0..<10_000 { sum += store.integer(forKey: key) }
   say("end \(sum)")
+case "follow":
+  // The value is the time at which it was set. Says how many nanoseconds later it was read, for the middle and the slowest rounds.
+  let (key, rounds) = (next(), 200)
+  var (last, delays) = (store.integer(forKey: key), [Int]())
+  say("ready")
+  while delays.count < rounds {
+    let value = store.integer(forKey: key)
+    guard value != last else { continue }
+    delays.append(Int(DispatchTime.now().uptimeNanoseconds) - value)
+    last = value
+  }
+  delays.sort()
+  say("\(delays[rounds / 2]) \(delays[rounds * 9 / 10])")
 case "watch":
   let key = next()
   let observation = store.observe(key) { say("\($0.origin) \($0.new.map { "\($0)" } ?? "nil")") }

@@ -64,6 +64,15 @@ struct DefaultsStore {
     return try DomainListing.names(in: directory, suffix: suffix).map { $0 == GlobalName.inMessages ? .global : .named($0) }
   }
 
+  /// Whether a domain has files by now, or is not among those that are listed.
+  func isWatchable(_ domain: DefaultsInvocation.Domain) throws -> Bool {
+    switch domain {
+    case .global, .named: try names().contains(domain)
+    case .application(let name): try names().contains(.named(ApplicationName.domain(of: name)))
+    case .path: true
+    }
+  }
+
   /// All domains that hold values, by their titles, and why others could not be read.
   func everything() throws -> (domains: [NamedValues], failures: [DefaultsFailure]) {
     var domains: [NamedValues] = []

@@ -39,6 +39,10 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
 
   package var options: [String] { (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : []) }
 
+  /// What may stand behind `doctor --move`, besides the options that open a vault, see `VaultOptions`.
+  package static let moveArguments = ["domain?", "key?"]
+  package static let moveOptions = ["--group name", "--create-group"]
+
   var takesJSON: Bool {
     switch self {
     case .read, .readType, .domains, .find, .explain, .watch, .diff, .doctor: true

@@ -33,9 +33,13 @@ extension DefaultsSession {
     for host in [DefaultsInvocation.Host.any, .current] {
       let store = DefaultsStore(host: host)
       findings += try store.fileFindings()
-      for name in try store.names() {
+      // What cannot be listed has been found by now.
+      for name in (try? store.names()) ?? [] {
         count += 1
-        let domain = try store.domain(name)
+        // The store says what it finds when a domain is opened.
+        var opened: (any EditableDomain)?
+        findings += try DefaultsNotes.collect { opened = try store.domain(name) }
+        guard let domain = opened else { continue }
         findings += DoctorFinding.readingFindings(domain)
         findings += DoctorFinding.sizeFindings(domain)
         findings += DoctorFinding.secretFindings(domain)
@@ -55,14 +59,13 @@ extension DoctorFinding {
   /// Domains whose values cannot be read, or not all of them.
   static func readingFindings(_ domain: any EditableDomain) -> [DoctorFinding] {
     do {
-      _ = try domain.values()
-      return []
+      return try DefaultsNotes.collect { _ = try domain.values() }
     } catch {
-      let lines = DefaultsFailure(error).text.split(separator: "\n").map(String.init)
+      let failure = DefaultsFailure(error)
       return [
         DoctorFinding(
-          kind: "unreadable", subject: domain.title, detail: String(lines[0].trimmingPrefix("defaults: \(domain.title): ")),
-          hint: lines.count > 1 ? String(lines[1].trimmingPrefix("hint: ")) : "look at its files; nothing overwrites them")
+          kind: "unreadable", subject: domain.title, detail: failure.reason(about: domain.title),
+          hint: failure.hint ?? "look at its files; nothing overwrites them")
       ]
     }
   }

@@ -4,7 +4,8 @@ internal import PropertyLists
 import Synchronization
 
 extension DefaultsSession {
-  /// Prints each change as it happens, until the reader of standard output goes away or the process is ended.
+  /// Prints each change as it happens, until the reader of standard output goes away or the process is ended. Standard error says from
+  /// when on nothing is missed.
   /// - Parameters:
   ///   - domain: nil for all of the user, also those that are made meanwhile.
   ///   - key: nil for all.
@@ -22,15 +23,16 @@ extension DefaultsSession {
       guard watched[domain.name] == nil else { return }
       watched[domain.name] = (stored, printer.observe(stored, isNew: isNew))
     }
-    if let domain { try observe(try store.domain(domain), isNew: false) }
+    // A mistake in the name is said at once.
+    if let domain { _ = try store.domain(domain) }
     var isFirst = true
     repeat {
-      if domain == nil {
-        // Domains that are made while we watch begin with nothing.
-        for found in try store.names() { try observe(try store.domain(found), isNew: !isFirst) }
-      }
+      let found = try domain.map { try store.isWatchable($0) ? [$0] : [] } ?? store.names()
+      // Domains that are made while we watch begin with nothing.
+      for domain in found { try observe(try store.domain(domain), isNew: !isFirst) }
+      if isFirst { Descriptor.error.note("defaults: watching\n") }
       isFirst = false
-    } while !printer.waitForEnd(milliseconds: 500)
+    } while !printer.waitForEnd(milliseconds: 200)
   }
 }
 

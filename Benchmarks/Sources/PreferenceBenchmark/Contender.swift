@@ -1,0 +1,100 @@
+import Foundation
+import PreferenceStore
+
+/// A store of settings: whole numbers under texts.
+protocol Contender: AnyObject {
+  static var name: String { get }
+  /// The largest number of keys for which single steps are measured. Beyond it a run would take hours.
+  static var largest: Int { get }
+
+  init(_ suite: String, in directory: String) throws
+  func get(_ key: String) -> Int
+  func set(_ value: Int, _ key: String)
+  /// Returns when all is on the disk.
+  func synchronize()
+  func fill(_ values: [String: Int])
+}
+
+final class Coffer: Contender, @unchecked Sendable {
+  static let name = "Coffer"
+  static let largest = Int.max
+  let defaults: PreferenceStore.UserDefaults
+  private let suite: String
+
+  init(_ suite: String, in directory: String) throws {
+    self.suite = suite
+    defaults = PreferenceStore.UserDefaults(suiteName: suite)!
+  }
+  func get(_ key: String) -> Int { defaults.integer(forKey: key) }
+  func set(_ value: Int, _ key: String) { defaults.set(value, forKey: key) }
+  func synchronize() { defaults.synchronize() }
+  func fill(_ values: [String: Int]) { defaults.setPersistentDomain(values, forName: suite) }
+}
+
+final class FoundationDefaults: Contender, @unchecked Sendable {
+  static let name = "Foundation"
+  static let largest = 1000
+  private let defaults: Foundation.UserDefaults
+  private let suite: String
+
+  init(_ suite: String, in directory: String) throws {
+    self.suite = suite
+    defaults = Foundation.UserDefaults(suiteName: suite)!
+  }
+  func get(_ key: String) -> Int { defaults.integer(forKey: key) }
+  func set(_ value: Int, _ key: String) { defaults.set(value, forKey: key) }
+  func synchronize() { defaults.synchronize() }
+  func fill(_ values: [String: Int]) { defaults.setPersistentDomain(values, forName: suite) }
+}
+
+/// One table, prepared statements, write-ahead log: the limit of such a design.
+final class SQLiteTable: Contender, @unchecked Sendable {
+  static let name = "SQLite"
+  static let largest = Int.max
+  private var connection: OpaquePointer?
+  private var select: OpaquePointer?
+  private var insert: OpaquePointer?
+
+  init(_ suite: String, in directory: String) throws {
+    guard sqlite3_open("\(directory)/\(suite).sqlite", &connection) == SQLITE_OK else { throw BenchmarkError(suite) }
+    run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE IF NOT EXISTS s (k TEXT PRIMARY KEY, v) WITHOUT ROWID")
+    sqlite3_prepare_v2(connection, "SELECT v FROM s WHERE k = ?", -1, &select, nil)
+    sqlite3_prepare_v2(connection, "INSERT OR REPLACE INTO s VALUES (?, ?)", -1, &insert, nil)
+  }
+
+  deinit {
+    sqlite3_finalize(select)
+    sqlite3_finalize(insert)
+    sqlite3_close(connection)
+  }
+
+  func run(_ sql: String) { sqlite3_exec(connection, sql, nil, nil, nil) }
+
+  private func bind(_ statement: OpaquePointer?, _ key: String) {
+    sqlite3_bind_text(statement, 1, key, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+  }
+
+  func get(_ key: String) -> Int {
+    bind(select, key)
+    defer { sqlite3_reset(select) }
+    return sqlite3_step(select) == SQLITE_ROW ? Int(sqlite3_column_int64(select, 0)) : 0
+  }
+
+  func set(_ value: Int, _ key: String) {
+    bind(insert, key)
+    sqlite3_bind_int64(insert, 2, Int64(value))
+    sqlite3_step(insert)
+    sqlite3_reset(insert)
+  }
+
+  /// What a commit with synchronous=FULL does.
+  func synchronize() {
+    run("PRAGMA synchronous=FULL; BEGIN; INSERT OR REPLACE INTO s VALUES ('sync', 0); COMMIT; PRAGMA synchronous=NORMAL")
+  }
+
+  func fill(_ values: [String: Int]) {
+    run("BEGIN")
+    for (key, value) in values { set(value, key) }
+    run("COMMIT")
+  }
+}

@@ -1,0 +1,43 @@
+#if THREAD_SANITIZER
+  import Glibc
+
+  /// In the place of `Synchronization.Mutex` where the thread sanitizer is to see the lock: the standard library's is a futex in a library
+  /// that is not instrumented, so everything that it protects would be reported.
+  @safe struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let value: UnsafeMutablePointer<Value>
+
+    init(_ initial: consuming sending Value) {
+      unsafe lock = .allocate(capacity: 1)
+      unsafe lock.initialize(to: pthread_mutex_t())
+      unsafe pthread_mutex_init(lock, nil)
+      unsafe value = .allocate(capacity: 1)
+      unsafe value.initialize(to: initial)
+    }
+
+    deinit {
+      unsafe value.deinitialize(count: 1)
+      unsafe value.deallocate()
+      unsafe pthread_mutex_destroy(lock)
+      unsafe lock.deallocate()
+    }
+
+    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      unsafe pthread_mutex_lock(lock)
+      defer { unsafe pthread_mutex_unlock(lock) }
+      nonisolated(unsafe) let value = unsafe value
+      return try unsafe body(&value.pointee)
+    }
+
+    borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }
+      defer { unsafe pthread_mutex_unlock(lock) }
+      nonisolated(unsafe) let value = unsafe value
+      return try unsafe body(&value.pointee)
+    }
+  }
+#endif
