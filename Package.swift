@@ -73,7 +73,8 @@ let package = Package(
     .testTarget(
       name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
       exclude: ["README.md", "Transcripts"]),
-    .testTarget(name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "Storage", "VaultCore"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

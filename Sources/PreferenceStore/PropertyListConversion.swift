@@ -58,8 +58,10 @@ extension PropertyListValue {
   }
 
   private init(other value: Any, depth: Int) throws(ConversionFailure) {
-    // Also what is bridged to these classes: `UInt8`, `Float`, `CGFloat`, `Decimal`.
-    if let number = value as? NSNumber {
+    // Also what is bridged to these classes: `UInt8`, `Float`, `Decimal`. `CGFloat` is so on Apple's systems alone.
+    if let number = value as? CGFloat {
+      self = .real(Double(number))
+    } else if let number = value as? NSNumber {
       self = PropertyListValue(number)
     } else if let text = value as? NSString {
       // A Substring is bridged too, but no property list to Foundation; here it does no harm.

@@ -29,23 +29,26 @@ open class UserDefaults: NSObject, @unchecked Sendable {
 
   /// Another object for the settings of this program.
   public convenience override init() {
-    self.init(ProcessStore.lists, ProcessStore.domainName)
+    self.init(suiteName: nil)!
   }
 
   /// The settings under a name that several programs of the user may share. Nil as a name stands for those of this program.
   ///
   /// Nil for the program's own name and `NSGlobalDomain`, which are in every list already, and for names that are no safe file names:
   /// empty, of more than 200 bytes, with a slash or a control character, or with a dot in front.
-  public convenience init?(suiteName: String?) {
-    self.init(ProcessStore.lists, ProcessStore.domainName, suiteName: suiteName)
+  ///
+  /// What a class of the program that stands for this one, in its tests for example, calls from its own initialiser.
+  public init?(suiteName: String?) {
+    guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
+    Diagnostics.start()
+    lists = ProcessStore.lists
+    application = lists.list(name)
+    super.init()
+    observe()
   }
 
   package convenience init?(_ lists: SearchLists, _ domainName: DomainName, suiteName: String?) {
-    guard let suiteName else {
-      self.init(lists, domainName)
-      return
-    }
-    guard let name = try? DomainName(suiteName), name != domainName, name != .global else { return nil }
+    guard let name = Self.domain(suiteName, of: domainName) else { return nil }
     self.init(lists, name)
   }
 
@@ -55,7 +58,17 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     self.lists = lists
     application = lists.list(name)
     super.init()
+    observe(isForEver: isForEver)
+  }
+
+  private func observe(isForEver: Bool = false) {
     observation = isForEver ? list.observeChanges { [self] in post($0) } : list.observeChanges { [weak self] in self?.post($0) }
+  }
+
+  private static func domain(_ suiteName: String?, of domainName: DomainName) -> DomainName? {
+    guard let suiteName else { return domainName }
+    guard let name = try? DomainName(suiteName), name != domainName, name != .global else { return nil }
+    return name
   }
 
   // MARK: Reading. Missing values and those of another type are nil, 0 or false.

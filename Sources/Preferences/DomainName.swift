@@ -24,7 +24,8 @@ public struct DomainName: Hashable, Sendable {
       throw PreferenceError(.unsafeName, "\(name.utf8.count) bytes, \(PreferenceLimits.nameByteCount) are allowed")
     }
     guard name.utf8.first != UInt8(ascii: ".") else { throw PreferenceError(.unsafeName, "\(name) starts with a dot") }
-    guard name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }) else {
+    // Those from U+0080 to U+009F are control characters as well, and some terminals obey them.
+    guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0 != "/" }) else {
       throw PreferenceError(.unsafeName, "\(name) holds a slash or a control character")
     }
     self.init(name: name, fileName: name)

@@ -60,6 +60,13 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("get", "standard", "k").output == "String value")
   }
 
+  @Test("a process and one that it forks off lose none of each other's values")
+  func forked() throws {
+    let (output, errors, _) = try Probe().run("fork", "com.example.forked")
+    #expect(output == "0 4000")
+    #expect(errors.isEmpty)
+  }
+
   @Test("A9 A13 A15 another registered value in the next version is what is read")
   func registeredAnew() throws {
     let probe = try Probe()

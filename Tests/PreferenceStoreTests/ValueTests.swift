@@ -77,6 +77,15 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.object(forKey: "k") as? UInt64 == .max)
   }
 
+  @Test("B9 CGFloat is a number, by itself and in a container")
+  func coreGraphicsNumbers() throws {
+    let store = try StoreFixture().standard
+    store.set(CGFloat(1.5), forKey: "width")
+    store.set([CGFloat(2.5)], forKey: "sizes")
+    #expect(store.double(forKey: "width") == 1.5)
+    #expect(store.array(forKey: "sizes") as? [Double] == [2.5])
+  }
+
   @Test("B9 nested values come back through the files as they were")
   func nestedThroughFiles() throws {
     let date = Date(timeIntervalSince1970: 1_700_000_000.75)

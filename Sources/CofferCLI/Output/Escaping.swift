@@ -20,6 +20,17 @@ extension String {
     }
     return text
   }
+
+  /// As `escapingControls`, for a text of several lines whose wording is fixed: line ends, tabs and backslashes stay.
+  func escapingControlsInLines() -> String {
+    unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isControl, scalar != "\n", scalar != "\t" {
+        text += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
 }
 
 extension Unicode.Scalar {

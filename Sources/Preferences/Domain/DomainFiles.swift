@@ -27,13 +27,19 @@ final class DomainFiles: Sendable {
   let page: GenerationPage
   let isWritable: Bool
   private let inode: UInt64
+  private let forkCount: Int
 
   private init(_ file: OpenFile, _ inode: UInt64, isWritable: Bool, _ sharing: GenerationPage.Sharing) {
     lock = FileLock(file: file)
     page = GenerationPage(file, isWritable: isWritable, sharing: sharing)
     self.isWritable = isWritable
     self.inode = inode
+    ForkCount.start()
+    forkCount = ForkCount.current
   }
+
+  /// Whether this process has opened it, and not one that it was forked off from: then it shares no lock.
+  var isOwn: Bool { forkCount == ForkCount.current }
 
   /// - Parameter creating: The directory and the file are made where they are not there.
   /// - Returns: Nil where there is no lock file, or one that cannot be used yet: then nobody has written through a journal.

@@ -185,8 +185,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     let now = Deadline.now()
     var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
-      // Read-only until now; or another file lies at the path.
-      if !files.isWritable || mustVerify && !files.isInPlace(paths) {
+      // Read-only until now, or opened before a fork; or another file lies at the path.
+      if !files.isWritable || !files.isOwn || mustVerify && !files.isInPlace(paths) {
         try openFiles(&writing, creating: true)
         mustVerify = true
       }
@@ -273,10 +273,10 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     }
   }
 
-  /// For the end of the process: another thread may hold the lock, and never give it back.
+  /// For the end of the process: another thread may hold a lock, and never give it back. In a process that was forked off there is none.
   func isFree(within milliseconds: UInt64) -> Bool {
     let deadline = Deadline(milliseconds: milliseconds)
-    while writing.withLockIfAvailable({ _ in }) == nil {
+    while writing.withLockIfAvailable({ _ in }) == nil || state.withLockIfAvailable({ _ in }) == nil {
       guard !deadline.hasPassed else { return false }
       usleep(1000)
     }

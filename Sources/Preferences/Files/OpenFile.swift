@@ -37,8 +37,11 @@ final class OpenFile: Sendable {
   }
 
   /// Up to `count` bytes from `offset`; fewer at the end of the file.
-  func read(at offset: Int, count: Int) throws(PreferenceError) -> [UInt8] {
+  func read(at offset: Int, count wanted: Int) throws(PreferenceError) -> [UInt8] {
     var failure: Int32 = 0
+    var count = wanted
+    // A count comes from a file too: there is no memory for what a damaged one may say.
+    if count > 1 << 20 { count = max(0, min(count, Int(try status().st_size) - offset)) }
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
         let start = unsafe buffer.baseAddress! + filled

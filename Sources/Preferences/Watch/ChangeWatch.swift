@@ -83,7 +83,15 @@ public enum ChangeWatch {
   fileprivate static var eventDescriptor: Int32 { event.load(ordering: .acquiring) }
 
   private static func finish() {
-    for domain in domains { domain.finish() }
+    // The thread that holds the lock may not be in this process, where that was forked off.
+    let deadline = Deadline(milliseconds: 1000)
+    while !deadline.hasPassed {
+      if let domains = state.withLockIfAvailable({ $0.domains.compactMap(\.domain) }) {
+        for domain in domains { domain.finish() }
+        return
+      }
+      usleep(1000)
+    }
   }
 }
 

@@ -197,4 +197,10 @@ import Testing
       } catch { #expect(!error.text.contains("hunter2")) }
     }
   }
+
+  /// What a file or a name holds cannot steer the terminal that it is shown on.
+  @Test func whatIsSaidHasNoControls() {
+    let failure = DefaultsFailure.said("malformed: <\u{1B}[31m>\r\u{9B}2J\nDefaults have not been changed.")
+    #expect(failure.text == #"malformed: <\u{1b}[31m>\u{d}\u{9b}2J"# + "\nDefaults have not been changed.")
+  }
 }

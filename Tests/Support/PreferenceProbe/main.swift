@@ -64,6 +64,19 @@ case "watch":
   _ = readLine()
   observation.cancel()
   NotificationCenter.default.removeObserver(token)
+case "fork":
+  // This process and one that it forks off set different keys at the same time. Swift hides the call.
+  store.set(0, forKey: "before")
+  typealias Fork = @convention(c) () -> pid_t
+  let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+  let count = 2000
+  let child = fork()
+  for number in 0..<count { store.set(number, forKey: "\(child == 0) \(number)") }
+  if child == 0 { exit(0) }
+  var status: Int32 = 0
+  unsafe waitpid(child, &status, 0)
+  let kept = [false, true].flatMap { side in (0..<count).filter { store.object(forKey: "\(side) \($0)") as? Int == $0 } }
+  say("\(status) \(kept.count)")
 case "write":
   // What a program says to people goes nowhere near what it says to programs.
   store.set(Data(count: 2 << 20), forKey: "large")

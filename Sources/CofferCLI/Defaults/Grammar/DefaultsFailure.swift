@@ -15,9 +15,9 @@ package struct DefaultsFailure: Error, Equatable, Sendable {
   /// For standard error, without a line end.
   package let text: String
 
-  /// What `defaults` of macOS says, word for word; it may have several lines.
+  /// What `defaults` of macOS says, word for word; it may have several lines. What keys and files bring in cannot steer a terminal.
   package static func said(_ text: String) -> DefaultsFailure {
-    DefaultsFailure(status: .failed, text: text)
+    DefaultsFailure(status: .failed, text: text.escapingControlsInLines())
   }
 
   /// `defaults: what: why` and perhaps a hint.
