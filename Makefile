@@ -54,6 +54,8 @@ fuzz: setup
 
 trust: setup-tests
 	Tests/Mutation/run
+	$(SWIFT) build $(TEST) --build-tests
+	COFFER_TRUST=1 $(SWIFT) test $(TEST) --skip-build --filter PreferenceSafetyTests
 
 install: all
 	install -D -m 755 "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"

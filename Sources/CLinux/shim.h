@@ -63,3 +63,8 @@ static inline int coffer_eventfd(void) {
 static inline int coffer_inotify(void) {
   return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 }
+
+/// Names the calling thread, for ps(1) and debuggers. At most 15 characters.
+static inline void coffer_name_thread(const char *name) {
+  prctl(PR_SET_NAME, name, 0, 0, 0);
+}

@@ -41,16 +41,19 @@ import Testing
     #expect(lines[1] == "full")
     // What was cut off again may be just what this one needs.
     #expect(lines[2] == "full" || lines[2] == "ok")
-    // Kept in memory, and said so.
-    #expect(lines[3] == "full")
-    #expect(lines[4] == "full" && lines[5] == "full")
+    // Kept in memory, and said so; ext4 finds a block or two after a while.
+    for answer in lines[3...5] { #expect(answer == "full" || kind == "ext4" && answer == "ok", "\(lines)") }
     #expect(lines[6] == "old" && lines[7] == "acknowledged")
     // Removal goes on: at least for this process, until there is room.
     #expect(lines[8] == "ok" || lines[8] == "full")
     #expect(lines[9] == "nil")
     #expect(lines[10...12] == ["ok", "nil", "ok"])
     #expect(lines[13] == "plist 50")
-    #expect(Array(lines[14...18]) == ["nil", "acknowledged", "49", lines[2] == "ok" ? String(repeating: "x", count: 20) : "nil", String(repeating: "y", count: 20)])
+    #expect(
+      Array(lines[14...18]) == [
+        "nil", "acknowledged", "49", lines[2] == "ok" ? String(repeating: "x", count: 20) : "nil",
+        String(repeating: "y", count: 20),
+      ])
     #expect(lines[19] == "0")
   }
 

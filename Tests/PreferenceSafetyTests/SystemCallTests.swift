@@ -77,12 +77,14 @@ import Testing
   }
 
   // Where somebody took the journal away, and the one process that knew it dies, nobody knows it.
-  @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation) throws {
+  @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation)
+    throws
+  {
     let original = place()
     let place = Place()
     copy(original, to: place)
     let counts = run(operation, in: place, []).counts
-    #expect(counts["fcntl"] ?? 0 > 0 || operation.command == "sync", "\(counts)")
+    #expect(counts["flock"] ?? 0 > 0 || operation.command == "sync", "\(counts)")
     var kills = 0
     for (call, count) in counts {
       for number in 1...count {

@@ -30,15 +30,26 @@ import Testing
       let domain = try place.domain()
       for (index, (key, value)) in all.enumerated() {
         try domain.set(value, forKey: key)
-        records.append((Key(key), value, try #require(read(place.journal)).count))
+        records.append((Key(key), value, Self.end(of: try #require(read(place.journal)))))
         guard index + 1 == count else { continue }
         try domain.checkpoint()
         exported = Set(records.map(\.key))
       }
-      journal = try #require(read(place.journal))
+      journal = Array(try #require(read(place.journal)).prefix(records.last?.end ?? 0))
       hasPlist = read(place.plist) != nil
       if hasPlist { _ = unsafe link(place.plist, "\(place.root)/plist") }
       lock = try #require(read(place.lock))
+    }
+
+    /// Behind the last record. What follows is room for later ones.
+    static func end(of journal: [UInt8]) -> Int {
+      var end = 64
+      while end + 8 <= journal.count {
+        let count = (0..<4).reduce(0) { $0 | Int(journal[end + $1]) << (8 * $1) }
+        guard count > 0 else { break }
+        end += 8 + count
+      }
+      return end
     }
 
     static var values: [(String, PropertyListValue)] {

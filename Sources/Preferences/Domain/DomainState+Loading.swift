@@ -88,6 +88,7 @@ extension DomainState {
     self.journal = file
     header = new
     nameIsDurable = false
+    mark = (0, 0)
     durablePosition = Int(clamping: new.baseLength)
     allocated = 0
     return true
@@ -108,6 +109,7 @@ extension DomainState {
     durablePosition = 0
     allocated = 0
     nameIsDurable = false
+    mark = (0, 0)
   }
 
   /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.

@@ -17,6 +17,7 @@ extension DomainState {
     let start = image.position
     let end = start + bytes.count
     try write(journal, at: start)
+    mark = (start, Self.mark(of: bytes))
     var changes = ChangeCollector(isWanted: isWanted)
     image.apply(entries, sequence: record.sequence, &changes)
     image.advance(to: end)
@@ -125,6 +126,7 @@ extension DomainState {
     nameIsDurable = (try? paths.directory.synchronize()) != nil
     header = new
     isJournalGone = false
+    mark = (0, 0)
     image.restart(sequence: sequence, position: bytes.count)
     durablePosition = bytes.count
     allocated = bytes.count
@@ -162,9 +164,16 @@ extension DomainState {
     if let there, there.inode == FileIdentity(try journal.status()).inode, there.size >= UInt64(image.position),
       try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
     {
-      return
+      let found = mark.offset == 0 ? mark.bytes : Self.mark(of: try journal.read(at: mark.offset, count: 8))
+      guard found != mark.bytes else { return }
     }
     journalIsDamaged = there != nil
     try replaceJournal(files)
+  }
+
+  /// Length and checksum of the record at the start.
+  private static func mark(of bytes: [UInt8]) -> UInt64 {
+    guard bytes.count >= 8 else { return 0 }
+    return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) }
   }
 }

@@ -34,6 +34,8 @@ struct DomainState {
   var isJournalGone = false
   /// The journal is put aside before another one takes its place.
   var journalIsDamaged = false
+  /// Where this process wrote its last record to the journal in use, and how that begins; 0 where it wrote none.
+  var mark: (offset: Int, bytes: UInt64) = (0, 0)
   /// The name of the journal in use is on the disk.
   var nameIsDurable = false
   /// The files when they were last looked at without a lock file.

@@ -43,6 +43,7 @@ public enum ChangeWatch {
     let result = unsafe pthread_create(
       &thread, nil,
       { _ in
+        unsafe coffer_name_thread("coffer-watch")
         var watcher = Watcher()
         watcher.run()
         return nil
@@ -88,22 +89,20 @@ public enum ChangeWatch {
 
 /// The work of the thread.
 private struct Watcher {
-  private let inotify = coffer_inotify()
-  private var directories: [String: Int32] = [:]
-  /// Watched since a moment ago, or not at all: what happened in them nobody has said.
-  private var unknown: Set<String> = []
-  private var hasNewWatch = false
-  /// Time until the next look at domains that something happened to, in nanoseconds; 0 where there is none to come.
+  private var directories = DirectoryWatches()
+  /// When to look again at domains that something happened to, on the clock of `Deadline`; 0 for never.
   ///
   /// A writer tells the others first by its write to the journal, and then by the number of the generation. Who wakes up by the
   /// first may come too early for the second.
-  private var recheck: UInt64 = 0
+  private var recheckTime: UInt64 = 0
+  private var recheckDelay: UInt64 = 0
   private var rechecked: [any WatchedDomain] = []
 
   mutating func run() {
     while true {
       let domains = ChangeWatch.domains
-      watch(domains)
+      let new = directories.follow(Set(domains.map(\.watchedDirectory)))
+      if !new.isEmpty { _ = handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
       let now = Deadline.now()
       var next: UInt64 = 0
       for domain in domains {
@@ -111,103 +110,56 @@ private struct Watcher {
         if due == 0 { ChangeWatch.release(domain) }
         if due != 0, next == 0 || due < next { next = due }
       }
-      wait(until: next, isComplete: domains.allSatisfy { directories[$0.watchedDirectory] != nil })
-      var names = changedNames()
-      for directory in unknown { names[directory] = [] }
-      unknown = []
-      hasNewWatch = false
-      if names.isEmpty {
-        recheckDomains()
-      } else {
-        handle(names, domains)
-      }
+      wait(until: next)
+      let names = directories.read()
+      // What happens in other directories must not put off the second look at these.
+      if !handle(names, domains) { recheckDomains() }
+      for domain in domains where directories.unwatched.contains(domain.watchedDirectory) { _ = domain.filesHaveChanged([]) }
     }
   }
 
-  private mutating func watch(_ domains: [any WatchedDomain]) {
-    let wanted = Set(domains.map(\.watchedDirectory))
-    for directory in directories.keys where !wanted.contains(directory) {
-      if let watch = directories.removeValue(forKey: directory) { inotify_rm_watch(inotify, watch) }
-    }
-    let mask = UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
-    for directory in wanted where directories[directory] == nil {
-      let watch = unsafe inotify_add_watch(inotify, directory, mask | UInt32(IN_CREATE))
-      if watch >= 0 {
-        directories[directory] = watch
-        hasNewWatch = true
-      }
-      unknown.insert(directory)
-    }
-  }
-
-  /// - Parameter isComplete: Whether every directory is watched. One that is not there yet is looked for.
-  private func wait(until next: UInt64, isComplete: Bool) {
-    var entries = [pollfd(fd: inotify, events: Int16(POLLIN), revents: 0)]
+  private func wait(until next: UInt64) {
+    var entries = [pollfd(fd: directories.descriptor, events: Int16(POLLIN), revents: 0)]
     entries.append(pollfd(fd: ChangeWatch.eventDescriptor, events: Int16(POLLIN), revents: 0))
-    var nanoseconds: UInt64 = isComplete ? .max : 250_000_000
-    if hasNewWatch { nanoseconds = 0 }
+    // What nobody tells of has to be looked for.
+    var nanoseconds: UInt64 = directories.unwatched.isEmpty ? .max : 250_000_000
     let now = Deadline.now()
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
-    if recheck != 0 { nanoseconds = min(nanoseconds, recheck) }
+    if recheckTime != 0 { nanoseconds = min(nanoseconds, recheckTime > now ? recheckTime - now : 0) }
     let milliseconds = nanoseconds == .max ? -1 : Int32(min((nanoseconds + 999_999) / 1_000_000, 60_000))
     _ = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
     var count: UInt64 = 0
     unsafe read(ChangeWatch.eventDescriptor, &count, 8)
   }
 
-  /// Names of files by directory. Empty sets: something happened, and nobody knows to what.
-  private mutating func changedNames() -> [String: Set<String>] {
-    var names: [String: Set<String>] = [:]
-    let byWatch = Dictionary(directories.map { ($1, $0) }) { first, _ in first }
-    while true {
-      var buffer = [UInt8](repeating: 0, count: 16 << 10)
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(inotify, $0.baseAddress, $0.count) }
-      guard count > 0 else { return names }
-      var offset = 0
-      while offset + 16 <= count {
-        let (watch, mask, length) = unsafe buffer.withUnsafeBytes { bytes in
-          unsafe (
-            bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self),
-            bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-            Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-          )
-        }
-        let name = String(decoding: buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self)
-        offset += 16 + length
-        if mask & UInt32(IN_Q_OVERFLOW) != 0 {
-          unknown.formUnion(directories.keys)
-        }
-        guard let directory = byWatch[watch] else { continue }
-        // A directory that was deleted or moved away is looked for again by its path.
-        if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
-          if directories[directory] == watch { directories[directory] = nil }
-          inotify_rm_watch(inotify, watch)
-        }
-        names[directory, default: []].insert(name)
-      }
-    }
-  }
-
-  private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) {
-    rechecked = domains.filter { names[$0.watchedDirectory] != nil }
+  /// - Returns: Whether something happened in the directory of a domain.
+  private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) -> Bool {
+    let concerned = domains.filter { names[$0.watchedDirectory] != nil }
+    guard !concerned.isEmpty else { return false }
+    rechecked = concerned
     var isNew = false
     for domain in rechecked {
       guard let changed = names[domain.watchedDirectory] else { continue }
       if domain.filesHaveChanged(changed) || domain.lookAgain() { isNew = true }
     }
-    recheck = 1_000_000
+    recheck(in: 1_000_000)
     // Mostly this process's own doing: no reason to look at each of its writes.
     if !isNew { usleep(500) }
+    return true
+  }
+
+  private mutating func recheck(in delay: UInt64) {
+    recheckDelay = delay
+    recheckTime = Deadline.now() + delay
   }
 
   private mutating func recheckDomains() {
-    guard recheck != 0 else { return }
+    guard recheckTime != 0, recheckTime <= Deadline.now() else { return }
     var isNew = false
     for domain in rechecked where domain.lookAgain() { isNew = true }
-    recheck = isNew ? 1_000_000 : recheck * 4
-    if recheck > 300_000_000 {
-      recheck = 0
-      rechecked = []
-    }
+    let next = isNew ? 1_000_000 : recheckDelay * 4
+    if next <= 300_000_000 { return recheck(in: next) }
+    recheckTime = 0
+    rechecked = []
   }
 }

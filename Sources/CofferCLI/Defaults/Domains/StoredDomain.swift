@@ -11,6 +11,8 @@ struct StoredDomain: EditableDomain {
     self.name = name
     var options = FileDomain.Options()
     options.isCreating = false
+    // One value of many: what it takes does not grow with their number.
+    options.isSparing = true
     self.domain = FileDomain(domain, in: directory, options)
   }
 
@@ -41,11 +43,12 @@ struct StoredDomain: EditableDomain {
     try commit(hasRemoved: true) { try domain.replaceAll(with: values) }
   }
 
-  /// All is on the disk at return, also in the property list. What was removed is in no file any more.
+  /// All is on the disk at return. The property list of a large domain follows when enough has changed, or when something was removed:
+  /// then it is in no file any more.
   private func commit(hasRemoved: Bool, _ change: () throws -> Void) throws {
     try about(domain: title) {
       try change()
-      if hasRemoved { try domain.compact() } else { try domain.checkpoint() }
+      if hasRemoved { try domain.compact() } else { try domain.settle() }
     }
   }
 

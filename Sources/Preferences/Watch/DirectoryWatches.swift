@@ -1,0 +1,110 @@
+internal import CLinux
+internal import Glibc
+
+/// Tells in which directories something has happened, by inotify(7).
+///
+/// In place of one that is not there the nearest one above it is watched, so that nobody has to look again and again. Where nothing can
+/// be watched, because the user has used up all watches or a directory cannot be read, that is said: then somebody has to.
+struct DirectoryWatches {
+  /// Readable when something has happened. Negative where there is no inotify.
+  let descriptor = coffer_inotify()
+  private var watches: [String: Int32] = [:]
+  /// Directories that are not there, with the one that is watched instead.
+  private var missing: [String: String] = [:]
+  /// Directories that cannot be watched.
+  private(set) var unwatched: Set<String> = []
+
+  private static let changes =
+    UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+  private static let arrivals = UInt32(IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
+
+  /// Watches these directories and no others.
+  /// - Returns: Those that are watched from now on: what happened in them before, nobody has said.
+  mutating func follow(_ wanted: Set<String>) -> Set<String> {
+    missing = missing.filter { wanted.contains($0.key) }
+    unwatched = unwatched.filter { wanted.contains($0) }
+    var new: Set<String> = []
+    for directory in wanted where watches[directory] == nil || missing.values.contains(directory) {
+      guard missing[directory] == nil, watch(directory) else { continue }
+      new.insert(directory)
+    }
+    let needed = wanted.union(missing.values)
+    for directory in watches.keys where !needed.contains(directory) {
+      if let watch = watches.removeValue(forKey: directory) { inotify_rm_watch(descriptor, watch) }
+    }
+    return new
+  }
+
+  /// - Returns: Whether the directory itself is watched, and was not before.
+  private mutating func watch(_ directory: String) -> Bool {
+    let known = watches[directory]
+    if add(directory, Self.changes) {
+      unwatched.remove(directory)
+      return watches[directory] != known
+    }
+    guard errno == ENOENT || errno == ENOTDIR else {
+      unwatched.insert(directory)
+      return false
+    }
+    var above = directory
+    while let slash = above.utf8.lastIndex(of: UInt8(ascii: "/")), above.utf8.count > 1 {
+      above = slash == above.startIndex ? "/" : String(above[..<slash])
+      guard add(above, Self.arrivals) else { continue }
+      missing[directory] = above
+      unwatched.remove(directory)
+      // It may have come between the two calls.
+      if add(directory, Self.changes) {
+        missing[directory] = nil
+        return true
+      }
+      return false
+    }
+    unwatched.insert(directory)
+    return false
+  }
+
+  private mutating func add(_ directory: String, _ mask: UInt32) -> Bool {
+    let watch = unsafe inotify_add_watch(descriptor, directory, mask | UInt32(IN_ONLYDIR))
+    guard watch >= 0 else { return false }
+    watches[directory] = watch
+    return true
+  }
+
+  /// Names of files by directory. An empty set: something has happened, and nobody knows to what.
+  mutating func read() -> [String: Set<String>] {
+    var names: [String: Set<String>] = [:]
+    // Two paths may lead to one directory.
+    let byWatch = Dictionary(grouping: watches.keys) { watches[$0] ?? -1 }
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { return names }
+      var offset = 0
+      while offset + 16 <= count {
+        let (watch, mask, length) = unsafe buffer.withUnsafeBytes { bytes in
+          unsafe (
+            bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self),
+            bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
+            Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+          )
+        }
+        let name = String(decoding: buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self)
+        offset += 16 + length
+        if mask & UInt32(IN_Q_OVERFLOW) != 0 {
+          for directory in watches.keys { names[directory] = [] }
+          missing = [:]
+        }
+        for directory in byWatch[watch] ?? [] {
+          // A directory that was deleted or moved away is looked for again by its path.
+          if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0, watches[directory] == watch {
+            watches[directory] = nil
+            inotify_rm_watch(descriptor, watch)
+            names[directory] = []
+          }
+          missing = missing.filter { $0.value != directory }
+          if names[directory] != [] { names[directory, default: []].insert(name) }
+        }
+      }
+    }
+  }
+}

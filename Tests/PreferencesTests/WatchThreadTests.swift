@@ -1,0 +1,66 @@
+import Foundation
+import Preferences
+import PropertyLists
+import Testing
+
+@Suite struct WatchThreadTests {
+  /// Also where directories are missing that something may appear in: a thread that looks again and again drains batteries.
+  @Test func theThreadSleepsWhileNothingHappens() async {
+    await #expect(processExitsWith: .success) {
+      let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")
+      defer { try? FileManager.default.removeItem(at: root) }
+      var options = FileDomain.Options()
+      options.isCreating = false
+      let there = FileDomain(try DomainName("there"), in: PreferenceDirectory(root.appending(path: "a").path))
+      let missing = FileDomain(try DomainName("missing"), in: PreferenceDirectory(root.appending(path: "b/c/d").path), options)
+      ChangeWatch.start()
+      try there.set(.integer(1), forKey: "key")
+      // Until it is on the disk and in the property list.
+      try await Task.sleep(for: .seconds(4))
+      let before = try #require(WatchThreadTests.switches)
+      try await Task.sleep(for: .seconds(2))
+      let after = try #require(WatchThreadTests.switches)
+      precondition(after - before < 5, "\(after - before) times")
+      withExtendedLifetime(missing) {}
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func aDirectoryThatAppearsIsSeen() async {
+    await #expect(processExitsWith: .success) {
+      let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")
+      try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: root) }
+      var options = FileDomain.Options()
+      options.isCreating = false
+      let directory = PreferenceDirectory(root.appending(path: "b/c/d").path)
+      let reader = FileDomain(try DomainName("new"), in: directory, options)
+      let told = DispatchSemaphore(value: 0)
+      let observation = reader.observe { change in
+        if change.keys.contains(where: { $0.name == "key" && $0.new == .integer(7) }) { told.signal() }
+      }
+      ChangeWatch.start()
+      try await Task.sleep(for: .milliseconds(300))
+      // Step by step, as another program would.
+      for name in ["b", "b/c", "b/c/d"] {
+        try FileManager.default.createDirectory(at: root.appending(path: name), withIntermediateDirectories: false)
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      try FileDomain(try DomainName("new"), in: directory).set(.integer(7), forKey: "key")
+      precondition(told.wait(timeout: .now() + 20) == .success, "nobody said so")
+      observation.cancel()
+    }
+  }
+
+  /// How often the thread went to sleep by itself.
+  static var switches: Int? {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    for task in tasks {
+      guard let text = try? String(contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8),
+        text.hasPrefix("Name:\tcoffer-watch\n"),
+        let line = text.split(separator: "\n").first(where: { $0.hasPrefix("voluntary_ctxt_switches:") })
+      else { continue }
+      return line.split(separator: "\t").last.flatMap { Int($0) }
+    }
+    return nil
+  }
+}
