@@ -13,7 +13,7 @@ RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xlinker -L$(ST
 TEST = -c release -Xswiftc -enable-testing --scratch-path .build-test
 COFFER = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)/coffer
 
-.PHONY: all demo test check lint asan bench fuzz trust install uninstall clean setup setup-tests
+.PHONY: all demo test check lint asan tsan bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
@@ -40,7 +40,11 @@ lint:
 asan: setup-tests
 	ASAN_OPTIONS=handle_segv=0:detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build-asan --filter VaultCoreTests
 
-check: lint test asan
+# The preference store under the thread sanitizer, with a control that a race is reported.
+tsan: setup-tests
+	SWIFT="$(SWIFT)" Tests/ThreadSanitizer/run
+
+check: lint test asan tsan
 
 bench: setup
 	Benchmarks/run
@@ -77,4 +81,4 @@ uninstall:
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:
-	rm -rf .build .build-test .build-asan Benchmarks/.build Fuzz/.build
+	rm -rf .build .build-test .build-asan .build-tsan Benchmarks/.build Fuzz/.build

@@ -26,6 +26,7 @@ let package = Package(
         "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
       ],
       path: "Sources/ProcessBenchmark"),
+    .executableTarget(name: "foundation-defaults", path: "Sources/FoundationDefaults"),
     .executableTarget(
       name: "preference-benchmark",
       dependencies: [

@@ -1,8 +1,11 @@
 import CofferTesting
 import Foundation
+import PreferenceStore
 import Storage
 import Testing
 import VaultCore
+
+import class PreferenceStore.UserDefaults
 
 func databasePassword(in vault: borrowing Vault) throws -> Secret {
   guard let entry = try vault.entry(Item(service: "db.example.org", account: "app")) else {
@@ -24,4 +27,17 @@ func openVault(at path: String, keyFile: consuming Secret) throws -> Vault {
   try vault.add(item, secret: Secret(testing: "s3cret"), at: .test)
   let isRight = try databasePassword(in: vault).isEqual(to: Secret(testing: "s3cret"))
   #expect(isRight)
+}
+
+func followVolume(of defaults: UserDefaults) -> PreferenceObservation {
+  defaults.register(defaults: ["volume": 0.8])
+  return defaults.observe("volume", options: .initial) { change in
+    // Also when another program, or `coffer defaults write`, has set it.
+    print("volume:", change.new ?? "none")
+  }
+}
+
+func saveVolume(_ volume: Double, in defaults: UserDefaults) throws {
+  try defaults.store(volume, forKey: "volume")  // `set` is there as well; this one says what went wrong
+  guard defaults.synchronize() else { throw CocoaError(.fileWriteUnknown) }
 }

@@ -100,7 +100,8 @@ import Testing
     #expect(other.value(forKey: "key9") == .integer(4999))
     try domain.checkpoint()
     let size = try FileManager.default.attributesOfItem(atPath: fixture.file("com.example.app.journal").path)[.size] as? Int
-    #expect(try #require(size) < 2000)
+    // Of 200 KiB; the thread that looks after domains may have added to it.
+    #expect(try #require(size) < 10_000)
     #expect(other.values() == domain.values())
     try other.set(.string("after"), forKey: "key1")
     #expect(domain.value(forKey: "key1") == .string("after"))

@@ -3,6 +3,10 @@ import PropertyLists
 import Synchronization
 import Testing
 
+#if THREAD_SANITIZER
+  private typealias Mutex = Preferences.Mutex
+#endif
+
 final class Recorder<Element: Sendable>: Sendable {
   private let state = Mutex<[Element]>([])
   func add(_ element: Element) { state.withLock { $0.append(element) } }

@@ -7,44 +7,50 @@ protocol Contender: AnyObject {
   /// The largest number of keys for which single steps are measured. Beyond it a run would take hours.
   static var largest: Int { get }
 
+  /// Fills a store that nobody has opened.
+  static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws
   init(_ suite: String, in directory: String) throws
   func get(_ key: String) -> Int
   func set(_ value: Int, _ key: String)
   /// Returns when all is on the disk.
   func synchronize()
-  func fill(_ values: [String: Int])
 }
 
 final class Coffer: Contender, @unchecked Sendable {
   static let name = "Coffer"
   static let largest = Int.max
   let defaults: PreferenceStore.UserDefaults
-  private let suite: String
+
+  static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws {
+    PreferenceStore.UserDefaults.standard.setPersistentDomain(values, forName: suite)
+  }
 
   init(_ suite: String, in directory: String) throws {
-    self.suite = suite
     defaults = PreferenceStore.UserDefaults(suiteName: suite)!
   }
   func get(_ key: String) -> Int { defaults.integer(forKey: key) }
   func set(_ value: Int, _ key: String) { defaults.set(value, forKey: key) }
   func synchronize() { defaults.synchronize() }
-  func fill(_ values: [String: Int]) { defaults.setPersistentDomain(values, forName: suite) }
 }
 
 final class FoundationDefaults: Contender, @unchecked Sendable {
   static let name = "Foundation"
   static let largest = 1000
   private let defaults: Foundation.UserDefaults
-  private let suite: String
+
+  /// By its file: the time it takes to fill itself grows with the square of the number.
+  static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws {
+    try FileManager.default.createDirectory(atPath: "\(directory)/config", withIntermediateDirectories: true)
+    try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
+      .write(to: URL(filePath: "\(directory)/config/\(suite).plist"))
+  }
 
   init(_ suite: String, in directory: String) throws {
-    self.suite = suite
     defaults = Foundation.UserDefaults(suiteName: suite)!
   }
   func get(_ key: String) -> Int { defaults.integer(forKey: key) }
   func set(_ value: Int, _ key: String) { defaults.set(value, forKey: key) }
   func synchronize() { defaults.synchronize() }
-  func fill(_ values: [String: Int]) { defaults.setPersistentDomain(values, forName: suite) }
 }
 
 /// One table, prepared statements, write-ahead log: the limit of such a design.
@@ -54,6 +60,13 @@ final class SQLiteTable: Contender, @unchecked Sendable {
   private var connection: OpaquePointer?
   private var select: OpaquePointer?
   private var insert: OpaquePointer?
+
+  static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws {
+    let table = try SQLiteTable(suite, in: directory)
+    table.run("BEGIN")
+    for (key, value) in values { table.set(value, key) }
+    table.run("COMMIT")
+  }
 
   init(_ suite: String, in directory: String) throws {
     guard sqlite3_open("\(directory)/\(suite).sqlite", &connection) == SQLITE_OK else { throw BenchmarkError(suite) }
@@ -92,9 +105,4 @@ final class SQLiteTable: Contender, @unchecked Sendable {
     run("PRAGMA synchronous=FULL; BEGIN; INSERT OR REPLACE INTO s VALUES ('sync', 0); COMMIT; PRAGMA synchronous=NORMAL")
   }
 
-  func fill(_ values: [String: Int]) {
-    run("BEGIN")
-    for (key, value) in values { set(value, key) }
-    run("COMMIT")
-  }
 }

@@ -10,9 +10,10 @@ struct Measurement {
 
   init<Store: Contender & Sendable>(_ type: Store.Type, size: Int, in directory: String) throws {
     let suite = "bench.\(size)"
-    let store = try Store(suite, in: directory)
     let keys = (0..<size).map { "key.\($0)" }
-    store.fill(Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) }))
+    try Store.fill(suite, Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) }), in: directory)
+    let store = try Store(suite, in: directory)
+    precondition(store.get(keys[0]) == 1)
     store.synchronize()
     guard size <= Store.largest else {
       try measureSlowly(store, keys)

@@ -3,12 +3,16 @@ import Foundation
 guard try !Children.serve(Array(CommandLine.arguments.dropFirst())) else { exit(0) }
 let arguments = try Arguments(known: ["--sizes", "--directory"])
 let directory = try arguments.directory() + "/preferences"
+// Where Coffer and Foundation look for their files, which Foundation asks before anything runs.
+if ProcessInfo.processInfo.environment["COFFER_HOME"] != directory {
+  setenv("COFFER_HOME", directory, 1)
+  setenv("HOME", directory, 1)
+  setenv("XDG_CONFIG_HOME", directory + "/config", 1)
+  var copies = CommandLine.arguments.map { strdup($0) } + [nil]
+  execv("/proc/self/exe", &copies)
+}
 try? FileManager.default.removeItem(atPath: directory)
 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-// Where Coffer and Foundation look for their files.
-setenv("COFFER_HOME", directory, 1)
-setenv("HOME", directory, 1)
-setenv("XDG_CONFIG_HOME", directory + "/config", 1)
 let sizes = arguments.sizes(default: [10, 1000, 100_000])
 
 func cell(_ samples: Samples) -> String { samples.values.isEmpty ? "–" : format(nanoseconds: samples.median) }

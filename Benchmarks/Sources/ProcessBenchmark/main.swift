@@ -1,13 +1,15 @@
 import BenchmarkKit
 
-let arguments = try Arguments(known: ["--coffer", "--sizes", "--directory", "--rounds"])
+let arguments = try Arguments(known: ["--coffer", "--sizes", "--directory", "--rounds", "--of"])
 guard let coffer = arguments["--coffer"] else { throw BenchmarkError("--coffer PATH is missing") }
 let directory = try arguments.directory()
-let sizes = arguments.sizes(default: [10, 1000, 10_000])
+let isOfSettings = arguments["--of"] == "settings"
+let sizes = arguments.sizes(default: isOfSettings ? [10, 1000, 100_000] : [10, 1000, 10_000])
 let rounds = arguments.integer("--rounds", default: 51)
 
 let vaults = try CofferVaults(coffer, in: directory)
 var peers = Peers(in: directory)
+var stores = try SettingsStores(coffer, in: directory)
 
 // The first keyring entries are cheap and later ones are not, so the sizes are filled and measured one after the other.
 let starts = [
@@ -18,13 +20,15 @@ let passphraseGet = Track("`coffer secret get`, passphrase vault of 10", try vau
 var gets: [[Track]] = []
 var puts: [[Track]] = []
 for size in sizes {
-  let contenders = [try vaults.contender(itemCount: size)] + (try peers.contenders(itemCount: size))
+  let contenders =
+    isOfSettings
+    ? try stores.contenders(keyCount: size) : [try vaults.contender(itemCount: size)] + (try peers.contenders(itemCount: size))
   let get = contenders.map { Track($0.name, itemCount: size, $0.get) }
   let put = contenders.compactMap { contender in contender.put.map { Track(contender.name, itemCount: size, $0) } }
   // Each round runs all of them once, so that a busy moment of the machine hits all alike.
   for round in 0..<rounds {
     for track in starts + get + put { try track.run(round: round) }
-    if round % 10 == 0 { try passphraseGet.run(round: round) }
+    if !isOfSettings, round % 10 == 0 { try passphraseGet.run(round: round) }
   }
   gets.append(get)
   puts.append(put)
@@ -35,7 +39,7 @@ private func cell(_ samples: Samples) -> String {
 }
 
 private func table(_ title: String, _ columns: [[Track]]) -> MarkdownTable {
-  var table = MarkdownTable([title] + sizes.map { "\($0) items" })
+  var table = MarkdownTable([title] + sizes.map { "\($0) \(isOfSettings ? "keys" : "items")" })
   for name in columns.first.map({ $0.map(\.name) }) ?? [] {
     table.append([name] + columns.map { column in column.first { $0.name == name }.map { cell($0.samples) } ?? "–" })
   }
@@ -44,8 +48,11 @@ private func table(_ title: String, _ columns: [[Track]]) -> MarkdownTable {
 
 print("Whole processes, from posix_spawn to the end, p50 / p90 in ms. \(Machine.description)\n")
 var starting = MarkdownTable(["start", "ms"])
-for track in starts + [passphraseGet] { starting.append([track.name, cell(track.samples)]) }
-let withoutKDF = gets[0][0].samples.median
-starting.append(["of which the key derivation", threeDigits((passphraseGet.samples.median - withoutKDF) / 1e6)])
+for track in starts { starting.append([track.name, cell(track.samples)]) }
+if !isOfSettings {
+  starting.append([passphraseGet.name, cell(passphraseGet.samples)])
+  let withoutKDF = gets[0][0].samples.median
+  starting.append(["of which the key derivation", threeDigits((passphraseGet.samples.median - withoutKDF) / 1e6)])
+}
 print(starting, table("get", gets), table("put", puts), separator: "\n\n")
-for line in peers.missing { print("\n\(line)") }
+for line in peers.missing + stores.missing { print("\n\(line)") }

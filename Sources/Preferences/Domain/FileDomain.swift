@@ -37,6 +37,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   private let state: Mutex<DomainState>
   /// The page in use, retained by `pages`, or 0. So reading the stamp takes no lock.
   private let page = Atomic<UInt>(0)
+  /// The stamp up to which everybody has been told of everything. So the thread that looks for news takes no lock where there is none.
+  private let told = Atomic<UInt64>(0)
   /// Counts what changes without the page: what could not be written, another lock file.
   private let local = Atomic<UInt64>(.random(in: 0 ... .max))
 
@@ -184,7 +186,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
       // Read-only until now, or opened before a fork; or another file lies at the path.
-      if !files.isWritable || !files.isOwn || files.isDeleted || mustVerify && !files.isInPlace(paths) {
+      if !files.isWritable || !files.isOwn || mustVerify && !files.isInPlace(paths) {
         try openFiles(&writing, creating: true)
         mustVerify = true
       }
@@ -212,6 +214,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
         let epoch = state.header?.epoch
         let entries = try body(&state, files)
         let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
+        // All that was new is told by this process itself.
+        if state.foreign.isEmpty { told.store(stamp, ordering: .releasing) }
         return .success(Edited(hasWritten: state.image.position != position || state.header?.epoch != epoch, changes: changes))
       } catch {
         return .failure(error)
@@ -238,6 +242,15 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   var hasUnsaved: Bool { withState { !$0.unsaved.isEmpty } }
 
   var hasFiles: Bool { page.load(ordering: .acquiring) != 0 }
+
+  /// What others have changed since the last call.
+  func takeForeignChanges() -> [PreferenceChange.Key] {
+    let stamp = stamp
+    guard told.load(ordering: .acquiring) != stamp else { return [] }
+    let keys = withState { $0.foreign.take() }
+    told.store(stamp, ordering: .releasing)
+    return keys
+  }
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }
 

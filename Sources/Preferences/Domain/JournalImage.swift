@@ -180,6 +180,8 @@ struct ChangeCollector {
     for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
   }
 
+  var isEmpty: Bool { order.isEmpty }
+
   /// In the order in which they were first changed. Those that are what they were are no change.
   mutating func take() -> [PreferenceChange.Key] {
     defer {

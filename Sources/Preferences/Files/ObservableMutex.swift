@@ -1,13 +1,14 @@
 #if THREAD_SANITIZER
   import Glibc
 
-  /// In the place of `Synchronization.Mutex` where the thread sanitizer is to see the lock: the standard library's is a futex in a library
-  /// that is not instrumented, so everything that it protects would be reported.
-  @safe struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  /// In the place of `Synchronization.Mutex` where the thread sanitizer is to see the lock: a thread that had to wait for the standard
+  /// library's takes it in a library that is not instrumented, so what it protects would be reported. The control of
+  /// `Tests/ThreadSanitizer/run` shows both.
+  @safe package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    init(_ initial: consuming sending Value) {
+    package init(_ initial: consuming sending Value) {
       unsafe lock = .allocate(capacity: 1)
       unsafe lock.initialize(to: pthread_mutex_t())
       unsafe pthread_mutex_init(lock, nil)
@@ -22,7 +23,7 @@
       unsafe lock.deallocate()
     }
 
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       unsafe pthread_mutex_lock(lock)
@@ -31,7 +32,7 @@
       return try unsafe body(&value.pointee)
     }
 
-    borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
       guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }

@@ -98,18 +98,19 @@ public enum ChangeWatch {
 /// The work of the thread.
 private struct Watcher {
   private var directories = DirectoryWatches()
-  /// Time until the next look at domains that something happened to, in nanoseconds; 0 where there is none to come.
+  /// When to look again at domains that something happened to, on the clock of `Deadline`; 0 for never.
   ///
   /// A writer tells the others first by its write to the journal, and then by the number of the generation. Who wakes up by the
   /// first may come too early for the second.
-  private var recheck: UInt64 = 0
+  private var recheckTime: UInt64 = 0
+  private var recheckDelay: UInt64 = 0
   private var rechecked: [any WatchedDomain] = []
 
   mutating func run() {
     while true {
       let domains = ChangeWatch.domains
       let new = directories.follow(Set(domains.map(\.watchedDirectory)))
-      if !new.isEmpty { handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
+      if !new.isEmpty { _ = handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
       let now = Deadline.now()
       var next: UInt64 = 0
       for domain in domains {
@@ -119,7 +120,8 @@ private struct Watcher {
       }
       wait(until: next)
       let names = directories.read()
-      if !names.isEmpty { handle(names, domains) } else { recheckDomains() }
+      // What happens in other directories must not put off the second look at these.
+      if !handle(names, domains) { recheckDomains() }
       for domain in domains where directories.unwatched.contains(domain.watchedDirectory) { _ = domain.filesHaveChanged([]) }
     }
   }
@@ -131,35 +133,41 @@ private struct Watcher {
     var nanoseconds: UInt64 = directories.unwatched.isEmpty ? .max : 250_000_000
     let now = Deadline.now()
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
-    if recheck != 0 { nanoseconds = min(nanoseconds, recheck) }
+    if recheckTime != 0 { nanoseconds = min(nanoseconds, recheckTime > now ? recheckTime - now : 0) }
     let milliseconds = nanoseconds == .max ? -1 : Int32(min((nanoseconds + 999_999) / 1_000_000, 60_000))
     _ = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
     var count: UInt64 = 0
     unsafe read(ChangeWatch.eventDescriptor, &count, 8)
   }
 
-  private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) {
+  /// - Returns: Whether something happened in the directory of a domain.
+  private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) -> Bool {
     let concerned = domains.filter { names[$0.watchedDirectory] != nil }
-    guard !concerned.isEmpty else { return }
+    guard !concerned.isEmpty else { return false }
     rechecked = concerned
     var isNew = false
     for domain in rechecked {
       guard let changed = names[domain.watchedDirectory] else { continue }
       if domain.filesHaveChanged(changed) || domain.lookAgain() { isNew = true }
     }
-    recheck = 1_000_000
+    recheck(in: 1_000_000)
     // Mostly this process's own doing: no reason to look at each of its writes.
     if !isNew { usleep(500) }
+    return true
+  }
+
+  private mutating func recheck(in delay: UInt64) {
+    recheckDelay = delay
+    recheckTime = Deadline.now() + delay
   }
 
   private mutating func recheckDomains() {
-    guard recheck != 0 else { return }
+    guard recheckTime != 0, recheckTime <= Deadline.now() else { return }
     var isNew = false
     for domain in rechecked where domain.lookAgain() { isNew = true }
-    recheck = isNew ? 1_000_000 : recheck * 4
-    if recheck > 300_000_000 {
-      recheck = 0
-      rechecked = []
-    }
+    let next = isNew ? 1_000_000 : recheckDelay * 4
+    if next <= 300_000_000 { return recheck(in: next) }
+    recheckTime = 0
+    rechecked = []
   }
 }

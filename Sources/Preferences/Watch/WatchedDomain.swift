@@ -28,7 +28,7 @@ extension FileDomain {
   func filesHaveChanged(_ names: Set<String>) -> Bool {
     let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]
     guard names.isEmpty || own.contains(where: names.contains) else { return false }
-    openIfNew()
+    if !hasFiles { openIfNew() }
     let isNew = deliver()
     guard hasFiles else {
       if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
@@ -45,7 +45,7 @@ extension FileDomain {
 
   /// Takes in what others have done and tells the observers.
   private func deliver() -> Bool {
-    let keys = withState { $0.foreign.take() }
+    let keys = takeForeignChanges()
     guard !keys.isEmpty else { return false }
     observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
     return true

@@ -6,7 +6,8 @@ import Testing
 /// A directory for one test, removed with it, with preferences below it.
 final class Place {
   let root: String
-  var path: String { "\(root)/Preferences" }
+  var path: String { "\(root)/Preferences-\(round)" }
+  private var round = 0
   var directory: PreferenceDirectory { PreferenceDirectory(path) }
   var plist: String { "\(path)/com.example.app.plist" }
   var journal: String { "\(path)/com.example.app.journal" }
@@ -55,10 +56,13 @@ final class Place {
     return names.sorted()
   }
 
-  /// Takes all files away, and leaves the directory.
+  /// Begins anew in an empty directory. Not in the same one: a domain that was let go of with something left to do would put back what
+  /// it knows, where another test has started the thread that looks after domains.
   func clear() {
-    _ = unsafe mkdir(path, 0o700)
     for name in names { _ = unsafe unlink("\(path)/\(name)") }
+    _ = unsafe rmdir(path)
+    round += 1
+    _ = unsafe mkdir(path, 0o700)
   }
 
   /// Nil where there is none, or it is no property list.

@@ -1,0 +1,65 @@
+#if THREAD_SANITIZER
+  import Foundation
+  import Preferences
+  import PropertyLists
+  import Synchronization
+  import Testing
+
+  /// What the thread sanitizer makes of locks: that it is silent about everything else says something only if it speaks here.
+  /// `Tests/ThreadSanitizer/run` runs each of these alone. They are compiled under the sanitizer only.
+  @Suite struct ThreadSanitizerControl {
+    @Test func withoutALockIsReported() {
+      let shared = Unlocked()
+      onThreads(2) { thread in
+        // The threads are apart in time, so that nothing is damaged, but nothing orders them.
+        if thread == 1 { usleep(200_000) }
+        shared.values["thread\(thread)"] = .integer(1)
+      }
+      #expect(shared.values.count == 2)
+    }
+
+    @Test func ourMutexIsSeen() {
+      let values = Preferences.Mutex(PropertyListDictionary())
+      onThreads(2) { thread in
+        if thread == 1 { usleep(100_000) }
+        values.withLock {
+          $0["thread\(thread)"] = .integer(1)
+          if thread == 0 { usleep(300_000) }
+        }
+      }
+      #expect(values.withLock { $0.count } == 2)
+    }
+
+    /// A false report, which is why there is another one. Thread 1 must have waited.
+    @Test func theStandardMutexIsNotSeen() {
+      let values = Synchronization.Mutex(PropertyListDictionary())
+      onThreads(2) { thread in
+        if thread == 1 { usleep(100_000) }
+        values.withLock {
+          $0["thread\(thread)"] = .integer(1)
+          if thread == 0 { usleep(300_000) }
+        }
+      }
+      #expect(values.withLock { $0.count } == 2)
+    }
+
+    @Test func anAtomicIsSeen() {
+      let shared = Unlocked()
+      let isWritten = Atomic(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          shared.values["k"] = .integer(1)
+          isWritten.store(true, ordering: .releasing)
+        } else {
+          while !isWritten.load(ordering: .acquiring) { usleep(1000) }
+          shared.values["k"] = .integer(2)
+        }
+      }
+      #expect(shared.values["k"] == .integer(2))
+    }
+
+    private final class Unlocked: @unchecked Sendable {
+      var values = PropertyListDictionary()
+    }
+  }
+#endif
