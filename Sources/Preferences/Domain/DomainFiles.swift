@@ -59,8 +59,10 @@ final class DomainFiles: Sendable {
     }
     guard let file = opened else { return nil }
     var status = try file.status()
-    guard status.st_uid == geteuid() || !creating else {
-      throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.st_uid)")
+    if status.st_uid != geteuid() {
+      guard !creating else { throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.st_uid)") }
+      // Root may look, but what it wrote would be its own, and closed to the programs of the user.
+      isWritable = false
     }
     if status.st_size < GenerationPage.fileByteCount {
       guard isWritable else { return nil }
