@@ -58,6 +58,7 @@ extension PropertyListValue {
   }
 
   private init(other value: Any, depth: Int) throws(ConversionFailure) {
+    guard !ContainerDepth.isAbove(PropertyList.maximumDepth - depth, value) else { throw .tooDeep }
     // Also what is bridged to these classes: `UInt8`, `Float`, `CGFloat`, `Decimal`.
     if let number = value as? NSNumber {
       self = PropertyListValue(number)
