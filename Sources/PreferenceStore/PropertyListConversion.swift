@@ -58,6 +58,7 @@ extension PropertyListValue {
   }
 
   private init(other value: Any, depth: Int) throws(ConversionFailure) {
+    guard !ContainerDepth.isAbove(PropertyList.maximumDepth - depth, value) else { throw .tooDeep }
     // Also what is bridged to these classes: `UInt8`, `Float`, `Decimal`. `CGFloat` is so on Apple's systems alone.
     if let number = value as? CGFloat {
       self = .real(Double(number))

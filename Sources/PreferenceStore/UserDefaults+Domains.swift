@@ -4,7 +4,7 @@ internal import PropertyLists
 internal import Synchronization
 
 #if THREAD_SANITIZER
-  private typealias Mutex = Preferences.Mutex
+  typealias Mutex = Preferences.Mutex
 #endif
 
 extension UserDefaults {

@@ -127,10 +127,24 @@ import class PreferenceStore.UserDefaults
     }
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     let delays = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-    try #require(delays.count == 2)
-    #expect(delays[0] <= 1_000_000, "in the middle \(delays[0]) ns")
-    // Other tests have the processors too, so the slowest tenth is not looked at.
-    #expect(delays[1] <= 1_000_000, "the first nine tenths \(delays[1]) ns")
+    try #require(delays.count == 3)
+    #expect(delays[0] <= 1_000_000, "median \(delays[0]) ns")
+    #expect(delays[1] <= 1_000_000, "90th percentile \(delays[1]) ns")
+    // A millisecond here too where the processors are free. Other tests have them as well: in the slowest hundredth one of the two
+    // programs waited for its turn. That is tens of milliseconds at most; waiting for the disk or for a timer would be hundreds.
+    #expect(delays[2] <= 100_000_000, "99th percentile \(delays[2]) ns")
+    print("preferences: read by another program after \(delays[0] / 1000) µs, 99th percentile \(delays[2] / 1000) µs")
+  }
+
+  @Test("E9 without any file the program starts on its defaults")
+  func deleted() throws {
+    let probe = try Probe()
+    _ = try probe.run("set", "standard", "own", "k")
+    #expect(try probe.run("register", "standard", "k", "default").output == "own")
+    try FileManager.default.removeItem(at: probe.home)
+    #expect(try probe.run("register", "standard", "k", "default").output == "default")
+    _ = try probe.run("set", "standard", "new", "k")
+    #expect(try probe.run("register", "standard", "k", "default").output == "new")
   }
 
   @Test("B16 another program hears of a change, and an argument is only its own")

@@ -76,6 +76,45 @@ final class NotAPropertyList: NSObject {}
     #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(deep, forKey: "deep") }
   }
 
+  @Test("D11 an object that is in itself is too deep, as is one with too many levels")
+  func cycles() throws {
+    let defaults = try StoreFixture().standard
+    let array = NSMutableArray()
+    array.add(1)
+    array.add(array)
+    let dictionary = NSMutableDictionary()
+    dictionary["k"] = dictionary
+    let first = NSMutableArray()
+    let second = NSMutableDictionary()
+    first.add(second)
+    second["first"] = first
+    var chain = NSArray()
+    for _ in 0..<2000 { chain = NSArray(objects: chain) }
+    for value in [array, dictionary, first, second, chain, [[array]], ["k": dictionary]] as [Any] {
+      #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(value, forKey: "k") }
+      #expect(defaults.object(forKey: "k") == nil)
+    }
+    // Nothing else would let go of them.
+    array.removeAllObjects()
+    dictionary.removeAllObjects()
+    first.removeAllObjects()
+  }
+
+  @Test func theDeepestObjectIsStored() throws {
+    let defaults = try StoreFixture().standard
+    // The value itself is no level.
+    var deepest = NSArray(array: [1])
+    for _ in 1..<PropertyList.maximumDepth { deepest = NSArray(objects: deepest) }
+    try defaults.store(deepest, forKey: "deepest")
+    #expect(defaults.array(forKey: "deepest") != nil)
+    #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(NSArray(objects: deepest), forKey: "deeper") }
+    // Many paths to one object are no more levels.
+    var shared = NSArray(array: [1])
+    for _ in 0..<8 { shared = NSArray(objects: shared, shared) }
+    try defaults.store(shared, forKey: "shared")
+    #expect(defaults.array(forKey: "shared")?.count == 2)
+  }
+
   @Test("D11 C2 a domain that becomes large is said to be so, once")
   func sizeLimit() throws {
     let fixture = try StoreFixture()
@@ -103,19 +142,20 @@ final class NotAPropertyList: NSObject {}
     #expect(throws: PreferenceError.self) { try kept.store(1, forKey: "k") }
   }
 
-  @Test("E9 without any file the program runs on its defaults")
+  @Test("E9 a program whose files are deleted meanwhile goes on, and writes new ones")
   func deleted() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
-    defaults.register(defaults: ["k": "default"])
+    defaults.register(defaults: ["k": "default", "other": "default"])
     defaults.set("own", forKey: "k")
     #expect(defaults.synchronize())
     try FileManager.default.removeItem(at: fixture.root)
-    let again = try StoreFixture(root: fixture.root)
-    let restarted = try again.standard
-    restarted.register(defaults: ["k": "default"])
-    #expect(restarted.string(forKey: "k") == "own" || restarted.string(forKey: "k") == "default")
-    restarted.set("new", forKey: "k")
-    #expect(restarted.string(forKey: "k") == "new")
+    #expect(defaults.string(forKey: "other") == "default")
+    defaults.set("new", forKey: "k")
+    #expect(defaults.string(forKey: "k") == "new")
+    #expect(defaults.synchronize())
+    // As another process sees it.
+    let directory = PreferenceDirectory(fixture.root.appending(path: "Preferences").path)
+    #expect(FileDomain(try fixture.name, in: directory).value(forKey: "k") == .string("new"))
   }
 }

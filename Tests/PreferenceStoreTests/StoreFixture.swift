@@ -8,7 +8,7 @@ import Testing
 import class PreferenceStore.UserDefaults
 
 #if THREAD_SANITIZER
-  private typealias Mutex = Preferences.Mutex
+  typealias Mutex = Preferences.Mutex
 #endif
 
 /// Stores over files of their own, as a process has them. Removed at the end.

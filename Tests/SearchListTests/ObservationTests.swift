@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 #if THREAD_SANITIZER
-  private typealias Mutex = Preferences.Mutex
+  typealias Mutex = Preferences.Mutex
 #endif
 
 final class Recorder<Element: Sendable>: Sendable {

@@ -42,8 +42,9 @@ case "read":
   for _ in 0..<10_000 { sum += store.integer(forKey: key) }
   say("end \(sum)")
 case "follow":
-  // The value is the time at which it was set. Says how many nanoseconds later it was read, for the middle and the slowest rounds.
-  let (key, rounds) = (next(), 200)
+  // The value is the time at which it was set. Says how many nanoseconds later it was read: the median, and the
+  // 90th and 99th percentile.
+  let (key, rounds) = (next(), 500)
   var (last, delays) = (store.integer(forKey: key), [Int]())
   say("ready")
   while delays.count < rounds {
@@ -53,7 +54,7 @@ case "follow":
     last = value
   }
   delays.sort()
-  say("\(delays[rounds / 2]) \(delays[rounds * 9 / 10])")
+  say([50, 90, 99].map { "\(delays[rounds * $0 / 100])" }.joined(separator: " "))
 case "watch":
   let key = next()
   let observation = store.observe(key) { say("\($0.origin) \($0.new.map { "\($0)" } ?? "nil")") }

@@ -1,0 +1,59 @@
+import Foundation
+import Preferences
+import PropertyLists
+import Testing
+
+/// The files of a domain, for other programs and for backups.
+@Suite struct InterchangeTests {
+  @Test("D9 the property list is XML that Python reads and xmllint accepts") func othersReadIt() throws {
+    let fixture = try Fixture()
+    let domain = try fixture.domain()
+    try domain.set(.string("ä <&> 🎻"), forKey: "text")
+    try domain.set(.array([.integer(1), .boolean(true), .real(0.5), .date(0), .data([0, 255])]), forKey: "list")
+    try domain.checkpoint()
+    let path = fixture.file("com.example.app.plist").path
+    let script = """
+      import plistlib, datetime
+      with open('\(path)', 'rb') as file: value = plistlib.load(file)
+      assert value == {'text': 'ä <&> 🎻', 'list': [1, True, 0.5, datetime.datetime(2001, 1, 1), b'\\0\\xff']}, value
+      """
+    #expect(try Self.run("python3", "-c", script) == 0)
+    #expect(try Self.run("xmllint", "--noout", "--nonet", path) == 0)
+    // The control: what is no XML is not accepted.
+    try Data("<plist>".utf8).write(to: fixture.file("broken.plist"))
+    #expect(try Self.run("xmllint", "--noout", "--nonet", fixture.file("broken.plist").path) != 0)
+  }
+
+  @Test("B6 a backup brings the preferences back, also what is not yet in the property list") func backup() throws {
+    let fixture = try Fixture()
+    let domain = try fixture.domain()
+    try domain.set(.string("first"), forKey: "exported")
+    try domain.checkpoint()
+    try domain.set(.string("second"), forKey: "journalled")
+    try domain.synchronize()
+    let backup = fixture.root.appending(path: "backup.tar").path
+    let directory = fixture.root.path
+    #expect(try Self.run("tar", "-C", directory, "-cf", backup, "--exclude=*.lock", "Preferences") == 0)
+    try FileManager.default.removeItem(at: fixture.root.appending(path: "Preferences"))
+    #expect(try fixture.domain().values().isEmpty)
+    try FileManager.default.removeItem(at: fixture.root.appending(path: "Preferences"))
+    #expect(try Self.run("tar", "-C", directory, "-xf", backup) == 0)
+    let restored = try fixture.domain()
+    #expect(restored.value(forKey: "exported") == .string("first"))
+    #expect(restored.value(forKey: "journalled") == .string("second"))
+    // A property list alone is enough for what is in it.
+    try FileManager.default.removeItem(at: fixture.file("com.example.app.journal"))
+    try FileManager.default.removeItem(at: fixture.file("com.example.app.lock"))
+    #expect(try fixture.domain().values().texts == ["exported": "string(\"first\")"])
+  }
+
+  private static func run(_ command: String...) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+}
