@@ -17,12 +17,12 @@ import Testing
   @Test(
     "root reads the preferences of a user, and leaves no files behind that are closed to the user", .enabled(if: geteuid() == 0))
   func rootAmongFilesOfAUser() throws {
-    let fixture = try Fixture()
-    do {
-      let domain = try fixture.domain()
-      try domain.set(.string("Ada"), forKey: "name")
-      try domain.checkpoint()
-    }
+    let (origin, fixture) = (try Fixture(), try Fixture())
+    let domain = try origin.domain()
+    try domain.set(.string("Ada"), forKey: "name")
+    try domain.checkpoint()
+    // What this process still has to do goes to the files that it has made.
+    try FileManager.default.copyItem(at: origin.file(""), to: fixture.file(""))
     for name in [""] + fixture.names { try #require(unsafe lchown(fixture.file(name).path, somebody, somebody) == 0) }
     let before = try owners(fixture)
     for isCreating in [false, true] {
@@ -34,5 +34,27 @@ import Testing
     try Data("damaged".utf8).write(to: fixture.file("com.example.app.journal"))
     #expect(try fixture.domain { $0.isCreating = false }.value(forKey: "name") == .string("Ada"))
     #expect(try owners(fixture) == before)
+  }
+
+  /// In a directory that others may write to.
+  @Test("nothing is written to a journal that somebody else has put there", .enabled(if: geteuid() == 0))
+  func journalOfSomebodyElse() throws {
+    let (origin, fixture) = (try Fixture(), try Fixture())
+    try origin.domain().set(.string("Ada"), forKey: "name")
+    try FileManager.default.copyItem(at: origin.file(""), to: fixture.file(""))
+    let journal = fixture.file("com.example.app.journal")
+    try require(journal, belongsTo: somebody)
+    let foreign = try Data(contentsOf: journal)
+    try fixture.domain().set(.string("for nobody else"), forKey: "note")
+    #expect(try owners(fixture)["com.example.app.journal"] == 0)
+    let aside = try #require(fixture.names.first { $0.hasPrefix("com.example.app.journal.corrupt-") })
+    #expect(try Data(contentsOf: fixture.file(aside)) == foreign)
+    let values = try fixture.domain().values()
+    #expect(values["name"] == .string("Ada"))
+    #expect(values["note"] == .string("for nobody else"))
+  }
+
+  private func require(_ file: URL, belongsTo user: uid_t) throws {
+    try #require(unsafe lchown(file.path, user, user) == 0)
   }
 }

@@ -161,7 +161,9 @@ extension DomainState {
   mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) {
     guard let journal, let header else { return }
     let there = try FileIdentity.at(paths.journal)
-    if let there, there.inode == FileIdentity(try journal.status()).inode, there.size >= UInt64(image.position),
+    let status = try journal.status()
+    // Somebody who may write to the directory can put a file of his own there, and would read what comes.
+    if let there, status.st_uid == geteuid(), there.inode == FileIdentity(status).inode, there.size >= UInt64(image.position),
       try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
     {
       let found = mark.offset == 0 ? mark.bytes : Self.mark(of: try journal.read(at: mark.offset, count: 8))
