@@ -34,7 +34,8 @@ package struct KeyName: Sendable {
   func containing(_ inner: KeyName, named name: String) -> KeyName {
     guard inner.promise == .nothing, promise != .nothing else { return inner }
     let all = words + Self.split(name)
-    return KeyName(words: all, promise: KeyWords.saysWhatItIs(all) ? .nothing : .random)
+    if KeyWords.saysWhatItIs(all) { return KeyName(words: all, promise: .nothing) }
+    return KeyName(words: all, promise: KeyWords.isOfMany(words) ? .anything : .random)
   }
 
   func holds(_ first: String, _ second: String) -> Bool {

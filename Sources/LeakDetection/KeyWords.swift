@@ -2,8 +2,11 @@
 enum KeyWords {
   /// Whatever stands there is secret.
   private static let passwords: Set<String> = [
-    "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "mnemonic",
+    "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passwort", "secret", "secrets",
+    "mnemonic",
   ]
+  /// Each value in such a container is one.
+  private static let plurals: Set<String> = ["passwords", "secrets"]
   /// Words that end a name written without capitals: `dbpassword`.
   private static let passwordEndings = ["password", "passwd", "passphrase", "passcode"]
   private static let passBefore: Set<String> = [
@@ -93,11 +96,15 @@ enum KeyWords {
 
   static func promise(of words: [String]) -> KeyName.Promise {
     guard let head = words.indices.last(where: { isSecret(words, at: $0) }) else {
+      if words == ["pass"] { return .random }
       return words == ["pin"] || words == ["pin", "code"] || words == ["pincode"] ? .anything : .nothing
     }
     let behind = words[(head + 1)...]
     guard !verbs.contains(words[0]) || head == 0, behind.allSatisfy({ !qualities.contains($0) }) else { return .nothing }
-    let isLast = behind.allSatisfy { neutral.contains($0) || $0.utf8.allSatisfy(Alphabet.digits.contains) }
+    // `api.password.smtp` is the password for something.
+    let isLast = behind.allSatisfy {
+      neutral.contains($0) || passBefore.contains($0) || $0.utf8.allSatisfy(Alphabet.digits.contains)
+    }
     if isPassword(words, at: head) { return isLast ? .anything : .random }
     if head > 0, harmlessBefore.contains(words[head - 1]) { return .nothing }
     return .random
@@ -108,6 +115,8 @@ enum KeyWords {
     guard let head = words.indices.first(where: { isSecret(words, at: $0) }) else { return false }
     return words[(head + 1)...].contains { qualities.contains($0) } || verbs.contains(words[words.count - 1])
   }
+
+  static func isOfMany(_ words: [String]) -> Bool { words.last.map(plurals.contains) ?? false }
 
   private static func isSecret(_ words: [String], at index: Int) -> Bool {
     let word = words[index]

@@ -14,6 +14,8 @@ internal import PropertyLists
 /// Thread-safe. Observers run outside of all locks and may change settings.
 open class UserDefaults: NSObject, @unchecked Sendable {
   let lists: SearchLists
+  /// Keeps the list.
+  private let use: SearchListUse
   let application: ApplicationList
   var list: SearchList { application.list }
   /// Set once, before anybody else has this object.
@@ -42,7 +44,8 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
     Diagnostics.start()
     lists = ProcessStore.lists
-    application = lists.list(name)
+    use = lists.list(name)
+    application = use.application
     super.init()
     observe()
   }
@@ -56,7 +59,8 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   package init(_ lists: SearchLists, _ name: DomainName, isForEver: Bool = false) {
     Diagnostics.start()
     self.lists = lists
-    application = lists.list(name)
+    use = lists.list(name)
+    application = use.application
     super.init()
     observe(isForEver: isForEver)
   }

@@ -129,7 +129,8 @@ import class PreferenceStore.UserDefaults
     let delays = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
     try #require(delays.count == 3)
     #expect(delays[0] <= 1_000_000, "median \(delays[0]) ns")
-    #expect(delays[1] <= 1_000_000, "90th percentile \(delays[1]) ns")
+    // On a busy machine either program may wait for a processor; a quiet one is the benchmark's.
+    #expect(delays[1] <= 50_000_000, "90th percentile \(delays[1]) ns")
     // A millisecond here too where the processors are free. Other tests have them as well: in the slowest hundredth one of the two
     // programs waited for its turn. That is tens of milliseconds at most; waiting for the disk or for a timer would be hundreds.
     #expect(delays[2] <= 100_000_000, "99th percentile \(delays[2]) ns")

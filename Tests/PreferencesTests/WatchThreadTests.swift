@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func aDirectoryThatAppearsIsSeen() async {
+  @Test(.timeLimit(.minutes(10))) func aDirectoryThatAppearsIsSeen() async {
     await #expect(processExitsWith: .success) {
       let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")
       try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)

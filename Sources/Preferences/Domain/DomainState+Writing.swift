@@ -14,6 +14,10 @@ extension DomainState {
     let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
     record.append(to: &bytes, salt: header.salt)
+    // What no reader would take. Only a huge property list of somebody else makes such a one.
+    guard bytes.count <= JournalRecord.maximumBodyByteCount else {
+      throw PreferenceError(.domainTooLarge, "\(paths.journal): a record of \(bytes.count) bytes")
+    }
     let start = image.position
     let end = start + bytes.count
     try write(journal, at: start)

@@ -117,7 +117,7 @@ extension DomainState {
 
   /// Most of it came after the base: it holds much that was overwritten since, or much that is in no index.
   var isJournalWasteful: Bool {
-    journalIsDamaged || image.position > 64 << 10 && image.position > 2 * Int(clamping: header?.baseLength ?? 0)
+    journalIsDamaged || image.position > 64 << 10 && image.position / 2 > Int(clamping: header?.baseLength ?? 0)
   }
 
   /// Bytes of the journal that are not yet in the property list.

@@ -52,7 +52,7 @@ extension FileDomain {
     var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
       // Read-only until now, or opened before a fork; or another file lies at the path.
-      if !files.isWritable || !files.isOwn || mustVerify && !files.isInPlace(paths) {
+      if !files.isWritable || !files.isOwn || files.isDeleted || mustVerify && !files.isInPlace(paths) {
         try openFiles(&writing, creating: true)
         mustVerify = true
       }

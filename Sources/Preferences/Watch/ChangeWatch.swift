@@ -34,6 +34,7 @@ public enum ChangeWatch {
     guard isFirst else { return }
     event.store(coffer_eventfd(), ordering: .releasing)
     atexit { ChangeWatch.finish() }
+    ForkGate.install()
     var thread = pthread_t()
     // All signals go to the threads of the program.
     var all = sigset_t()
@@ -107,6 +108,7 @@ private struct Watcher {
   private var rechecked: [any WatchedDomain] = []
 
   mutating func run() {
+    ForkGate.enter()
     while true {
       let domains = ChangeWatch.domains
       let new = directories.follow(Set(domains.map(\.watchedDirectory)))
@@ -135,7 +137,9 @@ private struct Watcher {
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
     if recheckTime != 0 { nanoseconds = min(nanoseconds, recheckTime > now ? recheckTime - now : 0) }
     let milliseconds = nanoseconds == .max ? -1 : Int32(min((nanoseconds + 999_999) / 1_000_000, 60_000))
+    ForkGate.leave()
     _ = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
+    ForkGate.enter()
     var count: UInt64 = 0
     unsafe read(ChangeWatch.eventDescriptor, &count, 8)
   }

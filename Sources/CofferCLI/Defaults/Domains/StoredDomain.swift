@@ -46,9 +46,14 @@ struct StoredDomain: EditableDomain {
   /// All is on the disk at return. The property list of a large domain follows when enough has changed, or when something was removed:
   /// then it is in no file any more.
   private func commit(hasRemoved: Bool, _ change: () throws -> Void) throws {
-    try about(domain: title) {
-      try change()
+    try about(domain: title) { try change() }
+    do {
       if hasRemoved { try domain.compact() } else { try domain.settle() }
+    } catch {
+      // The change is made. What matters is that it is on the disk; a property list that cannot be written is another matter.
+      try about(domain: title) { try domain.synchronize() }
+      Descriptor.error.note(
+        "defaults: warning: stored, but not in the property list\n\(DefaultsFailure(error, about: title).text)\n")
     }
   }
 

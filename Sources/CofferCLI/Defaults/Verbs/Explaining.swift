@@ -42,7 +42,7 @@ extension DefaultsSession {
     }
     let lists = SearchLists(
       places: try store.places(), volatileDomains: VolatileDomains(arguments: []), source: ExistingDomains())
-    let list = lists.list(name).list
+    let list = lists.list(name).application.list
     // What cannot be read might hold the answer.
     for entry in list.entries {
       let problem = (entry.domain as? FileDomain)?.problem ?? (entry.domain as? PlistFileDomain)?.problem

@@ -1,0 +1,34 @@
+import Foundation
+import PropertyLists
+import Testing
+
+@testable import Preferences
+
+/// Lists keep files open: those that nobody uses go.
+@Suite struct ListsInUseTests {
+  @Test func manySuitesKeepFewFilesOpen() async {
+    // A process of its own: the number of its descriptors is the figure.
+    await #expect(processExitsWith: .success) {
+      let root = FileManager.default.temporaryDirectory.appending(path: "coffer-suites-\(UUID())").path
+      defer { try? FileManager.default.removeItem(atPath: root) }
+      let lists = SearchLists(
+        places: SearchPlaces(user: root), volatileDomains: VolatileDomains(arguments: []), source: FileDomainSource())
+      func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+      let kept = lists.list(try DomainName("kept"))
+      let before = try descriptors()
+      for number in 0..<200 {
+        let list = lists.list(try DomainName("suite.\(number)")).application
+        precondition(list.own.keep(.integer(Int64(number)), forKey: "key") == nil)
+      }
+      let after = try descriptors()
+      precondition(after - before < 3 * SearchLists.recentCount, "\(after - before) more descriptors")
+      // Nothing is lost with a list that goes, and one in use stays the same.
+      for number in 0..<200 {
+        let value = lists.list(try DomainName("suite.\(number)")).application.list.value(forKey: "key")
+        precondition(value == .integer(Int64(number)), "suite.\(number)")
+      }
+      let again = lists.list(try DomainName("kept"))
+      precondition(again === kept)
+    }
+  }
+}
