@@ -26,6 +26,8 @@ import class PreferenceStore.UserDefaults
       process.arguments = arguments
       var environment = ProcessInfo.processInfo.environment
       environment["COFFER_HOME"] = home.path
+      // A crash is to be seen as one, and at once.
+      environment["SWIFT_BACKTRACE"] = "enable=no"
       process.environment = environment
       return process
     }
