@@ -100,7 +100,8 @@ extension DomainState {
   }
 
   mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
-    if seen != nil, indexed == nil { foreign.note(from: image.values, to: new.values) }
+    if isLoaded, indexed == nil { foreign.note(from: image.values, to: new.values) }
+    isLoaded = true
     image = new
     indexed = nil
     fetched = []

@@ -15,6 +15,8 @@ struct DomainState {
   var fetched: Set<PropertyListDictionary.Key> = []
   /// Whether to read no more of a long journal than what is asked for.
   let isSparing: Bool
+  /// Whether there was a first look, to which what others change is compared.
+  var isLoaded = false
   /// The generation up to which `image` is known to be complete.
   var seen: UInt64?
   /// Why the values are not known, or not all of them.

@@ -57,6 +57,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     paths = DomainPaths(name, in: directory)
     state = Mutex(DomainState(paths, isSparing: options.isSparing))
     open()
+    // Whoever observes and never reads is told of what comes after this moment.
+    withState { _ in }
     ChangeWatch.add(self)
   }
 
