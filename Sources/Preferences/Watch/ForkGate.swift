@@ -12,7 +12,7 @@ enum ForkGate {
 
   /// Once, before the thread starts.
   static func install() {
-    _ = unsafe mutex
+    initialize()
     pthread_atfork(
       {
         var time = timespec()
@@ -33,6 +33,7 @@ enum ForkGate {
       })
   }
 
+  /// Memory that was only allocated is no mutex: what else was there before decides how glibc takes it.
   private static func initialize() {
     var attributes = pthread_mutexattr_t()
     unsafe pthread_mutexattr_init(&attributes)
