@@ -9,6 +9,8 @@ struct DirectoryWatches {
   /// Readable when something has happened. Negative where there is no inotify.
   let descriptor = coffer_inotify()
   private var watches: [String: Int32] = [:]
+  /// Those of which all changes are told, not only what appears in them.
+  private var followed: Set<String> = []
   /// Directories that are not there, with the one that is watched instead.
   private var missing: [String: String] = [:]
   /// Directories that cannot be watched.
@@ -31,16 +33,18 @@ struct DirectoryWatches {
     let needed = wanted.union(missing.values)
     for directory in watches.keys where !needed.contains(directory) {
       if let watch = watches.removeValue(forKey: directory) { inotify_rm_watch(descriptor, watch) }
+      followed.remove(directory)
     }
     return new
   }
 
-  /// - Returns: Whether the directory itself is watched, and was not before.
+  /// - Returns: Whether the directory itself is followed, and was not before.
   private mutating func watch(_ directory: String) -> Bool {
     let known = watches[directory]
     if add(directory, Self.changes) {
       unwatched.remove(directory)
-      return watches[directory] != known
+      // One that was watched in place of another below it was not followed, whatever the kernel says.
+      return followed.insert(directory).inserted || watches[directory] != known
     }
     guard errno == ENOENT || errno == ENOTDIR else {
       unwatched.insert(directory)
@@ -55,6 +59,7 @@ struct DirectoryWatches {
       // It may have come between the two calls.
       if add(directory, Self.changes) {
         missing[directory] = nil
+        followed.insert(directory)
         return true
       }
       return false
@@ -98,6 +103,7 @@ struct DirectoryWatches {
           // A directory that was deleted or moved away is looked for again by its path.
           if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0, watches[directory] == watch {
             watches[directory] = nil
+            followed.remove(directory)
             inotify_rm_watch(descriptor, watch)
             names[directory] = []
           }
