@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ByteReaderTests {
   static let texts: [[UInt8]] = [
-    [], Array("key".utf8), Array("a longer text than fits into a word, with ä and 😀".utf8), Array("a\u{0}b".utf8), Array("\u{FFFD}".utf8),
+    [], Array("key".utf8), Array("a longer text than fits into a word, with ä and 😀".utf8),
+    Array("a\u{0}b".utf8), Array("\u{FFFD}".utf8),
   ]
   /// Three bytes of which the replacement character has as many; an overlong slash; half of a surrogate pair; a lone byte in a long text.
   static let others: [[UInt8]] = [

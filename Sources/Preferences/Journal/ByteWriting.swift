@@ -50,7 +50,9 @@ extension [UInt8] {
     guard let bytes = unsafe take(count) else { return nil }
     // `String(validating:)` takes three times as long for a text of a few bytes. What was repaired is not what is there.
     var text = unsafe String(decoding: bytes, as: UTF8.self)
-    let isSame = text.withUTF8 { unsafe $0.count == count && (count == 0 || memcmp($0.baseAddress!, bytes.baseAddress!, count) == 0) }
+    let isSame = text.withUTF8 { repaired in
+      unsafe repaired.count == count && (count == 0 || memcmp(repaired.baseAddress!, bytes.baseAddress!, count) == 0)
+    }
     return isSame ? text : nil
   }
 }
