@@ -54,7 +54,7 @@ extension VaultError.Code {
   public var concernsOneRecord: Bool {
     let codes: [Self] = [
       .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed, .groupMalformed,
-      .identifierMismatch, .unknownGroup,
+      .identifierMismatch, .unknownGroup, .accessRuleMalformed,
     ]
     return codes.contains(self)
   }
@@ -83,4 +83,23 @@ extension VaultError.Code {
   public static let wrongDeviceKey = Self("wrongDeviceKey")
   /// A `whenPasscodeSetThisDevice` item needs a passphrase slot.
   public static let passphraseSlotMissing = Self("passphraseSlotMissing")
+
+  // Apps
+  /// No name, or no key, of a team.
+  public static let teamMalformed = Self("teamMalformed")
+  public static let manifestIdentifier = Self("manifestIdentifier")
+  public static let manifestName = Self("manifestName")
+  public static let manifestVersion = Self("manifestVersion")
+  public static let manifestExecutable = Self("manifestExecutable")
+  public static let manifestGroup = Self("manifestGroup")
+  /// The key is not that of the team that the manifest names.
+  public static let manifestTeam = Self("manifestTeam")
+  /// The signature does not fit.
+  public static let manifestForged = Self("manifestForged")
+  public static let accessRuleMalformed = Self("accessRuleMalformed")
+  /// A higher version was installed once.
+  public static let appDowngrade = Self("appDowngrade")
+  public static let appNotInstalled = Self("appNotInstalled")
+  /// A group that the caller does not hold, or a right that it has not.
+  public static let missingEntitlement = Self("missingEntitlement")
 }

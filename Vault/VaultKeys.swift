@@ -47,8 +47,8 @@ final class VaultKeys {
     return try seal.seal(attributes: group.attributes, secret: try group.encodeSecret(), with: system)
   }
 
-  /// The plaintext of field `a` of a group's record.
-  func groupAttributes(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> [UInt8] {
+  /// The plaintext of field `a` of a system record.
+  func systemAttributes(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> [UInt8] {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
     return try seal.open(.attributes, of: record, with: system).copyIntoUnprotectedBytes()
   }
@@ -57,11 +57,21 @@ final class VaultKeys {
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    let attributes = try groupAttributes(record, meta: meta)
+    let attributes = try systemAttributes(record, meta: meta)
     let secret = try seal.open(.secret, of: record, with: system)
     let group = try GroupKeys.decode(
       attributes: attributes, secret: secret, version: meta.version)
     guard groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
     return group
+  }
+
+  // MARK: Other system records
+
+  func systemRecordID(_ context: Context) -> Identifier { system.digest(context).identifier }
+
+  /// A system record that holds no secret.
+  func sealSystemRecord(_ id: Identifier, meta: RecordMeta, attributes: [UInt8]) throws(VaultError) -> SealedRecord {
+    let seal = RecordSeal(vault: vault, id: id, group: .zero, meta: meta)
+    return try seal.seal(attributes: attributes, secret: try Secret(count: 0), with: system)
   }
 }

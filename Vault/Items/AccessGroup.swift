@@ -14,7 +14,8 @@ public struct AccessGroup: Sendable, CustomStringConvertible {
     self.name = name
   }
 
-  private init(unchecked name: String) {
+  /// For names that are known to be allowed.
+  init(unchecked name: String) {
     self.name = name
   }
 

@@ -10,11 +10,14 @@ enum Label: String {
   case device = "device"
   case groupID = "group-id"
   case itemID = "item-id"
+  case pinID = "pin-id"
+  case grantID = "grant-id"
   case record = "rec"
   case nonce = "nonce"
   case leaf = "leaf"
   case node = "node"
   case anchor = "anchor"
+  case manifest = "manifest"
 }
 
 /// The message of a KDF call: `"coffer/v1/" label 00 context`. Integers are little-endian.

@@ -12,7 +12,7 @@ public struct Transaction: ~Copyable {
 
   /// The generation that this commit will be.
   public var generation: UInt64 { state.header.generation + 1 }
-  private var keys: VaultKeys { state.keys }
+  var keys: VaultKeys { state.keys }
 
   /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
   init(proving rows: any Rows, keyring: Keyring) throws {
@@ -194,6 +194,31 @@ public struct Transaction: ~Copyable {
     let extended = try group.adding(accessible, keys: keys, version: generation)
     try put(extended)
     return extended
+  }
+
+  /// - Throws: integrity errors.
+  public mutating func contains(_ group: AccessGroup) throws -> Bool { try tree.leaf(keys.groupRecordID(group)) != nil }
+
+  // MARK: Access rules
+
+  /// Writes a rule, in place of the one of the same name.
+  mutating func put(_ rule: AccessRule) throws {
+    let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: state.header.masterEpoch, version: generation)
+    let id = rule.recordID(keys)
+    try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: rule.attributes))
+  }
+
+  /// Nil is a proven absence.
+  mutating func rule(_ id: Identifier) throws -> AccessRule? {
+    guard let leaf = try tree.leaf(id) else { return nil }
+    let written = change.records[id].flatMap { $0 }
+    return try state.openAccessRule(try written ?? state.record(id, expecting: leaf), upTo: generation)
+  }
+
+  /// - Throws: `notFound`; faults of the tree.
+  mutating func removeRule(_ id: Identifier) throws {
+    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    try edit(id, nil)
   }
 
   // MARK: Slots

@@ -135,7 +135,9 @@ private struct VerificationWalk {
       } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
         verification.unavailableCount += 1
       }
-    case .accessRule, .alias, .policy, .history:
+    case .accessRule:
+      _ = try state.openAccessRule(record)
+    case .alias, .policy, .history:
       break  // Of a later version: proven by the tree, not ours to open.
     }
   }

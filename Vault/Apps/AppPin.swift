@@ -1,0 +1,53 @@
+/// What a vault knows of an app of a team: that it was installed, and which version. It stays when the app goes, as the app's items do.
+public struct AppPin: Sendable, Equatable {
+  public let teamKey: TeamKey
+  public let identifier: AppIdentifier
+  public var displayName: String
+  /// The highest that was ever installed. An older one is refused.
+  public var version: UInt64
+  public let firstInstalled: Timestamp
+  /// Nil while it is installed.
+  public var removed: Timestamp?
+
+  public var applicationIdentifier: String { "\(teamKey.identifier).\(identifier)" }
+
+  init(_ signed: SignedManifest, at now: Timestamp) {
+    teamKey = signed.teamKey
+    identifier = signed.manifest.identifier
+    displayName = signed.manifest.displayName
+    version = signed.manifest.version
+    firstInstalled = now
+  }
+
+  // MARK: The record
+
+  var attributes: [UInt8] {
+    var attributes = Attributes()
+    attributes["team-key"] = .data(teamKey.bytes)
+    attributes["identifier"] = .text(identifier.text)
+    attributes["name"] = .text(displayName)
+    attributes["version"] = .integer(version)
+    attributes["installed"] = .time(firstInstalled)
+    attributes["removed"] = removed.map { .time($0) }
+    attributes["rule"] = .text(AccessRule.pinName)
+    return TLV.encode(attributes)
+  }
+
+  /// - Throws: `accessRuleMalformed`.
+  init(_ attributes: Attributes) throws(VaultError) {
+    guard case .data(let key)? = attributes["team-key"], case .text(let identifier)? = attributes["identifier"],
+      case .text(let name)? = attributes["name"], case .integer(let version)? = attributes["version"],
+      case .time(let installed)? = attributes["installed"]
+    else { throw VaultError(.accessRuleMalformed, "a pin") }
+    do throws(VaultError) {
+      teamKey = try TeamKey(key)
+      self.identifier = try AppIdentifier(identifier)
+    } catch {
+      throw VaultError(.accessRuleMalformed, "a pin")
+    }
+    displayName = name
+    self.version = version
+    firstInstalled = installed
+    removed = if case .time(let time)? = attributes["removed"] { time } else { nil }
+  }
+}
