@@ -6,8 +6,8 @@ import Testing
   @Test func coreStaysSmall() {
     let files = SourceFile.all(in: "Vault")
     let code = files.flatMap(\.code).filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
-    #expect(code.count <= 3000, "\(code.count) lines of code")
-    #expect(files.count <= 60)
+    #expect(code.count <= 3500, "\(code.count) lines of code")
+    #expect(files.count <= 65)
   }
 
   @Test func filesHoldOneIdea() {

@@ -3,7 +3,7 @@
 /// The signature is over canonical bytes that are made from the manifest's values, so that it does not matter in which file, and in
 /// which order, a person has written them.
 public struct SignedManifest: Sendable, Equatable {
-  public static let signatureByteCount = 64
+  public static let signatureByteCount = Ed25519.signatureByteCount
 
   public let manifest: Manifest
   public let teamKey: TeamKey
@@ -21,7 +21,7 @@ public struct SignedManifest: Sendable, Equatable {
   public init(_ manifest: Manifest, teamKey: TeamKey, signature: [UInt8]) throws(VaultError) {
     try Sodium.start()
     try Self.check(manifest, teamKey)
-    guard teamKey.verifies(signature, of: Self.message(manifest)) else { throw VaultError(.manifestForged) }
+    guard Ed25519.verifies(signature, of: Self.message(manifest), teamKey.bytes) else { throw VaultError(.manifestForged) }
     self.manifest = manifest
     self.teamKey = teamKey
     self.signature = signature

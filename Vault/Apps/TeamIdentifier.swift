@@ -1,5 +1,3 @@
-import CSodium
-
 /// The name of a team: 32 letters of base32 (RFC 4648, lower case), which are BLAKE2b-160 of its public key.
 ///
 /// A name of ten characters, as Apple gives them out, could be ground: here nobody gives names out, and another key with the same
@@ -23,9 +21,7 @@ public struct TeamIdentifier: Hashable, Sendable, Comparable, CustomStringConver
   }
 
   init(of key: TeamKey) {
-    var digest = [UInt8](repeating: 0, count: Self.digestByteCount)
-    let status = unsafe crypto_generichash(&digest, digest.count, key.bytes, UInt64(key.bytes.count), nil, 0)
-    precondition(status == 0, "only a wrong length makes it fail")
+    let digest = Digest.hash(key.bytes, byteCount: Self.digestByteCount)
     var letters: [UInt8] = []
     // 160 bits are 32 letters of 5, without a rest.
     for index in 0..<Self.characterCount {
