@@ -39,13 +39,13 @@ extension DefaultsSession {
 
   func rename(_ domain: DefaultsInvocation.Domain, _ old: String, _ new: String) throws {
     let domain = try store.domain(domain)
-    guard let value = try domain.value(forKey: old) else {
-      throw DefaultsFailure.said("Key \(old) does not exist in domain \(domain.title); leaving defaults unchanged")
+    try domain.rename(old, to: new) { value in
+      guard let value else {
+        throw DefaultsFailure.said("Key \(old) does not exist in domain \(domain.title); leaving defaults unchanged")
+      }
+      // Another name can make a secret of a value. What was one before is no less safe afterwards.
+      if LeakDetector.findings(key: old, value: value).isEmpty { try refuseSecrets([(new, value)], domain) }
     }
-    // Another name can make a secret of a value. What was one before is no less safe afterwards.
-    if LeakDetector.findings(key: old, value: value).isEmpty { try refuseSecrets([(new, value)], domain) }
-    guard !old.utf8.elementsEqual(new.utf8) else { return }
-    try domain.apply([(old, nil), (new, value)])
   }
 
   func delete(_ domain: DefaultsInvocation.Domain) throws {
