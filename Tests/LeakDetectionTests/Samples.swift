@@ -161,7 +161,8 @@ struct SampleMaker {
         "token", "apiKey", "API_KEY", "apikey", "x-auth-token", "GitHub Token", "OAuth2Token", "myAPIToken", "privateKey",
         "secretForMail",
         "token.mail.example.org", "authorization", "refreshToken", "signing_key", "sessionCookie", "deployKey", "otpSeed",
-        "sessionid", "session_id", "sessionID", "SESSION_ID", "webSessionId", "PHPSESSID", "JSESSIONID", "app.sessid", "pass", "tokens",
+        "sessionid", "session_id", "sessionID", "SESSION_ID", "webSessionId", "PHPSESSID", "JSESSIONID", "app.sessid", "pass",
+        "tokens",
         "apiKeys", "credentials", "password.example",
       ].map { Sample(rule: "secret-name", key: $0, text: any(32)) }
       + [Sample(rule: "secret-name", key: "passphrase", text: "four words in order")]
