@@ -24,10 +24,11 @@ let package = Package(
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
-    .target(name: "Storage", dependencies: ["VaultCore", "CSQLite", "CLinux"]),
+    .target(name: "AppContainers", dependencies: ["CLinux"]),
+    .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "CSQLite", "CLinux"]),
     // Preferences
     .target(name: "PropertyLists"),
-    .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
+    .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "CLinux"]),
     .target(
       name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
@@ -61,6 +62,7 @@ let package = Package(
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
+    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -82,7 +84,7 @@ let package = Package(
 // `make tsan` is about the threads of the preference store: it builds those tests and what they need, which takes a fraction of the time.
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
-    "CSodium", "CLinux", "VaultCore", "CofferTesting", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
+    "CSodium", "CLinux", "VaultCore", "CofferTesting", "AppContainers", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
     "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests", "SearchListTests",
   ]
   package.products = []

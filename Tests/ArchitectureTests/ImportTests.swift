@@ -5,9 +5,10 @@ import Testing
   /// What each module may import. Everything points down.
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
-    ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/AppContainers", ["CLinux", "Glibc"]),
+    ("Sources/Storage", ["VaultCore", "AppContainers", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/PropertyLists", []),
-    ("Sources/Preferences", ["PropertyLists", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/Preferences", ["PropertyLists", "AppContainers", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Synchronization", "Logging"]),
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
