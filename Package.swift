@@ -84,8 +84,9 @@ let package = Package(
 // `make tsan` is about the threads of the preference store: it builds those tests and what they need, which takes a fraction of the time.
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
-    "CSodium", "CLinux", "VaultCore", "CofferTesting", "AppContainers", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
-    "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests", "SearchListTests",
+    "CSodium", "CLinux", "VaultCore", "CofferTesting", "AppContainers", "PropertyLists", "Preferences", "PreferenceStore",
+    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests",
+    "SearchListTests",
   ]
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }

@@ -3,12 +3,14 @@ import LeakDetection
 import PropertyLists
 import Testing
 
-/// No file of the repository may alarm those who look for tokens in what is published: tokens of the tests are put together at run time.
+/// No file of the repository may alarm those who look for tokens in what is published: those of the tests are put together when
+/// they run.
 @Suite struct RepositoryTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   /// What shows how something is written, and holds no token.
   static let structures: Set = [
-    "private-key", "putty-private-key", "url-password", "authorization-header", "netrc", "otp-uri", "secret-member", "secret-json",
+    "private-key", "putty-private-key", "url-password", "authorization-header", "netrc", "otp-uri", "secret-member",
+    "secret-json",
   ]
 
   @Test func noTokenIsWrittenOut() throws {
