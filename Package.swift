@@ -85,8 +85,8 @@ let package = Package(
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
     "CSodium", "CLinux", "VaultCore", "CofferTesting", "AppContainers", "PropertyLists", "Preferences", "PreferenceStore",
-    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests",
-    "SearchListTests",
+    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests",
+    "PreferenceStoreTests", "SearchListTests",
   ]
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }
