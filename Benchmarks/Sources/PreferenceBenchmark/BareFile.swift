@@ -9,9 +9,9 @@ struct BareFile {
     let descriptor = open("\(directory)/bare", O_RDWR | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw BenchmarkError("bare") }
     defer { close(descriptor) }
-    // Blocks that are there already, as a journal has them.
-    var zeros = [UInt8](repeating: 0, count: 4 << 20)
-    pwrite(descriptor, &zeros, zeros.count, 0)
+    // Blocks that are there already, as a journal has them. Not in one piece: the kernel would keep it as one, and walk it at each write.
+    var zeros = [UInt8](repeating: 0, count: 16 << 10)
+    for index in 0..<256 { pwrite(descriptor, &zeros, zeros.count, off_t(index * zeros.count)) }
     fsync(descriptor)
     var record = [UInt8](repeating: 7, count: 43)
     var offset = 0
