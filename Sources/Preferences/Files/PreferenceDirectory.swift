@@ -1,4 +1,5 @@
 import Glibc
+internal import SystemCalls
 
 /// A directory with the files of preference domains.
 ///
