@@ -53,6 +53,13 @@ final class VaultKeys {
     return try seal.open(.attributes, of: record, with: system).copyIntoUnprotectedBytes()
   }
 
+  /// Opens the secret of a proven system record that is to have none. How long it is.
+  /// - Throws: `sealBroken`, `paddingNotCanonical`.
+  func systemSecretCount(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> Int {
+    let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
+    return try seal.open(.secret, of: record, with: system).count
+  }
+
   /// Opens a group's record, which must be proven.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {

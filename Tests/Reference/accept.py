@@ -3,6 +3,7 @@ import coffer_format as f
 from coffer_ref import dump_lines
 from forge import EMPTY_INDEX, KEY_FILE, hot_journal, in_wal, run_sql
 from refuse_tree import fill
+from rules import grant, pin
 
 TEXT, DATA, INTEGER, TIME = f.TEXT, f.DATA, f.INTEGER, f.TIME
 
@@ -124,7 +125,13 @@ def vectors(add_any):
         v.add_group("one", classes=(2,)), v.add_item("one", v.generic("a", "b"), b"", 2)))
     add("accept-group-unknown-attributes", records=lambda v: (
         v.groups["default"].attributes.update({"future": (DATA, b"x"), "user.x": (INTEGER, 1)}), v.put_group()))
-    add("accept-other-kinds", records=lambda v: [v.other_kind(k) for k in (3, 4, 5, 6)])
+    add("accept-other-kinds", records=lambda v: [v.other_kind(k) for k in (4, 5, 6)])
+    add("accept-access-rules", records=lambda v: [v.put_rule(rule) for rule in (
+        pin(), pin("a.b"), pin("A0-1." + "x" * 150), pin("a.c", removed=(TIME, 7)), pin("a.d", future=(DATA, b"x")),
+        pin("a.e", name=""), grant(), grant(group="x" * 255), grant(group="g", rights=0),
+        grant(application="", rights=7, confirm=1))])
+    add("accept-access-rule-of-a-later-version", records=lambda v: v.put_rule(
+        {"rule": (TEXT, "lease"), "version": (TEXT, "x")}, s=b"x", id_=bytes(16)))
     add("accept-unlisted", options=dict(depth=1), tables=lambda v: (
         v.rec.append((bytes(16),) + v.records[v.bob]), v.node.append((bytes(2), b"x")),
         v.node.append((bytes(1), b"x")) if bytes(1) not in dict(v.node) else None))

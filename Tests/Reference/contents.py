@@ -1,11 +1,15 @@
 """Attribute lists, group records, items and the digests of the tree (sections 7 to 9)."""
+import base64
+import hashlib
+import re
+
 from format import KDF, MAX_MESSAGE, refuse, u8, u16, u32, u64
 
 TEXT, DATA, INTEGER, TIME = 1, 2, 3, 4
 TYPE_NAMES = {TEXT: "text", DATA: "data", INTEGER: "integer", TIME: "time"}
 MAX_VALUE = 65_536
 
-KIND_ITEM, KIND_GROUP, KIND_FORMER = 1, 2, 6
+KIND_ITEM, KIND_GROUP, KIND_RULE, KIND_FORMER = 1, 2, 3, 6
 SYSTEM_KINDS = (2, 3, 4, 5)
 DEVICE_CLASSES = (3, 4, 5)
 
@@ -158,6 +162,55 @@ def parse_group(b):
 
 def device_box_key(device_key, vid, gid, cls, epoch):
     return KDF(device_key, "device", vid + gid + u8(cls) + u32(epoch))
+
+
+# 8.7 Access rules, 8.8 names of teams
+
+RULES_OF_ACCESS = {
+    "pin": ({"team-key": DATA, "identifier": TEXT, "name": TEXT, "version": INTEGER, "installed": TIME}, {"removed": TIME}),
+    "grant": ({"application": TEXT, "group": TEXT, "rights": INTEGER, "confirm": INTEGER, "created": TIME}, {}),
+}
+
+
+def team_name(key):
+    return base64.b32encode(hashlib.blake2b(key, digest_size=20).digest()).decode().lower()
+
+
+def is_app_identifier(text):
+    part = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+    return len(text) <= 155 and re.fullmatch(rf"{part}(?:\.{part})+", text) is not None
+
+
+def check_rule(attributes, secret):
+    """The name of the rule; None for one of a later version."""
+    t, rule = attributes.get("rule", (0, None))
+    if t != TEXT:
+        refuse("R50", "rule")
+    if rule not in RULES_OF_ACCESS:
+        return None
+    needed, allowed = RULES_OF_ACCESS[rule]
+    for name, t in {**needed, **allowed}.items():
+        if name in attributes and attributes[name][0] != t or name in needed and name not in attributes:
+            refuse("R50", name)
+    if secret:
+        refuse("R50", "secret")
+    value = {name: v for name, (_, v) in attributes.items()}
+    if rule == "pin" and (len(value["team-key"]) != 32 or not is_app_identifier(value["identifier"])):
+        refuse("R50", "pin")
+    if rule == "grant":
+        group = value["group"].encode("utf-8")
+        if not 1 <= len(group) <= 255 or has_control(group) or value["rights"] > 7 or value["confirm"] > 1:
+            refuse("R50", "grant")
+    return rule
+
+
+def rule_id(k_sys, attributes):
+    """Of a rule that has been checked."""
+    value = {name: v for name, (_, v) in attributes.items()}
+    counted = lambda text: u32(len(text.encode("utf-8"))) + text.encode("utf-8")    # noqa: E731
+    if value["rule"] == "pin":
+        return KDF(k_sys, "pin-id", counted(f"{team_name(value['team-key'])}.{value['identifier']}"))[:16]
+    return KDF(k_sys, "grant-id", counted(value["application"]) + counted(value["group"]))[:16]
 
 
 # 8.4 to 8.6 Items

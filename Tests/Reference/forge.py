@@ -125,6 +125,13 @@ class Forge:
         grp = grp or (f.ZERO16 if kind in (3, 4, 5) else self.groups["default"].gid)
         self.records[self.random(16)] = (grp, f.pack_m(kind, 1, 1, 1), self.random(168), self.random(168))
 
+    def put_rule(self, attributes, s=b"", **other):
+        """A record of kind 3; what has no id of its own by 8.7 gets one by `at`."""
+        packed = attributes if isinstance(attributes, bytes) else f.pack_list(attributes)
+        id_ = other.pop("id_", None) or f.rule_id(self.keys.sys, attributes)
+        self.put(id_, **{**dict(kind=3, cls=1, epoch=1, ver=1, grp=f.ZERO16, gk=self.keys.sys, a=packed, s=s), **other})
+        return id_
+
     def flip(self, id_, column, at=30, mask=1):
         """Changes one byte of a stored column."""
         row = list(self.records[id_])

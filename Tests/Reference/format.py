@@ -18,7 +18,7 @@ RULES = {
     "R38": "sealBroken", "R39": "paddingNotCanonical", "R40": "attributesMalformed",
     "R41": "attributesMalformed", "R42": "groupMalformed", "R43": "groupMalformed",
     "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
-    "R49": "noSuchSlot",
+    "R49": "noSuchSlot", "R50": "accessRuleMalformed",
 }
 
 

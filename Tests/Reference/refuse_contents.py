@@ -2,6 +2,7 @@
 import coffer_format as f
 from contents import entry
 from forge import BOB, DEVICE_KEY
+from rules import grant, pin
 
 OLD = b"\x80"
 
@@ -274,3 +275,45 @@ def vectors(add):
         grp=lambda v: v.groups["work"].gid, gk=lambda v: v.groups["work"].gks[1, 1]))
     add("id-group-renamed", "R44", "get", records=group(a=group_list(entry(1, b"name", b"Default"))))
     add("id-group-copied", "R44", "verify", records=lambda v: v.put_group(at=b"\1" * 16))
+
+    # R50, and what concerns access rules of those above
+    def rule(name, code, attributes, **more):
+        add("rule-" + name, code, "verify", records=lambda v: v.put_rule(attributes, **{"id_": b"\1" * 16, **more}))
+    text, integer, time, data = (lambda x, t=t: (t, x) for t in (f.TEXT, f.INTEGER, f.TIME, f.DATA))
+    rule("no-name", "R50", pin(rule=None))
+    rule("empty", "R50", {})
+    rule("name-data", "R50", pin(rule=data(b"pin")))
+    for what in ("team-key", "identifier", "name", "version", "installed"):
+        rule(f"pin-no-{what}", "R50", pin(**{what: None}))
+    for what in ("application", "group", "rights", "confirm", "created"):
+        rule(f"grant-no-{what}", "R50", grant(**{what: None}))
+    for what, value in {
+        "team-key": text("x" * 32), "identifier": data(b"a.b"), "name": integer(1), "version": time(1),
+        "installed": integer(1), "removed": integer(1),
+    }.items():
+        rule(f"pin-type-{what}", "R50", pin(**{what: value}))
+    for what, value in {"application": data(b"x"), "group": data(b"x"), "rights": time(1), "confirm": text("0"),
+                        "created": integer(1)}.items():
+        rule(f"grant-type-{what}", "R50", grant(**{what: value}))
+    for n in (0, 31, 33):
+        rule(f"pin-key-{n}", "R50", pin(team_key=bytes(n)))
+    for what, text_ in {"empty": "", "one-part": "editor", "dot": ".", "empty-part": "a..b", "first": ".a.b", "last": "a.b.",
+                        "hyphen-first": "a.-b", "hyphen-last": "a-.b", "underscore": "a.b_c", "letter": "a.é", "slash": "a.b/c",
+                        "line-end": "a.b\n", "156": "a." + "x" * 154}.items():
+        rule("pin-identifier-" + what, "R50", pin(text_))
+    for what, values in {"rights-8": dict(rights=8), "rights-257": dict(rights=257), "rights-max": dict(rights=2 ** 64 - 1),
+                         "confirm-2": dict(confirm=2), "group-empty": dict(group=""), "group-256": dict(group="x" * 256),
+                         "group-control": dict(group="a\nb")}.items():
+        rule("grant-" + what, "R50", grant(**values))
+    rule("pin-secret", "R50", pin(), s=b"x", id_=None)
+    rule("grant-secret", "R50", grant(), s=b"x", id_=None)
+    rule("pin-other-id", "R44", pin())
+    rule("grant-other-id", "R44", grant())
+    rule("pin-other-app", "R44", pin(), at=b"\2" * 16)
+    rule("list", "R40", f.pack_list(pin()) + b"\0")
+    rule("padding", "R39", pin(), pad_a=bytes(128))
+    rule("padding-secret", "R39", pin(), id_=None, pad_s=bytes(128))
+    rule("seal", "R38", pin(), id_=None, gk=bytes(32))
+    rule("seal-fields", "R38", pin(), id_=None, fields=(1, 1))
+    rule("later-seal-secret", "R38", {"rule": text("lease")}, fields=(1, 1))
+    add("box-rule-a-169", "R36", "list", records=lambda v: resealed(lambda v: v.put_rule(pin()), 2, 169)(v))

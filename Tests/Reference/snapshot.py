@@ -138,7 +138,7 @@ class Snapshot:
             refuse("R33", id_.hex())
         c.check_m(m, grp, self.header.generation, self.header.epoch)
         row = Row(id_, grp, m, a, s)
-        if row.kind <= c.KIND_GROUP and not (f.is_box_length(len(a)) and f.is_box_length(len(s))):
+        if row.kind <= c.KIND_RULE and not (f.is_box_length(len(a)) and f.is_box_length(len(s))):
             refuse("R36", id_.hex())
         return row
 
@@ -211,6 +211,14 @@ class Snapshot:
         if len(gk) != 32:
             refuse("R43", "boxed key")
         return gk
+
+    # Access rules
+
+    def open_rule(self, row):
+        a, s = self.open_boxes(row, self.keys.sys)
+        attributes = c.parse_list(a)
+        if c.check_rule(attributes, s) and not f.same(row.id, c.rule_id(self.keys.sys, attributes)):
+            refuse("R44", "access rule")
 
     # Items
 
@@ -294,6 +302,8 @@ class Snapshot:
         for row in rows:
             if row.kind == c.KIND_ITEM:
                 attempt(self.open_item, row)
+            elif row.kind == c.KIND_RULE:
+                attempt(self.open_rule, row)
         # The last column keeps SQLite from answering out of rec_grp, which may hide rows.
         for table, known, rule, query in (
                 ("rec", leaves, "R46", "SELECT typeof(id)='blob' AND length(id)=16,id,typeof(m) FROM rec"),

@@ -60,7 +60,10 @@ extension ProvenState {
     header.generation = generation ?? header.generation
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .accessRule else { throw VaultError(.recordMalformed, "no access rule") }
-    guard let rule = try AccessRule(decoding: try keys.systemAttributes(record, meta: meta)) else { return nil }
+    let attributes = try keys.systemAttributes(record, meta: meta)
+    let secretCount = try keys.systemSecretCount(record, meta: meta)
+    guard let rule = try AccessRule(decoding: attributes) else { return nil }
+    guard secretCount == 0 else { throw VaultError(.accessRuleMalformed, "with a secret") }
     guard rule.recordID(keys) == record.id else { throw VaultError(.identifierMismatch, "an access rule") }
     return rule
   }

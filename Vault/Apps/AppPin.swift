@@ -48,6 +48,11 @@ public struct AppPin: Sendable, Equatable {
     displayName = name
     self.version = version
     firstInstalled = installed
-    removed = if case .time(let time)? = attributes["removed"] { time } else { nil }
+    switch attributes["removed"] {
+    case nil: removed = nil
+    case .time(let time)?: removed = time
+    // To take it for installed would be to give rights.
+    default: throw VaultError(.accessRuleMalformed, "a pin")
+    }
   }
 }

@@ -96,7 +96,7 @@ package enum FailureTable {
     "wrongDeviceKey": .init(.locked, "was sealed on another device", "items of this device only cannot be read elsewhere"),
     "passphraseSlotMissing": .init(
       .usage, "the vault has no passphrase, which such an item needs", "add one: coffer vault slot add --new-passphrase"),
-  ]
+  ].merging(apps) { entry, _ in entry }
 
   /// Errors of the module Storage.
   package static let storage: [String: Entry] = [
