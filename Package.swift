@@ -25,7 +25,7 @@ let package = Package(
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
     .target(name: "SystemCalls"),
-    .target(name: "AppContainers", dependencies: ["CLinux"]),
+    .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Preferences
     .target(name: "PropertyLists"),

@@ -5,12 +5,15 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /// memfd_secret(2): memory that the kernel itself does not map. -1 with ENOSYS where the kernel has none, or has it switched off.
@@ -73,4 +76,17 @@ static inline void coffer_name_thread(const char *name) {
 /// Whether the kernel started the program with more rights than its caller has: set-user-ID, set-group-ID, capabilities of the file.
 static inline int coffer_is_elevated(void) {
   return getauxval(AT_SECURE) != 0;
+}
+
+/// memfd_create(2), closed on exec.
+static inline int coffer_memory_file(void) {
+  return memfd_create("coffer", MFD_CLOEXEC);
+}
+
+// Hidden without _GNU_SOURCE, which an earlier include may have left undefined.
+extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, int);
+
+/// The program that is spawned begins in this open directory.
+static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
+  return posix_spawn_file_actions_addfchdir_np(actions, directory);
 }

@@ -14,7 +14,8 @@ extension FailureTable {
     "manifestForged": .init(
       .integrity, "the signature does not fit the manifest",
       "it was changed after it was signed; get it again from the team, or sign it anew"),
-    "accessRuleMalformed": .init(.integrity, "what the vault knows of an app is damaged", "coffer vault verify lists what is wrong"),
+    "accessRuleMalformed": .init(
+      .integrity, "what the vault knows of an app is damaged", "coffer vault verify lists what is wrong"),
     "appDowngrade": .init(
       .denied, "a later version has been installed here", "install that one or a later one; no option overrides this"),
     "appNotInstalled": .init(.notFound, "no such app is installed", "coffer app list shows the apps there are"),

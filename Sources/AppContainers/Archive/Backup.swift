@@ -1,0 +1,46 @@
+/// What the user has in an app, as an archive that any tar reads: the directories whose class is backed up, without what the app has
+/// excluded.
+package struct Backup: Sendable {
+  /// How many files, directories and links are in it.
+  package private(set) var count = 0
+  /// What was left out because no restoration would take it: sockets, pipes, devices, links that leave the container.
+  package private(set) var leftOut: [String] = []
+
+  /// Writes the archive, compressed with gzip.
+  /// - Throws: `running`: what changes while it is read would be in it by halves; `toolMissing`, `toolFailed`; what the system says.
+  package init(of container: AppContainer, to output: OpenFile) throws(ContainerError) {
+    let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
+    var paths: [[UInt8]] = []
+    var leftOut: [String] = []
+    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+      guard DirectoryClass.of(entry.names)?.rules.isBackedUp == true else { return false }
+      guard try !entry.parent.isExcludedFromBackup(entry.names[entry.names.count - 1]) else { return false }
+      let isWanted =
+        switch entry.kind {
+        case .file, .directory: true
+        case .link: try entry.linkStaysInside
+        case .other: false
+        }
+      guard isWanted else {
+        leftOut.append("\(RelativePath(names: entry.names))")
+        return false
+      }
+      paths.append(entry.path)
+      return true
+    }
+    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in
+      try ContainerWalk(visit).run(container.directory)
+    }
+    let list = try MemoryFile(Array(paths.map { $0 + [0] }.joined()))
+    let outcome = try Tar.run(
+      [
+        "--create", "--gzip", "--format=posix", "--numeric-owner", "--owner=0", "--group=0", "--hard-dereference",
+        "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-", "--file=-",
+      ], in: container.directory, input: list.number, output: output.number)
+    guard outcome.isSuccess else { throw ContainerError(.toolFailed, outcome.message) }
+    try output.synchronize()
+    withExtendedLifetime(lock) {}
+    count = paths.count
+    self.leftOut = leftOut
+  }
+}

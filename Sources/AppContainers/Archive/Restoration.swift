@@ -1,0 +1,98 @@
+internal import CLinux
+
+/// What a backup holds, put in the place of what the container has now: all of it, or nothing.
+///
+/// The archive may come from anybody. It is unpacked into an empty directory, by a tar that is told to overwrite nothing and that
+/// refuses `..`; then everything there is looked at, and anything that a backup never holds refuses the whole. Only then does it take
+/// the container's place.
+package struct Restoration: Sendable {
+  /// How many files, directories and links there are.
+  package private(set) var count = 0
+
+  /// - Throws: `running`, `archiveRefused`, `toolMissing`; what the system says.
+  package init(of container: AppContainer, from input: OpenFile) throws(ContainerError) {
+    let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
+    let replacement = try Replacement(of: container.app, in: container.siblings)
+    do throws(ContainerError) {
+      let fresh = try replacement.begin()
+      try Self.unpack(input, into: fresh)
+      count = try Self.check(fresh)
+      try AppContainer.complete(fresh)
+      try Self.synchronize(fresh)
+      try replacement.makeReady()
+    } catch {
+      try? replacement.cancel()
+      throw error
+    }
+    try replacement.finish()
+    withExtendedLifetime(lock) {}
+  }
+
+  private static func unpack(_ input: OpenFile, into directory: OpenDirectory) throws(ContainerError) {
+    let output = try MemoryFile()
+    let outcome = try Tar.run(
+      [
+        "--extract", "--gzip", "--no-same-owner", "--no-same-permissions", "--keep-old-files", "--delay-directory-restore",
+        "--no-acls", "--no-selinux", "--no-xattrs", "--warning=no-timestamp", "--file=-",
+      ], in: directory, input: input.number, output: output.number)
+    // It takes the first `/` from a name and goes on, with a word on standard error: a backup has no such names.
+    guard outcome.isSuccess, outcome.message.isEmpty else {
+      throw ContainerError(.archiveRefused, outcome.message.split(separator: "\n").first.map(String.init) ?? input.path)
+    }
+  }
+
+  /// Anything but files, directories and links in the places that a backup has is refused. Rights are those of the owner alone.
+  private static func check(_ directory: OpenDirectory) throws(ContainerError) -> Int {
+    var count = 0
+    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+      let path = RelativePath(names: entry.names)
+      guard DirectoryClass.of(entry.names)?.rules.isBackedUp == true else {
+        throw ContainerError(.archiveRefused, "\(path): in no directory that is backed up")
+      }
+      let name = entry.names[entry.names.count - 1]
+      switch entry.kind {
+      case .directory: try entry.parent.setMode(0o700, of: name)
+      case .file: try entry.parent.keepToOwner(name)
+      case .link:
+        // A link in the place of a directory of the layout would lead everything that belongs there elsewhere.
+        guard entry.names.count > 1, try entry.linkStaysInside, !isOfLayout(entry.names) else {
+          throw ContainerError(.archiveRefused, "\(path): a link that leaves the container")
+        }
+      case .other: throw ContainerError(.archiveRefused, "\(path): neither a file nor a directory")
+      }
+      count += 1
+      return true
+    }
+    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in try ContainerWalk(visit).run(directory) }
+    return count
+  }
+
+  private static func isOfLayout(_ names: [FileName]) -> Bool {
+    DirectoryClass.inContainer.contains { kind in
+      (kind.rules.path ?? []).elementsEqual(names) { $1.bytes.elementsEqual($0.utf8) }
+    }
+  }
+
+  private static func synchronize(_ directory: OpenDirectory) throws(ContainerError) {
+    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+      let name = entry.names[entry.names.count - 1]
+      switch entry.kind {
+      case .directory: try entry.parent.directory(name)?.synchronize()
+      case .file: try entry.parent.file(name)?.synchronize()
+      default: break
+      }
+      return true
+    }
+    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in try ContainerWalk(visit).run(directory) }
+    try directory.synchronize()
+  }
+}
+
+extension OpenDirectory {
+  /// Takes the rights of others, and set-user-ID, from a file.
+  fileprivate func keepToOwner(_ name: FileName) throws(ContainerError) {
+    // tar gives what the archive says, less the umask: a file that its owner may not read does not open.
+    guard let status = try status(name) else { return }
+    try setMode(UInt32(status.st_mode) & 0o700 | 0o600, of: name)
+  }
+}

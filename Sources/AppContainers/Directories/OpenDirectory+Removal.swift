@@ -1,0 +1,62 @@
+internal import CLinux
+internal import Glibc
+
+extension OpenDirectory {
+  /// A directory with all that is in it, or a file, or a link itself. What is not there is no error.
+  /// - Throws: what the system says, also where another file system is mounted in there.
+  package func removeTree(_ name: FileName) throws(ContainerError) {
+    guard try kind(name) == .directory else { return try remove(name) }
+    guard let directory = try opening(name) else { return }
+    try directory.removeContents()
+    try remove(name, isDirectory: true)
+  }
+
+  /// All that is in this directory.
+  ///
+  /// Whoever made the tree may have made it as deep as they liked. So no call goes down: a directory that is not empty gives what is
+  /// in it to this one, until nothing is left. Two descriptors are enough.
+  package func removeContents() throws(ContainerError) {
+    var counter = 0
+    while true {
+      let names = try names()
+      if names.isEmpty { return }
+      for name in names {
+        guard try kind(name) == .directory else {
+          try remove(name)
+          continue
+        }
+        if unsafe unlinkat(number, name.terminated, AT_REMOVEDIR) == 0 { continue }
+        guard let below = try opening(name) else { continue }
+        for inner in try below.names() {
+          guard try below.kind(inner) == .directory else {
+            try below.remove(inner)
+            continue
+          }
+          if unsafe unlinkat(below.number, inner.terminated, AT_REMOVEDIR) == 0 { continue }
+          // A directory that is moved changes itself too, and so must be open to its owner.
+          _ = try below.opening(inner)
+          try below.rename(inner, to: try freeName(&counter), in: self)
+        }
+        try remove(name, isDirectory: true)
+      }
+    }
+  }
+
+  /// With the rights to change it: whoever made it may have taken them away, and its owner may give them back.
+  private func opening(_ name: FileName) throws(ContainerError) -> OpenDirectory? {
+    guard let status = try status(name) else { return nil }
+    if status.st_mode & 0o700 != 0o700 {
+      // Not fchmod: a directory without r does not open. A link put there meanwhile is not followed, and is no directory then.
+      try setMode(0o700, of: name)
+    }
+    return try directory(name)
+  }
+
+  private func freeName(_ counter: inout Int) throws(ContainerError) -> FileName {
+    while true {
+      counter += 1
+      let name = try FileName(".removed-\(counter)")
+      if try kind(name) == nil { return name }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// What lies in a directory of an app, and what follows from it: whether it is in a backup, when it may be emptied, and who may write.
+/// One table; nothing else decides.
+package enum DirectoryClass: String, CaseIterable, Sendable {
+  /// The app itself: its executables and its manifest.
+  case bundle
+  /// What the user made, and may share.
+  case documents
+  /// What other apps brought.
+  case inbox
+  /// What the app needs and the user does not see; directories of the app's own choice among it.
+  case library
+  /// What the app can make again.
+  case caches
+  /// The files of `UserDefaults`.
+  case preferences
+  case temporary
+  /// What the apps of a group share.
+  case group
+
+  package enum Purge: Sendable {
+    case never
+    /// When no program of the app is running.
+    case whenStopped
+    /// Then, and only when the disk is low.
+    case whenStoppedAndDiskLow
+  }
+
+  package struct Rules: Sendable {
+    /// Below the container; nil for what lies outside of it.
+    package let path: [String]?
+    package let isBackedUp: Bool
+    package let purge: Purge
+    /// Whether the app may make and change files there. It may delete in its Inbox all the same.
+    package let isReadOnly: Bool
+  }
+
+  package var rules: Rules {
+    switch self {
+    case .bundle: Rules(path: nil, isBackedUp: false, purge: .never, isReadOnly: true)
+    case .documents: Rules(path: ["Documents"], isBackedUp: true, purge: .never, isReadOnly: false)
+    case .inbox: Rules(path: ["Documents", "Inbox"], isBackedUp: false, purge: .never, isReadOnly: true)
+    case .library: Rules(path: ["Library"], isBackedUp: true, purge: .never, isReadOnly: false)
+    case .caches: Rules(path: ["Library", "Caches"], isBackedUp: false, purge: .whenStoppedAndDiskLow, isReadOnly: false)
+    case .preferences: Rules(path: ["Library", "Preferences"], isBackedUp: true, purge: .never, isReadOnly: false)
+    case .temporary: Rules(path: ["tmp"], isBackedUp: false, purge: .whenStopped, isReadOnly: false)
+    case .group: Rules(path: nil, isBackedUp: true, purge: .never, isReadOnly: false)
+    }
+  }
+
+  /// Those of a container, directories before what is in them.
+  package static var inContainer: [DirectoryClass] { allCases.filter { $0.rules.path != nil } }
+
+  package var names: [FileName] {
+    get throws(ContainerError) {
+      var names: [FileName] = []
+      for name in rules.path ?? [] { names.append(try FileName(name)) }
+      return names
+    }
+  }
+
+  /// Of what lies at a path in a container: the class whose directory is the nearest above it, or is it. Nil at the top of the
+  /// container, where nothing of the app's has a place.
+  package static func of(_ path: [FileName]) -> DirectoryClass? {
+    var best: (count: Int, found: DirectoryClass)?
+    for candidate in inContainer {
+      guard let names = candidate.rules.path, path.starts(with: names, by: { $0.bytes.elementsEqual($1.utf8) }) else { continue }
+      if names.count > best?.count ?? 0 { best = (names.count, candidate) }
+    }
+    return best?.found
+  }
+}

@@ -1,0 +1,56 @@
+internal import CLinux
+internal import Glibc
+internal import SystemCalls
+
+/// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it lives, and
+/// the kernel takes it back when it dies. Who empties, copies or removes a container needs the lock alone.
+package final class RunningLock: Sendable {
+  package let number: Int32
+  private let name: FileName
+  private let directory: OpenDirectory
+
+  private init(_ number: Int32, _ name: FileName, in directory: OpenDirectory) {
+    self.number = number
+    self.name = name
+    self.directory = directory
+  }
+
+  deinit { close(number) }
+
+  /// For a program of the app: shared with the others of the app. A program that is started with the descriptor keeps it.
+  /// - Throws: `busy` where the container is just being emptied, copied or removed; what the system says.
+  package static func running(_ app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
+    try take(LOCK_SH, app, in: containers, orThrow: .busy, "its container is in use by coffer: try again")
+  }
+
+  /// - Throws: `running`.
+  package static func excludingPrograms(of app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
+    try take(LOCK_EX, app, in: containers, orThrow: .running, "a program of it is running")
+  }
+
+  private static func take(
+    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: ContainerError.Code, _ reason: String
+  ) throws(ContainerError) -> RunningLock {
+    let name = try app.beside("running")
+    while true {
+      let opened = retrying {
+        unsafe openat(
+          containers.number, name.terminated, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+      }
+      guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, containers.below(name)) }
+      let lock = RunningLock(opened.result, name, in: containers)
+      let taken = retrying { flock(opened.result, kind | LOCK_NB) }
+      guard taken.result == 0 else {
+        guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, containers.below(name)) }
+        throw ContainerError(code, "\(app): \(reason)")
+      }
+      // One that was removed before it was taken keeps nobody out.
+      var mine = stat()
+      guard unsafe fstat(opened.result, &mine) == 0 else { throw ContainerError(errno: errno, containers.below(name)) }
+      if let there = try containers.status(name), there.st_ino == mine.st_ino, there.st_dev == mine.st_dev { return lock }
+    }
+  }
+
+  /// With the app. Held until the end all the same.
+  package func remove() throws(ContainerError) { try directory.remove(name) }
+}
