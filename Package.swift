@@ -7,6 +7,7 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "Coffer", targets: ["Coffer"]),
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
     .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
@@ -27,6 +28,8 @@ let package = Package(
     .target(name: "SystemCalls"),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    // Keychain
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage"]),
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
@@ -67,6 +70,7 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .testTarget(name: "CofferTests", dependencies: ["Coffer", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),

@@ -8,6 +8,7 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/Coffer", ["VaultCore", "Storage", "Glibc", "Synchronization"]),
     ("Sources/PropertyLists", []),
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Synchronization", "Logging"]),

@@ -1,0 +1,2 @@
+// Who uses the keychain names items, groups and secrets.
+@_exported public import VaultCore

@@ -1,0 +1,109 @@
+internal import Glibc
+public import VaultCore
+
+extension Keychain {
+  /// Adds an item.
+  /// - Parameters:
+  ///   - group: Nil for the first that the caller may write to.
+  ///   - accessible: …ThisDevice classes need the device key (`coffer vault init` makes it).
+  /// - Throws: `duplicate`, `missingEntitlement`, `locked`, `notAllowed`, `otherDevice`; `integrity`, `busy`, `full`, `storage`, `inDoubt`.
+  @discardableResult
+  public func add(
+    _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked
+  ) throws(KeychainError) -> Reference {
+    try write { transaction, entitlements in
+      let group = try groupForAdding(group, entitlements)
+      let now = Timestamp.now
+      if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
+      return try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
+    }
+  }
+
+  /// The owner may make groups.
+  private func groupForAdding(_ group: AccessGroup?, _ entitlements: Entitlements) throws -> AccessGroup {
+    if case .owner = identity, let group { return group }
+    return try entitlements.groupForAdding(group)
+  }
+
+  /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
+  /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
+  /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
+  public func items(_ query: KeychainQuery = KeychainQuery()) throws(KeychainError) -> [Entry] {
+    try read { vault, entitlements in
+      let groups = try entitlements.groups(for: .list, in: query.group)
+      if let item = query.exactItem {
+        return try groups.compactMap { group in try vault.contains(group) ? try vault.entry(item, in: group) : nil }
+      }
+      var found: [AccessGroup: [Entry]] = [:]
+      let wanted = Set(groups)
+      let entries = try vault.entries { wanted.contains($0.reference.group) && query.matches($0.item) }.entries
+      for entry in entries { found[entry.reference.group, default: []].append(entry) }
+      return groups.flatMap { found[$0] ?? [] }
+    }
+  }
+
+  /// The one item that is meant.
+  /// - Throws: `notFound`; `duplicate` where several are; as `items`.
+  public func item(_ query: KeychainQuery) throws(KeychainError) -> Entry {
+    let found = try items(query)
+    guard let first = found.first else { throw KeychainError(.notFound) }
+    guard found.count == 1 else { throw KeychainError(.duplicate, "\(found.count) items are meant") }
+    return first
+  }
+
+  /// The secret of an item, in locked memory.
+  /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
+  public func secret(of reference: Reference) throws(KeychainError) -> Secret {
+    try read { vault, entitlements in
+      try entitlements.check(reference.group, .read)
+      return try vault.secret(of: reference)
+    }
+  }
+
+  /// Changes the attributes and keeps the secret.
+  /// - Returns: The reference afterwards: another one if a primary attribute changed.
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`, `notAllowed`; `integrity`, …
+  @discardableResult
+  public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws(KeychainError) -> Reference {
+    try write { transaction, entitlements in
+      try entitlements.check(reference.group, .write)
+      return try transaction.update(reference, at: .now, change)
+    }
+  }
+
+  /// Changes the secret, and the attributes if wanted.
+  /// - Throws: as `update`.
+  @discardableResult
+  public func update(
+    _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
+  ) throws(KeychainError) -> Reference {
+    try write { transaction, entitlements in
+      try entitlements.check(reference.group, .write)
+      return try transaction.update(reference, secret: secret, at: .now, change)
+    }
+  }
+
+  /// Puts an item into another group that the caller holds. To move is to read: the right to do so is needed where it lies.
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`; `integrity`, …
+  @discardableResult
+  public func move(_ reference: Reference, to group: AccessGroup) throws(KeychainError) -> Reference {
+    try write { transaction, entitlements in
+      try entitlements.check(reference.group, [.read, .write])
+      _ = try groupForAdding(group, entitlements)
+      if try !transaction.contains(group) { try transaction.createGroup(group, at: .now) }
+      return try transaction.move(reference, to: group, at: .now)
+    }
+  }
+
+  /// - Throws: `notFound`, `missingEntitlement`, `locked`; `integrity`, …
+  public func remove(_ reference: Reference) throws(KeychainError) {
+    try write { transaction, entitlements in
+      try entitlements.check(reference.group, .write)
+      try transaction.remove(reference)
+    }
+  }
+}
+
+extension Timestamp {
+  static var now: Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
+}

@@ -1,0 +1,129 @@
+internal import Glibc
+internal import Storage
+internal import Synchronization
+public import VaultCore
+
+/// The items of a vault that a program may use: those in the access groups that its team has given it.
+///
+/// The rules are those of Apple's keychain: a new item goes into the first group; a search without a group looks in all; a group that is
+/// not held is refused by name, and never "not found". A locked keychain says so at once. Nobody is ever asked for anything.
+///
+/// The vault is opened in this process. Any number of processes and threads may use it at once. Thread-safe; a call waits for the calls
+/// of other threads, and at most 10 s for other processes.
+public final class Keychain: Sendable {
+  let identity: KeychainIdentity
+  private let box = VaultBox()
+
+  /// A keychain over a vault that was opened already.
+  public init(_ vault: consuming Vault, as identity: KeychainIdentity) throws(KeychainError) {
+    self.identity = identity
+    do {
+      try check(vault)
+    } catch {
+      throw KeychainError(error)
+    }
+    box.put(vault)
+  }
+
+  /// Opens the user's vault, or the one at a path.
+  /// - Parameters:
+  ///   - path: Nil for the user's own: `vault.coffer` under `COFFER_HOME`, or `coffer` in the data directory of XDG's specification.
+  ///   - credential: A passphrase takes the time of its key derivation, about half a second; a key file none.
+  /// - Throws: `noVault`, `wrongCredential`, `appNotInstalled`, `integrity`, `storage`, `busy`, `memory`, `newerFormat`.
+  public static func open(
+    at path: String? = nil, with credential: borrowing Credential, as identity: KeychainIdentity
+  ) throws(KeychainError) -> Keychain {
+    try Keychain(try openVault(path, credential), as: identity)
+  }
+
+  private static func openVault(_ path: String?, _ credential: borrowing Credential) throws(KeychainError) -> Vault {
+    do {
+      let places = try Places { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+      let store = try FileStore(at: path ?? places.vault)
+      return try Vault.open(
+        store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  // MARK: Locked and unlocked
+
+  public var isLocked: Bool { box.isEmpty }
+
+  /// Forgets the keys. Every call fails with `locked` until `unlock`.
+  public func lock() { box.empty() }
+
+  /// Opens the vault again.
+  /// - Throws: as `open`.
+  public func unlock(at path: String? = nil, with credential: borrowing Credential) throws(KeychainError) {
+    let vault = try Self.openVault(path, credential)
+    do { try check(vault) } catch { throw KeychainError(error) }
+    box.put(vault)
+  }
+
+  /// An app that the vault does not know, or that was removed, gets nothing at all.
+  private func check(_ vault: borrowing Vault) throws { _ = try Self.entitlements(identity, vault) }
+
+  // MARK: Who may do what
+
+  /// The groups, in order, with the rights in each. Asked anew for each call: what was granted may have been taken back.
+  public var entitlements: Entitlements {
+    get throws(KeychainError) { try read { vault, entitlements in entitlements } }
+  }
+
+  private static func entitlements(_ identity: KeychainIdentity, _ vault: borrowing Vault) throws -> Entitlements {
+    switch identity {
+    case .app(let signed): return try vault.entitlements(of: signed)
+    case .groups(let groups): return Entitlements(all: groups)
+    case .owner:
+      let groups = try vault.groups()
+      return Entitlements(all: [.standard] + groups.filter { $0 != .standard })
+    }
+  }
+
+  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Entitlements) throws -> Result) throws(KeychainError)
+    -> Result
+  {
+    try box.withVault { vault in try body(vault, Self.entitlements(identity, vault)) }
+  }
+
+  func write<Result: Sendable>(_ body: (inout Transaction, Entitlements) throws -> Result) throws(KeychainError) -> Result {
+    try box.withVault { vault in
+      let entitlements = try Self.entitlements(identity, vault)
+      return try vault.transaction { try body(&$0, entitlements) }
+    }
+  }
+}
+
+/// The vault, while there is one. All uses of it are within the lock, which is what makes it sendable.
+private final class VaultBox: @unchecked Sendable {
+  private let mutex = Mutex(())
+  private var vault: Vault?
+
+  var isEmpty: Bool { mutex.withLock { _ in vault == nil } }
+
+  func put(_ new: consuming Vault) {
+    var new: Vault? = consume new
+    mutex.withLock { _ in swap(&vault, &new) }
+  }
+
+  func empty() {
+    var old: Vault?
+    mutex.withLock { _ in swap(&vault, &old) }
+  }
+
+  func withVault<Result: ~Copyable & Sendable>(
+    _ body: (inout Vault) throws -> Result
+  ) throws(KeychainError) -> Result {
+    try mutex.withLock { (_) throws(KeychainError) -> Result in
+      guard vault != nil else { throw KeychainError(.locked) }
+      do {
+        return try body(&vault!)
+      } catch {
+        throw KeychainError(error)
+      }
+    }
+  }
+}

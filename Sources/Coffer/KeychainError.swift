@@ -1,0 +1,96 @@
+internal import Storage
+internal import VaultCore
+
+/// Why a keychain refused. One code for each cause; the detail never holds a secret.
+public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public let name: String
+    init(_ name: String) { self.name = name }
+    public var description: String { name }
+  }
+
+  public let code: Code
+  /// For people: what it concerns. Not compared.
+  public let detail: String
+
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  public var description: String { detail.isEmpty ? code.name : "\(code.name): \(detail)" }
+
+  public static func == (left: KeychainError, right: KeychainError) -> Bool { left.code == right.code }
+  /// So that `catch KeychainError.Code.locked` can be written.
+  public static func ~= (code: Code, error: KeychainError) -> Bool { code == error.code }
+}
+
+extension KeychainError.Code {
+  /// The keychain was locked, or never unlocked. Never "not found", and nobody is asked.
+  public static let locked = Self("locked")
+  /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
+  public static let missingEntitlement = Self("missingEntitlement")
+  /// Apple's `errSecItemNotFound`.
+  public static let notFound = Self("notFound")
+  /// Apple's `errSecDuplicateItem`.
+  public static let duplicate = Self("duplicate")
+  /// The app is not installed in this vault.
+  public static let appNotInstalled = Self("appNotInstalled")
+  /// Neither a passphrase nor a key file that opens this vault.
+  public static let wrongCredential = Self("wrongCredential")
+  /// The item was sealed for another device, or the device's key is gone.
+  public static let otherDevice = Self("otherDevice")
+  /// An attribute, a name or a secret that cannot be stored.
+  public static let notAllowed = Self("notAllowed")
+  /// There is no vault.
+  public static let noVault = Self("noVault")
+  /// The vault was changed by somebody without its key, or is damaged, or an older copy was put in its place.
+  public static let integrity = Self("integrity")
+  /// Another process did not let go of the vault in time. Nothing was changed.
+  public static let busy = Self("busy")
+  /// The disk is full. Nothing was changed.
+  public static let full = Self("full")
+  /// The vault's file cannot be used: rights, owner, links, or the system said no.
+  public static let storage = Self("storage")
+  /// The call failed in the middle of a commit: whether the change was made tells the next look.
+  public static let inDoubt = Self("inDoubt")
+  /// Locked memory, or memory at all, could not be had.
+  public static let memory = Self("memory")
+  /// The vault was written by a newer version.
+  public static let newerFormat = Self("newerFormat")
+
+  public static func ~= (code: Self, error: any Error) -> Bool { (error as? KeychainError)?.code == code }
+}
+
+extension KeychainError {
+  private static let vaultCodes: [VaultError.Code: Code] = [
+    .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound, .duplicate: .duplicate,
+    .appNotInstalled: .appNotInstalled, .wrongCredential: .wrongCredential, .noSuchSlot: .wrongCredential,
+    .passphraseNotText: .wrongCredential, .passphraseLength: .wrongCredential, .keyFileLength: .wrongCredential,
+    .recoveryKeyMalformed: .wrongCredential, .deviceKeyMissing: .otherDevice, .wrongDeviceKey: .otherDevice,
+    .passphraseSlotMissing: .notAllowed, .secretTooLarge: .notAllowed, .attributeNotAllowed: .notAllowed,
+    .nameNotAllowed: .notAllowed, .nameTooLong: .notAllowed, .vaultFull: .full, .memoryNotLockable: .memory,
+    .outOfMemory: .memory, .randomNotAvailable: .memory, .newerFormat: .newerFormat, .unknownIncompatibleFlag: .newerFormat,
+    .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed,
+  ]
+  private static let storageCodes: [String: Code] = [
+    "noVault": .noVault, "noHome": .noVault, "busy": .busy, "full": .full, "inDoubt": .inDoubt, "newerFormat": .newerFormat,
+    "notAVault": .integrity, "storageDamaged": .integrity, "schemaAltered": .integrity, "columnMismatch": .integrity,
+    "replaced": .integrity, "outOfMemory": .memory,
+  ]
+
+  /// Everything that the core throws and is not in the table tells of a vault that is not what its keys say.
+  init(_ error: any Error) {
+    switch error {
+    case let error as KeychainError: self = error
+    case let error as VaultError: self.init(Self.vaultCodes[error.code] ?? .integrity, error.code.name, error.detail)
+    case let error as StorageError: self.init(Self.storageCodes[error.code.name] ?? .storage, error.code.name, error.detail)
+    default: self.init(.storage, "\(error)")
+    }
+  }
+
+  /// - Parameter cause: Finer than the code, where it is another word.
+  private init(_ code: Code, _ cause: String, _ detail: String) {
+    self.init(code, [cause == code.name ? "" : cause, detail].filter { !$0.isEmpty }.joined(separator: ": "))
+  }
+}

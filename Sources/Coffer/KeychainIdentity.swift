@@ -1,0 +1,14 @@
+public import VaultCore
+
+/// In whose name a keychain is used: decides which access groups there are.
+///
+/// A vault that is opened in this process keeps nobody out who has its passphrase or key file: the rules then keep a program to what
+/// its team has said, as Apple's do, and protect from its mistakes. See SECURITY.md.
+public enum KeychainIdentity: Sendable {
+  /// An installed app, by the manifest that its team has signed.
+  case app(SignedManifest)
+  /// Groups that a test, or a tool of the owner, names itself. The first one is where new items go.
+  case groups([AccessGroup])
+  /// The owner of the vault: all groups that it has, `default` first.
+  case owner
+}

@@ -1,0 +1,253 @@
+import Coffer
+import CofferTesting
+import Foundation
+import Storage
+import Testing
+import VaultCore
+
+/// Two apps of one team and one of another, in one vault.
+struct Teams {
+  let store = MemoryStore()
+  let editor: SignedManifest
+  let viewer: SignedManifest
+  let stranger: SignedManifest
+  let team: TeamIdentifier
+
+  static func signed(
+    _ seed: UInt8, _ identifier: String, keychain: [String] = [], version: UInt64 = 1
+  ) throws -> SignedManifest {
+    let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: seed, count: 32)))
+    let team = key.publicKey.identifier
+    let program = Manifest.Executable(path: "bin/x", role: .app, digest: [UInt8](repeating: seed, count: 32))
+    return try SignedManifest(
+      signing: Manifest(
+        team: team, identifier: AppIdentifier(identifier), displayName: identifier, version: version, executables: [program],
+        keychainAccessGroups: keychain.map { try AccessGroup("\(team).\($0)") }), with: key)
+  }
+
+  init() throws {
+    editor = try Self.signed(1, "com.example.editor", keychain: ["shared"])
+    viewer = try Self.signed(1, "com.example.viewer", keychain: ["shared"])
+    // The same name, another team.
+    stranger = try Self.signed(2, "com.example.editor")
+    team = editor.manifest.team
+    var vault = try Vault.throwAway(in: store)
+    try vault.transaction { transaction in
+      for app in [editor, viewer, stranger] { _ = try transaction.install(app, at: .test) }
+    }
+  }
+
+  func keychain(_ app: SignedManifest) throws -> Keychain { try Keychain(Vault.openThrowAway(store), as: .app(app)) }
+  var owner: Keychain { get throws { try Keychain(Vault.openThrowAway(store), as: .owner) } }
+}
+
+@Suite struct KeychainTests {
+  let teams: Teams
+  let item = Item(service: "mail", account: "ada")
+
+  init() throws { teams = try Teams() }
+
+  static func code<Result: ~Copyable>(_ body: () throws -> Result) -> KeychainError.Code? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return (error as? KeychainError)?.code
+    }
+  }
+
+  static func text(_ secret: borrowing Secret) -> String {
+    String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
+  }
+
+  @Test("D15 apps of one team share an item, and no other app sees it") func sharing() throws {
+    let (editor, viewer, stranger) = (
+      try teams.keychain(teams.editor), try teams.keychain(teams.viewer), try teams.keychain(teams.stranger)
+    )
+    let reference = try editor.add(item, secret: Secret(testing: "one"))
+    #expect(reference.group.name == "\(teams.team).shared")
+    #expect(try viewer.item(KeychainQuery(service: "mail", account: "ada")).reference == reference)
+    #expect(try Self.text(viewer.secret(of: reference)) == "one")
+    try viewer.update(reference, secret: Secret(testing: "two"))
+    #expect(try Self.text(editor.secret(of: reference)) == "two")
+
+    #expect(try stranger.items().isEmpty)
+    #expect(try stranger.items(KeychainQuery(service: "mail", account: "ada")).isEmpty)
+    let group = reference.group
+    #expect(Self.code { try stranger.items(KeychainQuery(group: group)) } == .missingEntitlement)
+    #expect(Self.code { try stranger.items(KeychainQuery(service: "mail", account: "ada", group: group)) } == .missingEntitlement)
+    #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
+    #expect(Self.code { try stranger.update(reference) { $0.label = "mine" } } == .missingEntitlement)
+    #expect(Self.code { try stranger.update(reference, secret: Secret(testing: "x")) } == .missingEntitlement)
+    #expect(Self.code { try stranger.remove(reference) } == .missingEntitlement)
+    #expect(
+      Self.code { try stranger.move(reference, to: AccessGroup(stranger.entitlements.groups[0].group.name)) }
+        == .missingEntitlement)
+    #expect(Self.code { try stranger.add(item, secret: Secret(testing: "x"), group: group) } == .missingEntitlement)
+    #expect(try Self.text(editor.secret(of: reference)) == "two")
+  }
+
+  @Test func aGroupOfItsOwnIsSeenByOneApp() throws {
+    let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
+    let own = try AccessGroup(teams.editor.manifest.applicationIdentifier)
+    let reference = try editor.add(item, secret: Secret(testing: "own"), group: own)
+    #expect(Self.code { try viewer.secret(of: reference) } == .missingEntitlement)
+    #expect(try viewer.items().isEmpty)
+    // Where the app says so, the item goes to where others see it. What is not its own it cannot move there.
+    let moved = try editor.move(reference, to: AccessGroup("\(teams.team).shared"))
+    #expect(try Self.text(viewer.secret(of: moved)) == "own")
+    #expect(Self.code { try viewer.move(moved, to: own) } == .missingEntitlement)
+    #expect(Self.code { try editor.secret(of: reference) } == .notFound)
+  }
+
+  @Test("D15 items outlive the app, and are there again when it is installed again") func removal() throws {
+    let editor = try teams.keychain(teams.editor)
+    let reference = try editor.add(item, secret: Secret(testing: "kept"))
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.markRemoved(teams.editor.manifest.applicationIdentifier, at: .test) }
+    // Also one that was open when the app was removed.
+    #expect(Self.code { try editor.secret(of: reference) } == .appNotInstalled)
+    #expect(Self.code { try editor.items() } == .appNotInstalled)
+    #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .appNotInstalled)
+    #expect(Self.code { try teams.keychain(teams.editor) } == .appNotInstalled)
+    _ = try vault.transaction { try $0.install(teams.editor, at: .test) }
+    #expect(try Self.text(teams.keychain(teams.editor).secret(of: reference)) == "kept")
+  }
+
+  @Test func aGrantGivesWhatItSaysAndCanBeTakenBack() throws {
+    let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
+    let reference = try editor.add(item, secret: Secret(testing: "one"))
+    let application = teams.stranger.manifest.applicationIdentifier
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.put(Grant(to: application, reference.group, [.list], at: .test)) }
+    #expect(try stranger.items().map(\.reference) == [reference])
+    #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
+    #expect(Self.code { try stranger.remove(reference) } == .missingEntitlement)
+    try vault.transaction { try $0.put(Grant(to: application, reference.group, [.list, .read], at: .test)) }
+    #expect(try Self.text(stranger.secret(of: reference)) == "one")
+    #expect(Self.code { try stranger.update(reference) { $0.label = "x" } } == .missingEntitlement)
+    try vault.transaction { try $0.removeGrant(to: application, reference.group) }
+    #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
+  }
+
+  @Test func searchesFindWhatTheySay() throws {
+    let owner = try teams.owner
+    let other = try AccessGroup("other")
+    let one = try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "1"))
+    let two = try owner.add(Item(service: "mail", account: "bob"), secret: Secret(testing: "2"))
+    let three = try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "3"), group: other)
+    let nameless = try owner.add(Item(service: "mail", account: ""), secret: Secret(testing: "4"))
+    var note = Item(.note)
+    note["title"] = "mail"
+    note.label = "L"
+    let four = try owner.add(note, secret: Secret(testing: "5"))
+    func found(_ query: KeychainQuery) throws -> Set<Reference> { Set(try owner.items(query).map(\.reference)) }
+    #expect(try found(KeychainQuery()) == [one, two, three, nameless, four])
+    #expect(try found(KeychainQuery(service: "mail", account: "ada")) == [one, three])
+    #expect(try found(KeychainQuery(service: "mail", account: "ada", group: other)) == [three])
+    #expect(try found(KeychainQuery(service: "mail")) == [one, two, three, nameless])
+    #expect(try found(KeychainQuery(service: "mail", account: "")) == [nameless])
+    #expect(try found(KeychainQuery(service: nil, account: "ada")) == [one, three])
+    #expect(try found(KeychainQuery(.note)) == [four])
+    var labelled = KeychainQuery()
+    labelled["label"] = "L"
+    #expect(try found(labelled) == [four])
+    #expect(try found(KeychainQuery(service: "none")).isEmpty)
+    #expect(Self.code { try owner.item(KeychainQuery(service: "mail")) } == .duplicate)
+    #expect(Self.code { try owner.item(KeychainQuery(service: "none")) } == .notFound)
+    #expect(Self.code { try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "1")) } == .duplicate)
+  }
+
+  @Test func aLockedKeychainSaysSo() throws {
+    let editor = try teams.keychain(teams.editor)
+    let reference = try editor.add(item, secret: Secret(testing: "one"))
+    editor.lock()
+    #expect(editor.isLocked)
+    #expect(Self.code { try editor.items() } == .locked)
+    #expect(Self.code { try editor.secret(of: reference) } == .locked)
+    #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .locked)
+    #expect(Self.code { try editor.remove(reference) } == .locked)
+    #expect(Self.code { try editor.entitlements } == .locked)
+    editor.lock()
+  }
+
+  @Test func groupsThatATestNames() throws {
+    let (a, b) = (try AccessGroup("a"), try AccessGroup("b"))
+    let keychain = try Keychain(Vault.throwAway(), as: .groups([a, b]))
+    #expect(try keychain.add(item, secret: Secret(testing: "1")).group == a)
+    #expect(try keychain.add(item, secret: Secret(testing: "2"), group: b).group == b)
+    #expect(try keychain.items(KeychainQuery(service: "mail", account: "ada")).map(\.reference.group) == [a, b])
+    #expect(Self.code { try keychain.add(item, secret: Secret(testing: "3"), group: .standard) } == .missingEntitlement)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func threadsTakeTurns() async throws {
+    let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for thread in 0..<8 {
+        group.addTask {
+          for number in 0..<25 {
+            let item = Item(service: "\(thread)", account: "\(number)")
+            let reference = try keychain.add(item, secret: Secret(testing: "\(thread).\(number)"))
+            #expect(try Self.text(keychain.secret(of: reference)) == "\(thread).\(number)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try keychain.items().count == 200)
+  }
+}
+
+@Suite struct KeychainFileTests {
+  let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-keychain-\(UUID())")
+  var path: String { directory.appending(path: "vault.coffer").path }
+
+  func make() throws {
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    _ = try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test)
+  }
+
+  @Test func aFileIsOpenedLockedAndOpenedAgain() throws {
+    try make()
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let keychain = try Keychain.open(at: path, with: .throwAway(), as: .owner)
+    let reference = try keychain.add(Item(service: "s", account: "a"), secret: Secret(testing: "kept"))
+    keychain.lock()
+    #expect(KeychainTests.code { try keychain.secret(of: reference) } == .locked)
+    let wrong = try Secret(testing: [UInt8](repeating: 9, count: 64))
+    let other = try Credential.keyFile(wrong)
+    #expect(KeychainTests.code { try keychain.unlock(at: path, with: other) } == .wrongCredential)
+    #expect(keychain.isLocked)
+    try keychain.unlock(at: path, with: .throwAway())
+    #expect(try KeychainTests.text(keychain.secret(of: reference)) == "kept")
+    #expect(KeychainTests.code { try Keychain.open(at: path, with: other, as: .owner) } == .wrongCredential)
+  }
+
+  @Test func whatIsNoVaultIsSaid() throws {
+    try make()
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let credential = try Credential.throwAway()
+    #expect(KeychainTests.code { try Keychain.open(at: directory.path + "/none", with: credential, as: .owner) } == .noVault)
+    try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: path))
+    unsafe chmod(path, 0o600)
+    #expect(KeychainTests.code { try Keychain.open(at: path, with: credential, as: .owner) } == .integrity)
+    let app = try Teams.signed(1, "com.example.none")
+    try? FileManager.default.removeItem(at: directory)
+    try make()
+    #expect(KeychainTests.code { try Keychain.open(at: path, with: credential, as: .app(app)) } == .appNotInstalled)
+  }
+
+  /// Two keychains over one file, as in two processes.
+  @Test func othersSeeTheChangeAtOnce() throws {
+    try make()
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let (one, two) = (
+      try Keychain.open(at: path, with: .throwAway(), as: .owner), try Keychain.open(at: path, with: .throwAway(), as: .owner)
+    )
+    let reference = try one.add(Item(service: "s", account: "a"), secret: Secret(testing: "1"))
+    #expect(try KeychainTests.text(two.secret(of: reference)) == "1")
+    try two.remove(reference)
+    #expect(KeychainTests.code { try one.secret(of: reference) } == .notFound)
+  }
+}
