@@ -57,5 +57,11 @@ enum Diagnostics {
     log("\(error.code.name): \(error.detail)")
   }
 
+  static func notReadable(_ key: String, _ type: Any.Type) {
+    log("the value of \(key) is no \(type): it is left as it is, and the initial value is used")
+  }
+
+  static func notStorable(_ key: String, _ error: any Error) { log("no value was stored for \(key): \(error)") }
+
   private static func log(_ message: String) { say { logger.error("\(message)") } }
 }

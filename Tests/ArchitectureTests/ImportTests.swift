@@ -8,7 +8,7 @@ import Testing
     ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/PropertyLists", []),
     ("Sources/Preferences", ["PropertyLists", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Synchronization", "Logging"]),
+    ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Observation", "Synchronization", "Logging"]),
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     (
