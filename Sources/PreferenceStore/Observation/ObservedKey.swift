@@ -17,6 +17,8 @@ final class ObservedKey: Observable, Sendable {
     var told: (thread: pthread_t, value: PropertyListValue?)?
     /// What is being written by those who have announced it.
     var announced: [PropertyListValue?] = []
+    /// Who is telling the readers at this moment, and whether they have to be told once more after that.
+    var tellers: [pthread_t: Bool] = [:]
     var next = 0
     var owners: [(id: Int, owner: any SettingOwner)] = []
     /// What was reported to be of another type, for each type.
@@ -90,10 +92,23 @@ final class ObservedKey: Observable, Sendable {
     state.withLock { $0.told = nil }
   }
 
+  /// `Observation` goes on telling a reader that sets the value while it is told: that is put off until all have been told.
   private func tellReaders() {
-    // Before: who reads again meanwhile waits for the next one.
-    isAwaited.store(false, ordering: .relaxed)
-    registrar.withMutation(of: self, keyPath: \.value) {}
+    let thread = pthread_self()
+    let isFirst = state.withLock { state in
+      defer { state.tellers[thread] = state.tellers[thread] != nil }
+      return state.tellers[thread] == nil
+    }
+    guard isFirst else { return }
+    repeat {
+      // Before: who reads again meanwhile waits for the next one.
+      isAwaited.store(false, ordering: .relaxed)
+      registrar.withMutation(of: self, keyPath: \.value) {}
+    } while state.withLock { state in
+      let isAgain = state.tellers[thread] == true
+      state.tellers[thread] = isAgain ? false : nil
+      return isAgain
+    }
   }
 
   // MARK: Owners

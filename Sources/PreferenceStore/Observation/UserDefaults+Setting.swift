@@ -55,3 +55,8 @@ extension SearchList {
     return nil
   }
 }
+
+extension UserDefaults {
+  /// How many keys have readers, or may have some.
+  package var observedKeyCount: Int { observedKeys.count }
+}

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Preferences
 public import PropertyLists
 
 /// Stored as its raw value.
@@ -48,7 +49,7 @@ enum PropertyListCoding {
     encoder.outputFormat = .binary
     let bytes = try encoder.encode([value])
     guard case .array(let elements) = try PropertyList.read(Array(bytes)).value, let stored = elements.first else {
-      throw UnstorableValue(reason: "\(type(of: value)) encodes to no property list")
+      throw PreferenceError(.notAPropertyList, "\(type(of: value))")
     }
     return stored
   }

@@ -26,11 +26,6 @@ extension Storable {
   public init?(argumentValue: PropertyListValue) { self.init(storedValue: argumentValue) }
 }
 
-/// Why a value could not be stored.
-struct UnstorableValue: Error {
-  let reason: String
-}
-
 /// Numbers are read as `as?` converts an `NSNumber`: where nothing is lost. So a program may read `1`, written by a person, as `true`
 /// or as `1.0`.
 extension Bool: Storable {
