@@ -41,8 +41,12 @@ extension UserDefaults {
   }
 
   func post(_ change: SearchListChange) {
-    NotificationCenter.default.post(
+    unsafe NotificationCenter.default.post(
       name: Self.didChangeNotification, object: self,
-      userInfo: [Self.changedKeysKey: change.keys, Self.isExternalKey: change.origin == .otherProcess])
+      userInfo: [Self.changedKeys: change.keys, Self.isExternal: change.origin == .otherProcess])
   }
+
+  // To box them for each change would take as long as all the rest of the dictionary.
+  nonisolated(unsafe) private static let changedKeys = AnyHashable(changedKeysKey)
+  nonisolated(unsafe) private static let isExternal = AnyHashable(isExternalKey)
 }

@@ -54,7 +54,7 @@ public struct PropertyListDictionary: Sendable, Equatable {
     public static func == (left: Key, right: Key) -> Bool {
       left.digest == right.digest && TextBytes.areEqual(left.name, right.name)
     }
-    public static func < (left: Key, right: Key) -> Bool { left.name.utf8.lexicographicallyPrecedes(right.name.utf8) }
+    public static func < (left: Key, right: Key) -> Bool { TextBytes.precedes(left.name, right.name) }
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
   }
 

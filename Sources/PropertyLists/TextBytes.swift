@@ -28,6 +28,31 @@ public enum TextBytes {
     return true
   }
 
+  /// Whether the bytes of the one come before those of the other.
+  public static func precedes(_ left: String, _ right: String) -> Bool {
+    unsafe left.utf8.withContiguousStorageIfAvailable { left in
+      unsafe right.utf8.withContiguousStorageIfAvailable { right in
+        unsafe precedes(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+      }
+    }.flatMap { $0 } ?? left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+
+  private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    let count = min(left.count, right.count)
+    var offset = 0
+    while offset + 8 <= count {
+      let one = unsafe UInt64(bigEndian: left.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      let other = unsafe UInt64(bigEndian: right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      guard one == other else { return one < other }
+      offset += 8
+    }
+    while offset < count {
+      guard unsafe left[offset] == right[offset] else { return unsafe left[offset] < right[offset] }
+      offset += 1
+    }
+    return left.count < right.count
+  }
+
   /// Of equal texts equal, within this process. In one pass over the bytes, eight at a time.
   public static func digest(_ text: String) -> UInt64 {
     var text = text

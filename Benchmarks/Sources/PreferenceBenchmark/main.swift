@@ -40,6 +40,7 @@ func rows<Store: Contender & Sendable>(_ type: Store.Type) throws -> [(String, [
   ]
 }
 
+let bare = try BareFile(in: directory)
 let coffer = try rows(Coffer.self)
 let foundation = try rows(FoundationDefaults.self)
 let sqlite = try rows(SQLiteTable.self)
@@ -50,6 +51,9 @@ let latencies = try Children.latencies(1000)
 
 print("In process, release build. \(Machine.description)\n")
 print(table)
+print(
+  "\nA bare flock, pwrite and unlock of a record takes \(format(nanoseconds: bare.write.median)), "
+    + "with fdatasync \(format(nanoseconds: bare.durable.median)).")
 print(
   "\nUntil an observer in another process is told: p50 \(format(nanoseconds: latencies.median)), "
     + "p99 \(format(nanoseconds: latencies.percentile(0.99))).")

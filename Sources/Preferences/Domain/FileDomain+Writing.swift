@@ -8,8 +8,9 @@ extension FileDomain {
     try Self.check(key, value)
     let key = PropertyListDictionary.Key(key)
     // What is so already at this moment need not be made so.
-    if isSaved(value, forKey: key) { return }
-    try change { state in state.entry(key, value).map { [$0] } ?? [] }
+    let (isSaved, hasUnsaved) = withState { ($0.isSaved(value, forKey: key), !$0.unsaved.isEmpty) }
+    if isSaved { return }
+    try change(hasUnsaved: hasUnsaved) { state in state.entry(key, value).map { [$0] } ?? [] }
   }
 
   /// Sets and removes several values at once: others see all of it or nothing.
@@ -70,10 +71,10 @@ extension FileDomain {
   }
 
   private func change(
-    _ entries: (inout DomainState) throws(PreferenceError) -> [JournalRecord.Entry]
+    hasUnsaved: Bool? = nil, _ entries: (inout DomainState) throws(PreferenceError) -> [JournalRecord.Entry]
   ) throws(PreferenceError) {
     // Where the files could not be written a moment ago nobody waits for them again.
-    try edit(timeout: hasUnsaved ? 0 : options.timeout) { state, _ throws(PreferenceError) in
+    try edit(timeout: hasUnsaved ?? self.hasUnsaved ? 0 : options.timeout) { state, _ throws(PreferenceError) in
       let entries = try entries(&state)
       try state.checkSize(entries)
       return entries
@@ -94,6 +95,12 @@ extension FileDomain {
 }
 
 extension DomainState {
+  /// Whether nothing would be written.
+  mutating func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
+    fetch(key)
+    return problem == nil && unsaved.isEmpty && image.values[key] == value
+  }
+
   /// Whether it is in the journal as this process knows it.
   func holds(_ entry: JournalRecord.Entry) -> Bool {
     switch entry {

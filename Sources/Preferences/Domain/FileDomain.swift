@@ -178,13 +178,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return try result.get()
   }
 
-  func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
-    withState { state in
-      state.fetch(key)
-      return state.problem == nil && state.unsaved.isEmpty && state.image.values[key] == value
-    }
-  }
-
   /// For the end of the process: another thread may hold a lock, and never give it back. In a process that was forked off there is none.
   func isFree(within milliseconds: UInt64) -> Bool {
     let deadline = Deadline(milliseconds: milliseconds)

@@ -48,9 +48,9 @@ struct JournalImage {
   /// Everything that is right in `bytes`, which lie at `position` of the journal.
   mutating func read(_ bytes: [UInt8], salt: UInt32, _ changes: inout ChangeCollector) {
     let start = position
-    // An entry takes 23 bytes, and mostly as many for key and value.
-    if values.isEmpty, bytes.count > 4096 { values = PropertyListDictionary(minimumCapacity: bytes.count / 48) }
     unsafe bytes.withUnsafeBytes { all in
+      // To grow step by step takes longer than all the rest.
+      if values.isEmpty { values = unsafe PropertyListDictionary(minimumCapacity: JournalScan.recordCount(all)) }
       var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
       while let record = scan.next() {
         // What a newer version has written is left out.
@@ -153,45 +153,6 @@ struct JournalImage {
     var merged = list
     for key in unexported.keys { merged[key] = values[key] }
     return merged
-  }
-}
-
-/// What changed between two moments, each key once. Collects nothing where nobody wants to know.
-struct ChangeCollector {
-  private var first: [PropertyListDictionary.Key: (old: PropertyListValue?, new: PropertyListValue?)] = [:]
-  private var order: [PropertyListDictionary.Key] = []
-  private let isWanted: Bool
-
-  init(isWanted: Bool) { self.isWanted = isWanted }
-
-  mutating func note(_ key: PropertyListDictionary.Key, old: PropertyListValue?, new: PropertyListValue?) {
-    guard isWanted else { return }
-    if let known = first[key] {
-      first[key] = (known.old, new)
-    } else {
-      first[key] = (old, new)
-      order.append(key)
-    }
-  }
-
-  mutating func note(from old: PropertyListDictionary, to new: PropertyListDictionary) {
-    guard isWanted else { return }
-    for (key, value) in old.entries where new[key] != value { note(key, old: value, new: new[key]) }
-    for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
-  }
-
-  var isEmpty: Bool { order.isEmpty }
-
-  /// In the order in which they were first changed. Those that are what they were are no change.
-  mutating func take() -> [PreferenceChange.Key] {
-    defer {
-      first = [:]
-      order = []
-    }
-    return order.compactMap { key in
-      guard let change = first[key], change.old != change.new else { return nil }
-      return PreferenceChange.Key(key.name, old: change.old, new: change.new)
-    }
   }
 }
 

@@ -77,6 +77,14 @@ import PropertyLists
     return nil
   }
 
+  /// How many records there seem to be, by their lengths alone. At most one for the least that a record takes.
+  static func recordCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var reader = unsafe ByteReader(bytes, 0..<bytes.count)
+    var count = 0
+    while let length = reader.number(UInt32.self), length >= 8, reader.skip(Int(length) + 4) { count += 1 }
+    return count
+  }
+
   /// Whether a record is made of entries. Where it is not, though its checksum is right, a newer version has written it.
   func isValid(_ record: Record) -> Bool {
     var reader = unsafe ByteReader(bytes, record.entries)
