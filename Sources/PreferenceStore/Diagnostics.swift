@@ -61,6 +61,10 @@ enum Diagnostics {
     log("the value of \(key) is no \(type): it is left as it is, and the initial value is used")
   }
 
+  static func notMigrated(_ key: String, to type: Any.Type) {
+    log("the value of \(key) was not converted to \(type): it is left as it is")
+  }
+
   /// Without the value, which is nobody's business.
   static func notStorable(_ key: String, _ error: any Error) {
     let reason =
