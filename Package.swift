@@ -10,11 +10,13 @@ let package = Package(
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
     .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
+    .library(name: "PreferenceStoreCombine", targets: ["PreferenceStoreCombine"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
     // C
@@ -30,6 +32,10 @@ let package = Package(
     .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
     .target(
       name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
+    // Built only for who asks for it: nobody else links OpenCombine.
+    .target(
+      name: "PreferenceStoreCombine",
+      dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -58,6 +64,7 @@ let package = Package(
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
+    .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
@@ -84,6 +91,7 @@ if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
     "CSodium", "CLinux", "VaultCore", "CofferTesting", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
     "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests", "SearchListTests",
+    "PreferenceStoreCombine", "PreferenceStoreCombineTests",
   ]
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }

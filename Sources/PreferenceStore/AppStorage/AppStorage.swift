@@ -27,6 +27,11 @@ public struct AppStorage<Value>: DynamicProperty {
   public var projectedValue: Binding<Value> { location.binding }
 }
 
+extension AppStorage: SettingProperty {
+  package var owner: (any SettingOwner)? { location.owner }
+  package func setOwner(_ owner: any SettingOwner) { location.setOwner(owner) }
+}
+
 extension AppStorage: Sendable where Value: Sendable {}
 
 extension StorageLocation {

@@ -77,7 +77,7 @@ extension StorageLocation where Value: Sendable {
   }
 }
 
-extension StorageLocation: SettingProperty {
+extension StorageLocation {
   var owner: (any SettingOwner)? { state.withLock { $0.owner } }
 
   func setOwner(_ owner: any SettingOwner) {

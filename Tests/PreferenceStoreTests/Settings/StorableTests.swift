@@ -6,12 +6,6 @@ import Testing
 import class PreferenceStore.UserDefaults
 
 @Suite struct StorableTests {
-  /// What a program that starts anew reads, in Foundation's types.
-  private static func stored(_ fixture: StoreFixture, _ key: String) throws -> Any? {
-    let name = try fixture.name
-    return try StoreFixture(root: fixture.root).lists.domain(name).values()[key].map { "\($0)" }
-  }
-
   private static func roundTrip<Value: Storable & Equatable>(_ value: Value, _ other: Value) throws {
     let fixture = try StoreFixture()
     let store = try fixture.standard
