@@ -65,6 +65,10 @@ let package = Package(
     .testTarget(
       name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
     .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
+    .testTarget(
+      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"],
+      // Code as it was written for SwiftUI, when there was no other mode.
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
@@ -91,13 +95,13 @@ if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
     "CSodium", "CLinux", "VaultCore", "CofferTesting", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
     "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests", "SearchListTests",
-    "PreferenceStoreCombine", "PreferenceStoreCombineTests",
+    "PreferenceStoreCombine", "PreferenceStoreCombineTests", "ArticleTests",
   ]
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }
 }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "ArticleTests" {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
       .strictMemorySafety(),
