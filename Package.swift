@@ -47,6 +47,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
+    // Examples
+    .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
     // Tests
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
@@ -82,7 +84,7 @@ let package = Package(
       name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
-      name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      name: "CLITests", dependencies: ["CofferCLI", "LiveSettings", "PropertyLists", "Preferences", "VaultCore", "Storage"],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "Storage", "VaultCore"]),
