@@ -103,7 +103,10 @@ import class PreferenceStore.UserDefaults
       #expect(Controls.texts(in: view) == ["fatbobman"])
       #expect(Configuration.age.wrappedValue == 12)
       let counts = invalidations(
-        view, [{ Controls.press("Change", in: other) }, { store.set("Ada", forKey: "name") }, { Configuration.age.wrappedValue = 1 }])
+        view,
+        [
+          { Controls.press("Change", in: other) }, { store.set("Ada", forKey: "name") }, { Configuration.age.wrappedValue = 1 },
+        ])
       #expect(counts == [1, 1, 0])
       #expect(Controls.texts(in: other) == ["Ada"])
       Configuration.name.projectedValue.wrappedValue = "Grace"
@@ -146,7 +149,8 @@ import class PreferenceStore.UserDefaults
       settings.setting49 = .d
       settings.setting48 += "!"
       #expect(count.value == 3)
-      #expect(store.dictionaryRepresentation().keys.filter { $0.hasPrefix("setting") }.sorted() == ["setting0", "setting48", "setting49"])
+      let stored = store.dictionaryRepresentation().keys.filter { $0.hasPrefix("setting") }
+      #expect(Set(stored) == ["setting0", "setting48", "setting49"])
       subscription.cancel()
     }
   }

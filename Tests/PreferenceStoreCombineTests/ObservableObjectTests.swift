@@ -101,7 +101,9 @@ final class Heard: Sendable {
       let employee = Employee()
       let heard = Heard()
       #expect(employee.objectWillChange === employee.objectWillChange)
-      let subscription = employee.objectWillChange.sink { heard.add("\(employee.name) \(employee.isBusy) \(employee.title ?? "-")") }
+      let subscription = employee.objectWillChange.sink {
+        heard.add("\(employee.name) \(employee.isBusy) \(employee.title ?? "-")")
+      }
       employee.isBusy = true
       employee.title = "Dr."
       employee.name = "Ada"

@@ -6,6 +6,7 @@ import class PreferenceStore.UserDefaults
 
 // Programs of today say that they add conformances to types of others.
 
+// swift-format-ignore: AvoidRetroactiveConformances
 extension Date: @retroactive RawRepresentable {
   public init?(rawValue: String) {
     guard let seconds = Double(rawValue) else { return nil }
@@ -14,6 +15,7 @@ extension Date: @retroactive RawRepresentable {
   public var rawValue: String { "\(timeIntervalSinceReferenceDate)" }
 }
 
+// swift-format-ignore: AvoidRetroactiveConformances
 extension Set: @retroactive RawRepresentable where Element == Int {
   public init?(rawValue: Int) { self = [rawValue] }
   public var rawValue: Int { reduce(0, +) }

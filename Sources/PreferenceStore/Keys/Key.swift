@@ -31,7 +31,5 @@ extension Key {
 
 /// The settings of a program: extend it with a property for each key, and name them by their key paths.
 public struct SettingKeys: Sendable {
-  init() {}
-
   static func key<Value>(_ path: KeyPath<SettingKeys, Key<Value>>) -> Key<Value> { SettingKeys()[keyPath: path] }
 }

@@ -48,7 +48,13 @@ import class PreferenceStore.UserDefaults
     let store = try StoreFixture().standard
     let storage = AppStorage(wrappedValue: 1, "n", store: store)
     let seen = Recorder<Int>()
-    func follow() { withObservationTracking { _ = storage.wrappedValue } onChange: { seen.add(storage.wrappedValue) } }
+    func follow() {
+      withObservationTracking {
+        _ = storage.wrappedValue
+      } onChange: {
+        seen.add(storage.wrappedValue)
+      }
+    }
     follow()
     storage.wrappedValue = 2
     #expect(storage.wrappedValue == 2)
@@ -100,7 +106,8 @@ import class PreferenceStore.UserDefaults
   @Test("observers that set values, this one and others, come to an end")
   func noDeadlock() throws {
     let store = try StoreFixture().standard
-    let (first, second) = (AppStorage(wrappedValue: 0, "first", store: store), AppStorage(wrappedValue: 0, "second", store: store))
+    let first = AppStorage(wrappedValue: 0, "first", store: store)
+    let second = AppStorage(wrappedValue: 0, "second", store: store)
     let observations = [
       store.observe("first") { _ in second.wrappedValue = min(first.wrappedValue, 20) },
       store.observe("second") { _ in first.wrappedValue = min(second.wrappedValue + 1, 20) },
