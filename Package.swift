@@ -87,7 +87,8 @@ let package = Package(
       name: "CLITests", dependencies: ["CofferCLI", "LiveSettings", "PropertyLists", "Preferences", "VaultCore", "Storage"],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "Storage", "VaultCore"]),
+      name: "DocumentationTests",
+      dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
