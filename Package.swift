@@ -74,7 +74,7 @@ let package = Package(
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
-    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
+    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "StorageProbe", "VaultCore", "CSQLite"]),

@@ -4,24 +4,25 @@ internal import PropertyLists
 extension UserDefaults {
   /// What is stored under the key, or its default, where there is nothing or something of another type; that is left as it is and
   /// reported. Setting nil, where the type has it, removes. Reading here is no dependency for Swift's `Observation`: `@Default` is.
-  public subscript<Value>(key: Key<Value>) -> Value {
-    get {
-      list.read(storedValue(forKey: key.name), forKey: key.name, as: key.form) { _ in
-        Diagnostics.notReadable(key.name, Value.self)
-      } ?? key.defaultValue
-    }
-    set {
-      do {
-        setStoredValue(try key.form.store(newValue), forKey: key.name)
-      } catch {
-        Diagnostics.notStorable(key.name, error)
-      }
-    }
+  public subscript<Value>(path: KeyPath<SettingKeys, Key<Value>>) -> Value {
+    get { value(of: SettingKeys.key(path)) }
+    set { set(newValue, for: SettingKeys.key(path)) }
   }
 
-  public subscript<Value>(path: KeyPath<SettingKeys, Key<Value>>) -> Value {
-    get { self[SettingKeys.key(path)] }
-    set { self[SettingKeys.key(path)] = newValue }
+  /// As the subscript, for a key that is in no `SettingKeys`. (As a subscript too, it would spoil what the compiler says of a key path
+  /// that is misspelt.)
+  public func value<Value>(of key: Key<Value>) -> Value {
+    list.read(storedValue(forKey: key.name), forKey: key.name, as: key.form) { _ in
+      Diagnostics.notReadable(key.name, Value.self)
+    } ?? key.defaultValue
+  }
+
+  public func set<Value>(_ value: Value, for key: Key<Value>) {
+    do {
+      setStoredValue(try key.form.store(value), forKey: key.name)
+    } catch {
+      Diagnostics.notStorable(key.name, error)
+    }
   }
 
   /// Removes what this program has stored, so that what other domains say shows again, or else the default.

@@ -41,7 +41,10 @@ extension SettingKeys {
     #expect(store[\.volume] == 0.8)
     #expect(store.string(forKey: "volume") == "loud")
     let count = Key("count", default: 3)
-    #expect(store[count] == 3)
+    #expect(store.value(of: count) == 3)
+    store.set(4, for: count)
+    #expect(store.integer(forKey: "count") == 4)
+    store.reset(count)
     #expect(AppStorage(count, store: store).wrappedValue == 3)
     #expect(AppStorage(\.recent, store: store).wrappedValue == ["Goldberg Variations"])
   }
