@@ -91,7 +91,7 @@ import class PreferenceStore.UserDefaults
     let probe = try Probe()
     _ = try probe.run("set", "standard", "text", "k")
     let (output, errors, _) = try probe.run("wrap", "standard", "k")
-    #expect(output == "7 7 7")
+    #expect(output == "7 7 7 7 7 7")
     #expect(errors.components(separatedBy: "the value of k is no Int").count == 2, "\(errors)")
     #expect(!errors.contains("text"))
     #expect(try probe.run("get", "standard", "k").output == "String text")

@@ -48,7 +48,7 @@ final class StorageLocation<Value> {
       key.access()
       let stored = key.toldValue() ?? use.store.storedValue(forKey: name)
       return use.store.list.read(stored, forKey: name, as: form) { stored in
-        if key.isNews(stored, as: Value.self) { Diagnostics.notReadable(name, Value.self) }
+        use.store.observedKeys.report(stored, forKey: name, isNo: Value.self)
       } ?? initialValue
     }
     set {

@@ -12,8 +12,8 @@ extension UserDefaults {
   /// As the subscript, for a key that is in no `SettingKeys`. (As a subscript too, it would spoil what the compiler says of a key path
   /// that is misspelt.)
   public func value<Value>(of key: Key<Value>) -> Value {
-    list.read(storedValue(forKey: key.name), forKey: key.name, as: key.form) { _ in
-      Diagnostics.notReadable(key.name, Value.self)
+    list.read(storedValue(forKey: key.name), forKey: key.name, as: key.form) { stored in
+      observedKeys.report(stored, forKey: key.name, isNo: Value.self)
     } ?? key.defaultValue
   }
 

@@ -21,8 +21,6 @@ final class ObservedKey: Observable, Sendable {
     var tellers: [pthread_t: Bool] = [:]
     var next = 0
     var owners: [(id: Int, owner: any SettingOwner)] = []
-    /// What was reported to be of another type, for each type.
-    var reported: [ObjectIdentifier: PropertyListValue] = [:]
   }
 
   let name: String
@@ -128,17 +126,6 @@ final class ObservedKey: Observable, Sendable {
     var told = Set<ObjectIdentifier>()
     for entry in state.withLock({ $0.owners }) where told.insert(ObjectIdentifier(entry.owner)).inserted {
       entry.owner.settingWillChange()
-    }
-  }
-
-  // MARK: Reporting
-
-  /// Whether it has not been said of this value and type already.
-  func isNews(_ stored: PropertyListValue, as type: Any.Type) -> Bool {
-    state.withLock { state in
-      if state.reported[ObjectIdentifier(type)] == stored { return false }
-      state.reported[ObjectIdentifier(type)] = stored
-      return true
     }
   }
 }

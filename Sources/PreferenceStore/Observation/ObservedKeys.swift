@@ -23,6 +23,13 @@ final class ObservedKeys: Sendable {
   }
 
   private let entries = Mutex(Entries())
+  /// What was reported to be of another type.
+  private let reported = Mutex<[ReportedType: PropertyListValue]>([:])
+
+  private struct ReportedType: Hashable {
+    let key: PropertyListDictionary.Key
+    let type: ObjectIdentifier
+  }
 
   var count: Int { entries.withLock { $0.all.count } }
 
@@ -43,6 +50,13 @@ final class ObservedKeys: Sendable {
     }
     if !isNew { observation.cancel() }
     return ObservedKeyUse(key, self)
+  }
+
+  /// Says in the log that the value is of another type, where that has not been said of it already.
+  func report(_ stored: PropertyListValue, forKey name: String, isNo type: Any.Type) {
+    let id = ReportedType(key: PropertyListDictionary.Key(name), type: ObjectIdentifier(type))
+    let isNews = reported.withLock { $0.updateValue(stored, forKey: id) != stored }
+    if isNews { Diagnostics.notReadable(name, type) }
   }
 
   fileprivate func end(_ key: ObservedKey) {

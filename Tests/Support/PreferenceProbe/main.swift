@@ -85,8 +85,9 @@ case "write":
   say("done")
 case "wrap":
   // What a wrapper of this program reads, several times.
-  let storage = AppStorage(wrappedValue: 7, next(), store: store)
-  say((0..<3).map { _ in "\(storage.wrappedValue)" }.joined(separator: " "))
+  let key = Key(next(), default: 7)
+  let storage = AppStorage(key, store: store)
+  say((0..<3).map { _ in "\(storage.wrappedValue) \(store.value(of: key))" }.joined(separator: " "))
 default:
   exit(2)
 }
