@@ -89,10 +89,15 @@ extension StorageLocation {
   }
 }
 
-/// A store, and what the readers of the key in it share.
-private struct StoreUse: Sendable {
+/// A store, and what the readers of the key in it share. A class, so that a reader counts one reference, and not one for each part.
+private final class StoreUse: Sendable {
   let store: UserDefaults
   let observed: ObservedKeyUse
+
+  init(store: UserDefaults, observed: ObservedKeyUse) {
+    self.store = store
+    self.observed = observed
+  }
 }
 
 private struct LocationState: Sendable {

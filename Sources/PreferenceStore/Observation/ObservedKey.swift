@@ -34,12 +34,14 @@ final class ObservedKey: Observable, Sendable {
 
   /// Stands for the value where Swift's `Observation` wants a key path.
   private var value: Void { () }
+  /// Made once: an expression would look it up at each read.
+  private static let path: any KeyPath<ObservedKey, Void> & Sendable = \ObservedKey.value
 
   /// To be called by whoever reads the value, before that.
   @inline(__always)
   func access() {
     if !isAwaited.load(ordering: .relaxed) { isAwaited.store(true, ordering: .relaxed) }
-    registrar.access(self, keyPath: \.value)
+    registrar.access(self, keyPath: Self.path)
   }
 
   var mayBeAwaited: Bool { isAwaited.load(ordering: .relaxed) }
