@@ -28,6 +28,8 @@ final class StorageLocation<Value> {
   }
 
   private func use() -> StoreUse {
+    // Of a store that was named there is one use. Asking which is the default takes longer than reading.
+    if store != nil, let use = state.withLock({ $0.use }) { return use }
     let store = currentStore
     if let use = state.withLock({ $0.use }), use.store === store { return use }
     let use = StoreUse(store: store, observed: store.observedKeys.use(name, of: store.list))
@@ -46,8 +48,8 @@ final class StorageLocation<Value> {
       let use = use()
       let key = use.observed.key
       key.access()
-      let stored = key.toldValue() ?? use.store.storedValue(forKey: name)
-      return use.store.list.read(stored, forKey: name, as: form) { stored in
+      let stored = key.toldValue() ?? use.storedValue(forKey: name)
+      return use.list.read(stored, forKey: name, as: form) { stored in
         use.store.observedKeys.report(stored, forKey: name, isNo: Value.self)
       } ?? initialValue
     }
@@ -92,11 +94,21 @@ extension StorageLocation {
 /// A store, and what the readers of the key in it share. A class, so that a reader counts one reference, and not one for each part.
 private final class StoreUse: Sendable {
   let store: UserDefaults
+  let list: SearchList
   let observed: ObservedKeyUse
+  private let isSubclassed: Bool
 
   init(store: UserDefaults, observed: ObservedKeyUse) {
     self.store = store
+    list = store.list
     self.observed = observed
+    isSubclassed = store.isSubclassed
+  }
+
+  /// As the store reads it. Not by way of the store itself, whose references take longer to count: it is observed weakly.
+  @inline(__always)
+  func storedValue(forKey name: String) -> PropertyListValue? {
+    isSubclassed ? store.storedValue(forKey: name) : list.value(forKey: name)
   }
 }
 

@@ -5,7 +5,7 @@ internal import PropertyLists
 /// How `@AppStorage` and typed keys use a store. A subclass that answers and stores in its own way is asked in the way it knows.
 extension UserDefaults {
   @inline(__always)
-  private var isSubclassed: Bool { type(of: self) != UserDefaults.self }
+  var isSubclassed: Bool { type(of: self) != UserDefaults.self }
 
   @inline(__always)
   func storedValue(forKey key: String) -> PropertyListValue? {
