@@ -175,6 +175,19 @@ extension SettingKeys {
     #expect(notifications.count == 1)
   }
 
+  @Test("A17 of programs that seed at the same time, one has seeded, and its value stays")
+  func seededTogether() throws {
+    let fixture = try StoreFixture()
+    let stores = try (0..<4).map { _ in UserDefaults(try StoreFixture(root: fixture.root).lists, try fixture.name) }
+    for round in 0..<200 {
+      let seeded = Recorder<Int>()
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        if (try? stores[thread].seed(["key \(round)": thread])) == ["key \(round)"] { seeded.add(thread) }
+      }
+      #expect(seeded.all == [stores[0].integer(forKey: "key \(round)")])
+    }
+  }
+
   @Test("programs that migrate at the same time lose no value")
   func migratedTogether() throws {
     let fixture = try StoreFixture()

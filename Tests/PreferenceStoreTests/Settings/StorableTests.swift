@@ -147,6 +147,15 @@ import class PreferenceStore.UserDefaults
     #expect(map.wrappedValue == ["a": 1])
   }
 
+  @Test("two keys that a Swift dictionary takes for one are not read as one, which would lose the other")
+  func unicodeForms() {
+    var values = PropertyListDictionary()
+    values["\u{FC}"] = .integer(1)
+    #expect([String: Int](storedValue: .dictionary(values)) == ["\u{FC}": 1])
+    values["u\u{308}"] = .integer(2)
+    #expect([String: Int](storedValue: .dictionary(values)) == nil)
+  }
+
   @Test("a value that cannot be encoded changes nothing")
   func notEncodable() throws {
     struct Refusing: Codable, Storable {
