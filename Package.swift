@@ -26,10 +26,12 @@ let package = Package(
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
-    .target(name: "Storage", dependencies: ["VaultCore", "CSQLite", "CLinux"]),
+    .target(name: "SystemCalls"),
+    .target(name: "AppContainers", dependencies: ["CLinux"]),
+    .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Preferences
     .target(name: "PropertyLists"),
-    .target(name: "Preferences", dependencies: ["PropertyLists", "CLinux"]),
+    .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
       name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
     // Built only for who asks for it: nobody else links OpenCombine.
@@ -74,10 +76,11 @@ let package = Package(
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
+    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "StorageProbe", "VaultCore", "CSQLite"]),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
     .testTarget(
@@ -96,8 +99,10 @@ let package = Package(
 // `make tsan` is about the threads of the preference store: it builds those tests and what they need, which takes a fraction of the time.
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
-    "CSodium", "CLinux", "VaultCore", "CofferTesting", "PropertyLists", "Preferences", "PreferenceStore", "PreferenceWriter",
-    "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests", "PreferenceStoreTests", "SearchListTests",
+    "CSodium", "CLinux", "VaultCore", "CofferTesting", "SystemCalls", "AppContainers", "PropertyLists", "Preferences",
+    "PreferenceStore",
+    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests",
+    "PreferenceStoreTests", "SearchListTests",
     "PreferenceStoreCombine", "PreferenceStoreCombineTests", "ArticleTests",
   ]
   package.products = []

@@ -5,6 +5,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
@@ -67,4 +68,9 @@ static inline int coffer_inotify(void) {
 /// Names the calling thread, for ps(1) and debuggers. At most 15 characters.
 static inline void coffer_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/// Whether the kernel started the program with more rights than its caller has: set-user-ID, set-group-ID, capabilities of the file.
+static inline int coffer_is_elevated(void) {
+  return getauxval(AT_SECURE) != 0;
 }

@@ -18,7 +18,7 @@ enum KeyWords {
   private static let tokens: Set<String> = [
     "token", "tokens", "auth", "credential", "credentials", "bearer", "jwt", "apikey", "apikeys", "accesskey", "secretkey",
     "privatekey", "accesstoken", "authtoken", "refreshtoken", "apitoken", "clientsecret", "sessionkey", "signingkey",
-    "authorization", "seed", "otp", "totp",
+    "authorization", "seed", "otp", "totp", "sessionid", "sessid", "phpsessid", "jsessionid",
   ]
   /// Before the word `key`.
   private static let keys: Set<String> = [
@@ -78,7 +78,11 @@ enum KeyWords {
           return true
         }
       case UInt8(ascii: "s"):
-        if name.holdsIgnoringCase("secret", at: index) || name.holdsIgnoringCase("seed", at: index) { return true }
+        if name.holdsIgnoringCase("secret", at: index) || name.holdsIgnoringCase("seed", at: index)
+          || name.holdsIgnoringCase("sess", at: index)
+        {
+          return true
+        }
       case UInt8(ascii: "t"): if name.holdsIgnoringCase("token", at: index) { return true }
       case UInt8(ascii: "k"): if name.holdsIgnoringCase("key", at: index) { return true }
       case UInt8(ascii: "a"): if name.holdsIgnoringCase("auth", at: index) { return true }
@@ -106,7 +110,8 @@ enum KeyWords {
       neutral.contains($0) || passBefore.contains($0) || $0.utf8.allSatisfy(Alphabet.digits.contains)
     }
     if isPassword(words, at: head) { return isLast ? .anything : .random }
-    if head > 0, harmlessBefore.contains(words[head - 1]) { return .nothing }
+    let first = isSessionIdentifier(words, at: head) ? head - 1 : head
+    if first > 0, harmlessBefore.contains(words[first - 1]) { return .nothing }
     return .random
   }
 
@@ -122,7 +127,13 @@ enum KeyWords {
     let word = words[index]
     if tokens.contains(word) || isPassword(words, at: index) { return true }
     guard index > 0 else { return false }
-    return word == "key" && keys.contains(words[index - 1]) || word == "cookie" && words[index - 1] == "session"
+    return ["key", "keys"].contains(word) && keys.contains(words[index - 1]) || word == "cookie" && words[index - 1] == "session"
+      || isSessionIdentifier(words, at: index)
+  }
+
+  /// Whoever has it is taken for the one who has logged in.
+  private static func isSessionIdentifier(_ words: [String], at index: Int) -> Bool {
+    index > 0 && words[index] == "id" && words[index - 1] == "session"
   }
 
   private static func isPassword(_ words: [String], at index: Int) -> Bool {

@@ -2,12 +2,12 @@
 enum SecretMember {
   private static let longestName = 200
 
-  /// `NAME=VALUE`, up to one of `;`, `&`, `,`, a space or the end. Only what looks drawn by lot, or stands between semicolons: a
-  /// sentence may hold an equals sign.
+  /// `NAME=VALUE`, up to one of `;`, `&`, `,`, a space or the end. Only what looks drawn by lot, stands between semicolons, or where a
+  /// shell or a file of settings would take it for a pair: a sentence may hold an equals sign.
   static func isInPairs(_ text: borrowing Span<UInt8>) -> Bool {
     var hasSemicolon: Bool?
-    for equals in 0..<text.count where text[equals] == UInt8(ascii: "=") {
-      guard let name = name(in: text, endingAt: equals) else { continue }
+    for equals in 0..<text.count where text[equals] == UInt8(ascii: "=") && !text.holds("==", at: equals) {
+      guard let (start, name) = name(in: text, endingAt: equals) else { continue }
       let isQuoted = equals + 1 < text.count && isQuote(text[equals + 1])
       let from = equals + (isQuoted ? 2 : 1)
       var end = from
@@ -21,8 +21,34 @@ enum SecretMember {
       let isList = hasSemicolon ?? (text.position(of: ";") != nil)
       hasSemicolon = isList
       if isList { return true }
+      let isAlone = endsLine(text, isQuoted ? end + 1 : end)
+      if isAlone || text.end(of: .environmentName, from: start) == equals, isAssignment(text, start) { return true }
     }
     return false
+  }
+
+  private static func endsLine(_ text: borrowing Span<UInt8>, _ position: Int) -> Bool {
+    var position = position
+    while position < text.count, text[position] != 0x0A {
+      guard text[position].isSpace else { return false }
+      position += 1
+    }
+    return true
+  }
+
+  /// Whether a name that starts there is at the start of its line, behind another assignment, or behind what makes a variable of it.
+  private static func isAssignment(_ text: borrowing Span<UInt8>, _ start: Int) -> Bool {
+    var end = start
+    while end > 0, text[end - 1].isSpace, text[end - 1] != 0x0A { end -= 1 }
+    guard end > 0, text[end - 1] != 0x0A else { return true }
+    guard end < start else { return false }
+    var from = end
+    while from > 0, end - from < longestName, !text[from - 1].isSpace { from -= 1 }
+    let before = from..<end
+    if text.isWord("env", before) || text.isWord("export", before) || text.isWord("-e", before) || text.isWord("--env", before) {
+      return true
+    }
+    return text.end(of: .environmentName, from: from) > from && text.holds("=", at: text.end(of: .environmentName, from: from))
   }
 
   /// `"NAME": "VALUE"`
@@ -33,7 +59,7 @@ enum SecretMember {
       guard nameEnd > 1, text[nameEnd - 1] == UInt8(ascii: "\"") else { continue }
       var from = colon + 1
       while from < text.count, from - colon < longestName, text[from].isSpace { from += 1 }
-      guard from < text.count, text[from] == UInt8(ascii: "\""), let name = name(in: text, endingAt: nameEnd - 1) else {
+      guard from < text.count, text[from] == UInt8(ascii: "\""), let (_, name) = name(in: text, endingAt: nameEnd - 1) else {
         continue
       }
       var end = from + 1
@@ -44,12 +70,12 @@ enum SecretMember {
   }
 
   /// The name before a sign, where it promises a secret.
-  private static func name(in text: borrowing Span<UInt8>, endingAt end: Int) -> KeyName? {
+  private static func name(in text: borrowing Span<UInt8>, endingAt end: Int) -> (start: Int, name: KeyName)? {
     var start = end
     while start > 0, end - start < longestName, Alphabet.nameInText.contains(text[start - 1]) { start -= 1 }
     guard start < end else { return nil }
     let name = KeyName(text.text(start..<end))
-    return name.promise == .nothing ? nil : name
+    return name.promise == .nothing ? nil : (start, name)
   }
 
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }

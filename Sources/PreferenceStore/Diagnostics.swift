@@ -32,8 +32,13 @@ enum Diagnostics {
         """)
       NotificationCenter.default.post(
         name: UserDefaults.sizeLimitExceededNotification, object: nil, userInfo: [UserDefaults.domainNameKey: domain])
-    case .quarantined(let domain, let path):
-      logger.error("the property list of \(domain) was damaged; it was put aside as \(path)")
+    case .quarantined(let domain, let file, let path):
+      let name =
+        switch file {
+        case .journal: "journal"
+        case .propertyList: "property list"
+        }
+      logger.error("the \(name) of \(domain) was damaged; it was put aside as \(path)")
     case .damaged(let domain, let path, let byteCount):
       logger.error("\(byteCount) bytes of the journal of \(domain) were damaged: \(path)")
     case .unsaved(let domain, let error):

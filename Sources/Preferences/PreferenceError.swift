@@ -28,6 +28,8 @@ public struct PreferenceError: Error, Equatable, Sendable {
     public static let notAFile = Self("notAFile")
     /// The file or its directory belongs to another user.
     public static let foreignOwner = Self("foreignOwner")
+    /// Others may write to the directory, so that nothing in it would be safe from them.
+    public static let permissionsTooOpen = Self("permissionsTooOpen")
     public static let accessDenied = Self("accessDenied")
     /// The file system is mounted read-only.
     public static let readOnly = Self("readOnly")

@@ -5,9 +5,11 @@ import Testing
   /// What each module may import. Everything points down.
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
-    ("Sources/Storage", ["VaultCore", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/SystemCalls", ["Glibc"]),
+    ("Sources/AppContainers", ["CLinux", "Glibc"]),
+    ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/PropertyLists", []),
-    ("Sources/Preferences", ["PropertyLists", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Observation", "Synchronization", "Logging"]),
     ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
     ("Sources/LeakDetection", ["PropertyLists"]),

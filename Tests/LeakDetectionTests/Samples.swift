@@ -134,6 +134,12 @@ struct SampleMaker {
       Sample(
         rule: "secret-member", key: "settings", text: "Server=db.example.org;Database=app;User Id=app;Password=" + any(8) + ";"),
       Sample(rule: "secret-member", key: "lastURL", text: "https://api.example.org/v1/items?page=2&access_token=" + hex(40)),
+      Sample(rule: "secret-member", key: "command", text: "env DB_PASSWORD=" + any(8) + " ./run --verbose"),
+      Sample(rule: "secret-member", key: "command", text: "LANG=C MYSQL_PWD=" + any(8) + " mysql"),
+      Sample(rule: "secret-member", key: "command", text: "docker run -e SMTP_PASS=" + any(8) + " --rm mailer"),
+      Sample(rule: "secret-member", key: "settings", text: "user=ada\npassword='" + any(8) + "' \nhost=example.org\n"),
+      Sample(rule: "secret-member", key: "argument", text: "--password=" + any(8)),
+      Sample(rule: "secret-member", key: "cookie", text: "theme=dark, sessionid=" + any(32)),
       Sample(rule: "secret-member", key: "environment", text: "LANG=C\nexport SERVICE_API_KEY='" + any(32) + "'\n"),
     ]
     return samples
@@ -148,12 +154,16 @@ struct SampleMaker {
       + [
         "password", "dbPassword", "user.passwd", "SMTP_PASS", "ftp-pwd", "PASSWORD_PROD", "password2", "oldPassword",
         "clientSecret",
-        "mailpassword", "keystorePassphrase", "WIFI_PASSPHRASE", "passwordData",
+        "mailpassword", "keystorePassphrase", "WIFI_PASSPHRASE", "passwordData", "passwords", "secrets", "api.password.smtp",
+        "passwort", "datenbankPasswort", "redis.pass",
       ].map { Sample(rule: "secret-name", key: $0, text: "hunter" + draw(Self.digits, 3)) }
       + [
         "token", "apiKey", "API_KEY", "apikey", "x-auth-token", "GitHub Token", "OAuth2Token", "myAPIToken", "privateKey",
         "secretForMail",
         "token.mail.example.org", "authorization", "refreshToken", "signing_key", "sessionCookie", "deployKey", "otpSeed",
+        "sessionid", "session_id", "sessionID", "SESSION_ID", "webSessionId", "PHPSESSID", "JSESSIONID", "app.sessid", "pass",
+        "tokens",
+        "apiKeys", "credentials", "password.example",
       ].map { Sample(rule: "secret-name", key: $0, text: any(32)) }
       + [Sample(rule: "secret-name", key: "passphrase", text: "four words in order")]
   }

@@ -22,7 +22,7 @@ import Testing
     #expect(place.write("set there yes", "first-reads 5 missing") == ["ok", "80"])
   }
 
-  /// The other control. How often it happens is a matter of luck.
+  /// The other control: what is looked for here is there to be found. Mostly in the first forty of these thousands of rounds.
   @Test func foundationGivesAWrongNil() throws {
     let place = Place()
     #expect(Foundation.start(in: place, ["set there yes"]).lines() == ["ok"])
@@ -30,9 +30,10 @@ import Testing
     let folder = file.split(separator: "/").dropLast().joined(separator: "/")
     for round in 0..<40 { run("cp", file, "/\(folder)/com.example.app.\(round).plist") }
     var wrong = 0
-    for _ in 0..<20 where wrong == 0 {
-      wrong += Int(Foundation.start(in: place, ["first-reads 40 there"]).lines().first ?? "") ?? 0
+    for _ in 0..<100 where wrong == 0 {
+      wrong = Int(Foundation.start(in: place, ["first-reads 40 there"]).lines().first ?? "") ?? 0
     }
-    withKnownIssue("seen on some machines and not on others", isIntermittent: true) { #expect(wrong == 0) }
+    // All of them would say that it has not found the files.
+    #expect(wrong > 0 && wrong < 40 * 16)
   }
 }

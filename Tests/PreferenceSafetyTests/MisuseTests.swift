@@ -185,6 +185,21 @@ import Testing
     #expect(place.names == [])
   }
 
+  @Test func aDirectoryThatEverybodyMayWriteToIsNotWritten() {
+    let place = Place()
+    #expect(place.write("set a 1", "checkpoint") == ["ok", "ok"])
+    let names = place.names
+    for mode in [0o777, 0o702, 0o2777] as [mode_t] {
+      _ = unsafe chmod(place.path, mode)
+      #expect(place.write("get a", "set a 2", "get a") == ["1", "permissionsTooOpen", "1"])
+    }
+    #expect(place.names == names)
+    for mode in [0o1777, 0o770, 0o755] as [mode_t] {
+      _ = unsafe chmod(place.path, mode)
+      #expect(place.write("set a \(mode)", "get a") == ["ok", "\(mode)"])
+    }
+  }
+
   @Test(isSuperuser) func onAReadOnlyFileSystemValuesAreRead() {
     let place = Place()
     #expect(place.write("set a 1", "checkpoint", "set b 2") == ["ok", "ok", "ok"])

@@ -205,6 +205,17 @@ import class PreferenceStore.UserDefaults
     #expect(end == begin + 1, "\(calls[begin...end])")
   }
 
+  @Test(arguments: [("journal", "journal"), ("plist", "property list")])
+  func diagnosticsSayWhatWasPutAside(file: String, name: String) throws {
+    let probe = try Probe()
+    _ = try probe.run("set", "group.example", "1", "a")
+    let preferences = probe.home.appending(path: "Preferences")
+    try Data("damaged".utf8).write(to: preferences.appending(path: "group.example.\(file)"))
+    let errors = try probe.run("set", "group.example", "2", "b").errors
+    let path = preferences.appending(path: "group.example.\(file).corrupt-").path
+    #expect(errors.contains("the \(name) of group.example was damaged; it was put aside as \(path)"), "\(errors)")
+  }
+
   @Test("D11 what the store has to say goes to standard error")
   func diagnostics() throws {
     let probe = try Probe()

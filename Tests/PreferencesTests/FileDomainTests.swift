@@ -108,6 +108,55 @@ import Testing
     #expect(try fixture.domain().values() == other.values())
   }
 
+  @Test func aValueIsUnderOneOfItsKeysAtEveryMoment() throws {
+    let (one, two) = (try fixture.domain(), try fixture.domain())
+    let done = Counter()
+    try one.set(.string("Ada"), forKey: "a")
+    // A thread of its own: a task may have to wait for the one that waits for it.
+    Thread {
+      for round in 0..<5000 { try? one.rename(round % 2 == 0 ? "a" : "b", to: round % 2 == 0 ? "b" : "a") { _ in true } }
+      done.add()
+    }.start()
+    while done.count == 0 { #expect(two.values().count == 1) }
+    #expect(two.values().texts == ["a": "string(\"Ada\")"])
+  }
+
+  @Test func nobodyWritesWhileAValueIsRenamed() throws {
+    let (one, two) = (try fixture.domain(), try fixture.domain { $0.timeout = 20 })
+    try one.set(.string("Ada"), forKey: "a")
+    try one.set(.string("Bob"), forKey: "b")
+    let notices = Counter()
+    let observation = one.observe { change in
+      #expect(change.keys.map(\.name).sorted() == ["a", "b"])
+      notices.add()
+    }
+    try one.rename("a", to: "b") { value in
+      #expect(value == .string("Ada"))
+      #expect(throws: PreferenceError(.busy)) { try two.set(.string("Eve"), forKey: "a") }
+      return true
+    }
+    #expect(two.values().texts == ["b": "string(\"Ada\")"])
+    #expect(notices.count == 1)
+    observation.cancel()
+  }
+
+  @Test func whatIsNotRenamedStays() throws {
+    let domain = try fixture.domain()
+    try domain.set(.string("Ada"), forKey: "a")
+    let stamp = domain.stamp
+    try domain.rename("a", to: "b") { _ in false }
+    try domain.rename("a", to: "a") { _ in true }
+    try domain.rename("none", to: "a") { value in
+      #expect(value == nil)
+      return true
+    }
+    #expect(throws: PreferenceError(.keyTooLong)) {
+      try domain.rename("a", to: String(repeating: "k", count: PreferenceLimits.keyByteCount + 1)) { _ in true }
+    }
+    #expect(domain.values().texts == ["a": "string(\"Ada\")"])
+    #expect(domain.stamp == stamp)
+  }
+
   @Test func updateIsExact() async throws {
     let domains = try (0..<4).map { _ in try fixture.domain() }
     await withTaskGroup { group in

@@ -1,5 +1,6 @@
 import Glibc
 import Storage
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -152,10 +153,10 @@ import VaultCore
   }
 
   @Test func fileSystemsWithoutSharedMemory() {
-    for type in [0x6969, 0xFF53_4D42, 0x6573_5546, 0x0102_1997] as [UInt64] { #expect(!FileSystem.sharesMemory(type: type)) }
+    for type in [0x6969, 0xFF53_4D42, 0x6573_5546, 0x0102_1997] as [UInt32] { #expect(SharedFileSystem.contains(type: type)) }
     // ext4, btrfs, XFS, tmpfs, overlay.
-    for type in [0xEF53, 0x9123_683E, 0x5846_5342, 0x0102_1994, 0x794C_7630] as [UInt64] {
-      #expect(FileSystem.sharesMemory(type: type))
+    for type in [0xEF53, 0x9123_683E, 0x5846_5342, 0x0102_1994, 0x794C_7630] as [UInt32] {
+      #expect(!SharedFileSystem.contains(type: type))
     }
   }
 

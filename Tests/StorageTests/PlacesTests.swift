@@ -45,6 +45,23 @@ import VaultCore
     #expect(run(probe, "as", "54321", "places", "") == ["noHome", ""])
   }
 
+  /// As somebody who starts a program of `nobody` that has the rights of its owner.
+  @Test(isSuperuser) func noVariableCountsWithTheRightsOfAnother() throws {
+    let fixture = try Fixture(withVault: false)
+    let copy = "\(fixture.directory)/probe"
+    run("cp", probe, copy)
+    run("chown", "nobody", copy)
+    run("chmod", "711", fixture.directory)
+    let home = unsafe String(cString: getpwnam("nobody").pointee.pw_dir)
+    for (mode, vault) in [("755", "/c/vault.coffer"), ("4755", "\(home)/.local/share/coffer/vault.coffer")] {
+      run("chmod", mode, copy)
+      let lines = run(
+        "setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", "env", "COFFER_HOME=/c", copy,
+        "places-of-environment", "")
+      #expect(lines == ["ok \(vault)"], "\(mode)")
+    }
+  }
+
   @Test func anchorsHaveTheNameOfTheVaultsPath() throws {
     // FNV-1a, 64 bits, of the published vector "foobar".
     #expect(try places(["COFFER_HOME": "/c"]).anchor(forVaultAt: "foobar") == "/c/state/anchors/85944171f73967e8")

@@ -82,10 +82,17 @@ import VaultCore
   }
 
   @Test(.timeLimit(.minutes(5))) func killedWritersLoseNothing() throws {
-    let result = try Self.soak(kills: 60, writers: 3)
-    #expect(result.acknowledged > 100)
-    #expect(result.broken == 0)
-    print("soak: 60 kills, \(result.acknowledged) operations acknowledged, \(result.broken) lost")
+    var (kills, acknowledged, broken) = (0, 0, 0)
+    // On a machine that is busy few writers come so far.
+    while acknowledged <= 100, kills < 1200 {
+      let result = try Self.soak(kills: 60, writers: 3)
+      kills += 60
+      acknowledged += result.acknowledged
+      broken += result.broken
+    }
+    #expect(acknowledged > 100)
+    #expect(broken == 0)
+    print("soak: \(kills) kills, \(acknowledged) operations acknowledged, \(broken) lost")
   }
 
   /// The control: a writer that acknowledges before it commits is caught by the same harness.

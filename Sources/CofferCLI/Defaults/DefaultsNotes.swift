@@ -31,7 +31,7 @@ extension DoctorFinding {
   /// Nil for what the command says by itself.
   init?(_ event: PreferenceEvent) {
     switch event {
-    case .quarantined(let domain, let path):
+    case .quarantined(let domain, _, let path):
       self.init(
         kind: "quarantined", subject: domain, detail: "a damaged file was put aside as \(path)",
         hint: "look whether something in it is missed, then remove it")

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// For whom standard output is meant.
@@ -17,10 +18,11 @@ struct OutputStyle {
   }
 }
 
-/// One variable at a time, when it is needed. Set but empty counts as not set.
+/// One variable at a time, when it is needed. Set but empty counts as not set, and none counts where this program has more rights than
+/// whoever started it.
 enum Environment {
   static subscript(name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
+    guard coffer_is_elevated() == 0, let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
   }

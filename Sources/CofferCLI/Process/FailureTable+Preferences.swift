@@ -18,6 +18,7 @@ extension FailureTable {
     "symbolicLink": .init(.inputOutput, "is a symbolic link", "name the file itself by its path"),
     "notAFile": .init(.inputOutput, "is no file", nil),
     "foreignOwner": .init(.inputOutput, "belongs to somebody else", "run it as the user whose settings they are"),
+    "permissionsTooOpen": .init(.inputOutput, "others may write to the directory", "chmod 700 the directory"),
     "accessDenied": .init(.inputOutput, "you may not read or write it", nil),
     "readOnly": .init(.inputOutput, "is read-only", nil),
     "full": .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again"),

@@ -48,7 +48,7 @@ final class DomainFiles: Sendable {
     -> DomainFiles?
   {
     if creating { try paths.directory.make() }
-    var isWritable = true
+    var isWritable = creating || !paths.directory.isOpenToAll
     var opened: OpenFile?
     do throws(PreferenceError) {
       opened = try OpenFile.open(paths.lock, creating ? O_RDWR | O_CREAT : O_RDWR)

@@ -117,7 +117,8 @@ extension DomainState {
     bytes.replaceSubrange(0..<JournalHeader.byteCount, with: new.bytes)
     let file = try NewFile(in: paths.directory, bytes)
     if journalIsDamaged, try FileIdentity.at(paths.journal) != nil {
-      events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.journal, in: paths.directory)))
+      events.append(
+        .quarantined(domain: paths.name, .journal, path: try Quarantine.keep(paths.journal, in: paths.directory)))
     }
     try files.page.beginReplacing()
     do throws(PreferenceError) {

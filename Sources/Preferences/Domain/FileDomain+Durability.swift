@@ -129,7 +129,8 @@ extension DomainState {
       _ = try PlistFile(path: paths.plist).read()
     } catch {
       guard error.code == .damaged else { throw error }
-      events.append(.quarantined(domain: paths.name, path: try Quarantine.keep(paths.plist, in: paths.directory)))
+      events.append(
+        .quarantined(domain: paths.name, .propertyList, path: try Quarantine.keep(paths.plist, in: paths.directory)))
     }
   }
 }

@@ -62,6 +62,20 @@ extension FileDomain {
     }
   }
 
+  /// Gives a value another key, in place of what that one had: others see all of it or nothing, and no other process writes in between.
+  /// - Parameter isWanted: Is asked with the value, nil where there is none. Must not use this domain.
+  /// - Throws: as `set`.
+  public func rename(_ old: String, to new: String, if isWanted: (PropertyListValue?) -> Bool) throws(PreferenceError) {
+    try change { state throws(PreferenceError) in
+      let (old, new) = (PropertyListDictionary.Key(old), PropertyListDictionary.Key(new))
+      state.fetch(old)
+      let value = state.value(forKey: old)
+      guard isWanted(value), let value, old != new else { return [] }
+      try Self.check(new.name, value)
+      return [state.entry(old, nil), state.entry(new, value)].compactMap { $0 }
+    }
+  }
+
   /// As `set`; but where the files cannot be written the value is kept in the memory of this process, which sees it from then on, and
   /// is written as soon as that is possible. What is too large is refused.
   /// - Returns: Why the value is not in the files.

@@ -5,13 +5,18 @@ public enum PreferenceEvent: Sendable {
   /// A domain has become larger than `PreferenceLimits.noticeByteCount`. Said once for each domain and process.
   case large(domain: String, byteCount: Int)
   /// A damaged file was put aside under another name. What the journal knew goes on to be used.
-  case quarantined(domain: String, path: String)
+  case quarantined(domain: String, QuarantinedFile, path: String)
   /// Parts of a journal were damaged. What lay in them was taken from the property list as far as it was there.
   case damaged(domain: String, path: String, byteCount: Int)
   /// Values could not be written; they are kept in memory and written as soon as that is possible.
   case unsaved(domain: String, PreferenceError)
   /// The property list beside the journal could not be brought up to date, or read.
   case notExported(domain: String, PreferenceError)
+
+  public enum QuarantinedFile: Sendable {
+    case journal
+    case propertyList
+  }
 
   private static let handler = Mutex<(@Sendable (PreferenceEvent) -> Void)?>(nil)
 

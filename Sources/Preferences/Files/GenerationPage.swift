@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+internal import SystemCalls
 
 /// What the processes that share a domain know together: which journal is in use, how much of it is committed, and a number that
 /// changes with every commit.
@@ -41,13 +42,19 @@ final class GenerationPage: Sendable {
   init(_ file: OpenFile, isWritable: Bool, sharing: Sharing) {
     self.file = file
     self.isWritable = isWritable
-    guard sharing == .automatic, !FileSystemKind.isShared(file.number) else {
+    guard sharing == .automatic, !Self.isShared(file) else {
       words = nil
       return
     }
     let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
     let mapped = unsafe mmap(nil, Self.fileByteCount, protection, MAP_SHARED, file.number, 0)
     words = unsafe mapped == MAP_FAILED ? nil : UInt(bitPattern: mapped)
+  }
+
+  /// Also where the kernel does not say.
+  private static func isShared(_ file: OpenFile) -> Bool {
+    let type = coffer_file_system(file.number)
+    return type == 0 || SharedFileSystem.contains(type: type)
   }
 
   deinit {
@@ -121,20 +128,6 @@ final class GenerationPage: Sendable {
   /// Within the lock: one journal is going to take another's place. Whoever finds it so looks for the journal by its name.
   func beginReplacing() throws(PreferenceError) {
     try store(load(2) | 1, 2)
-  }
-}
-
-/// File systems on which several machines may look at one file.
-enum FileSystemKind {
-  private static let shared: Set<UInt32> = [
-    0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x5346_414F, 0x00C3_6400, 0x7461_636F, 0x0116_1970,
-    0x0BD0_0BD0, 0x786F_4256, 0x0131_11A8,
-  ]  // nfs, smb, cifs, smb2, 9p, fuse, afs, ceph, ocfs2, gfs2, lustre, vboxsf, ibrix
-
-  /// Also where the kernel does not say.
-  static func isShared(_ descriptor: Int32) -> Bool {
-    let kind = coffer_file_system(descriptor)
-    return kind == 0 || shared.contains(kind)
   }
 }
 

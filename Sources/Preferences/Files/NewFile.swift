@@ -1,4 +1,5 @@
 import Glibc
+internal import SystemCalls
 
 /// A file that is written under another name and takes its place when it is complete.
 struct NewFile: ~Copyable {

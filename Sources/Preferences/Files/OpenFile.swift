@@ -1,4 +1,5 @@
 import Glibc
+internal import SystemCalls
 
 /// An open file, closed with this object. Reads and writes at offsets, so that threads share it without a lock.
 final class OpenFile: Sendable {

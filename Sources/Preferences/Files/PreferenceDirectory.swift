@@ -1,9 +1,11 @@
 import Glibc
+internal import SystemCalls
 
 /// A directory with the files of preference domains.
 ///
 /// It is made with mode 0700 at the first write. An existing one must belong to the user who writes, or to root, so that a root
-/// shell leaves no files behind that the user's programs cannot change.
+/// shell leaves no files behind that the user's programs cannot change; and not everybody may write to it, as ssh(1) demands of its
+/// own: whoever may can put another file in the place of each. A group may: in many systems each user has one alone.
 public struct PreferenceDirectory: Hashable, Sendable {
   public let path: String
 
@@ -11,13 +13,23 @@ public struct PreferenceDirectory: Hashable, Sendable {
 
   func file(_ name: String) -> String { path.utf8.last == UInt8(ascii: "/") ? path + name : "\(path)/\(name)" }
 
-  /// - Throws: `foreignOwner`, `accessDenied`, `readOnly`, `full`, `notAFile`, `io`.
+  /// - Throws: `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly`, `full`, `notAFile`, `io`.
   func make() throws(PreferenceError) {
     if try !isThere() { try make(path[...]) }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw PreferenceError(errno: errno, path) }
     guard status.st_uid == geteuid() else { throw PreferenceError(.foreignOwner, "\(path) belongs to user \(status.st_uid)") }
+    guard !Self.isOpenToAll(status) else { throw PreferenceError(.permissionsTooOpen, "\(path) may be written by everybody") }
   }
+
+  /// Not where it is not there, or cannot be looked at.
+  var isOpenToAll: Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && Self.isOpenToAll(status)
+  }
+
+  /// The sticky bit keeps others from renaming and deleting the files, as in /tmp.
+  private static func isOpenToAll(_ status: stat) -> Bool { status.st_mode & 0o002 != 0 && status.st_mode & 0o1000 == 0 }
 
   func isThere() throws(PreferenceError) -> Bool {
     var status = stat()

@@ -1,4 +1,5 @@
 import Glibc
+internal import SystemCalls
 
 /// An open file, closed when the owner lets go of it.
 ///

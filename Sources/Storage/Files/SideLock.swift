@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+internal import SystemCalls
 
 /// The queue of writers: two one-byte locks on a file beside the vault, tried without waiting until a deadline.
 ///

@@ -1,12 +1,13 @@
 import CSQLite
 import Glibc
+internal import SystemCalls
 
 extension StorageError {
   /// The error for a result code of SQLite. `errno` is the system's, as far as SQLite kept it.
   ///
   /// Whether a failure leaves the outcome in doubt is not in the code: only the caller knows whether it was committing.
   package init(sqlite result: Int32, errno number: Int32, _ message: String) {
-    let reason = number == 0 ? message : "\(message) (\(Self.text(of: number)))"
+    let reason = number == 0 ? message : "\(message) (\(ErrorNumber.text(of: number)))"
     self.init(Self.code(sqlite: result, errno: number), reason)
   }
 

@@ -90,7 +90,8 @@ import Testing
     // Only a dictionary can stand behind the domain alone.
     func words(_ names: [String]) -> [String] { names.map { $0 == "value" ? "{}" : "x" } }
     for names in [required, verb.arguments] {
-      _ = try DefaultsInvocation.parse([verb.rawValue] + words(names) + verb.options)
+      // One of them stands in the place of a value.
+      _ = try DefaultsInvocation.parse([verb.rawValue] + words(names) + verb.options.filter { $0 != "--stdin" })
     }
     for option in ["--json", "--not-a-secret"] where !verb.options.contains(option) && verb != .write && verb != .help {
       #expect(throws: DefaultsFailure.self) { try DefaultsInvocation.parse([verb.rawValue, option] + words(required)) }
@@ -108,6 +109,10 @@ import Testing
     #expect(try Self.parse("read", "d", "k", "--json") == wanted)
     #expect(try Self.parse("read", "--", "d", "--json") == DefaultsInvocation(.read(.named("d"), key: "--json")))
     #expect(try Self.parse("write", "--not-a-secret", "d", "k", "v").isNoSecret)
+    #expect(try Self.parse("write", "d", "k", "--stdin").request == .write(.named("d"), key: "k", .setInput(type: nil)))
+    #expect(
+      try Self.parse("write", "--stdin", "d", "k", "-int").request == .write(.named("d"), key: "k", .setInput(type: "-int")))
+    #expect(try Self.parse("write", "d", "k", "-date", "--stdin", "--not-a-secret").isNoSecret)
     #expect(try Self.parse("write", "d", "k", "v", "--not-a-secret").isNoSecret)
     let literal = try Self.parse("write", "--", "d", "k", "-string", "--not-a-secret")
     #expect(literal == DefaultsInvocation(.write(.named("d"), key: "k", .set(.string("--not-a-secret")))))

@@ -51,6 +51,23 @@ import Testing
     observation.cancel()
   }
 
+  @Test func renameTakesTheValueThatAnotherProcessIsWriting() throws {
+    try domain.set(.string("old"), forKey: "name")
+    // The command is left waiting for the lock, with all the time it needs to look at the value that is there now.
+    try domain.update("name") { _ in
+      let step = """
+        (sh -c 'echo $$ >process; exec coffer defaults rename com.example.app name title'; echo $? >status) >said 2>&1 &
+        until [ -s process ] && ls -l /proc/$(cat process)/fd | grep -q 'app[.]lock'; do sleep 0.01; done
+        sleep 0.6
+        """
+      #expect(throws: Never.self) { try self.run(step) }
+      return .string("new")
+    }
+    try run("until [ -s status ]; do sleep 0.01; done; cat said status", prints: ["0"])
+    #expect(domain.values().sorted.map(\.key) == ["title"])
+    #expect(domain.value(forKey: "title") == .string("new"))
+  }
+
   @Test("A15 explain names the domain that a value comes from")
   func explainNamesTheDomain() throws {
     try run("coffer defaults write -g isLoud -bool yes")

@@ -11,6 +11,9 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 var words = CommandLine.arguments.dropFirst()[...]
 @MainActor func next() -> String { words.popFirst() ?? "" }
 
+// A test that is ended from outside leaves nobody who would end this program.
+alarm(600)
+
 let command = next()
 guard let store = store(next()) else {
   say("no such store")

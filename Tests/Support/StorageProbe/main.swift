@@ -98,6 +98,8 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     say("ok \(taken / number)")
   case "places":
     say("ok \(try Places { _ in nil }.vault)")
+  case "places-of-environment":
+    say("ok \(try Places { unsafe getenv($0).map { unsafe String(cString: $0) } }.vault)")
   case "add-with-journal":
     let store = try FileStore(at: path, busyTimeout: timeout, withRollbackJournal: true)
     for _ in 0..<number { try addOne(to: store) }

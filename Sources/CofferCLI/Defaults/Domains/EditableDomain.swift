@@ -23,6 +23,10 @@ protocol EditableDomain {
 
   /// No other process changes the value between what `body` gets and what it returns.
   func update(_ key: String, _ body: (PropertyListValue?) throws -> PropertyListValue?) throws
+
+  /// No other process changes the value between what `check` gets, nil where there is none, and the change, which it keeps from
+  /// happening by throwing. Without a value nothing is changed.
+  func rename(_ old: String, to new: String, _ check: (PropertyListValue?) throws -> Void) throws
 }
 
 extension EditableDomain {

@@ -31,6 +31,16 @@ struct PropertyListFile: EditableDomain {
     try change { values in values[key] = try body(values[key]) }
   }
 
+  func rename(_ old: String, to new: String, _ check: (PropertyListValue?) throws -> Void) throws {
+    try change { values in
+      let value = values[old]
+      try check(value)
+      guard let value else { return }
+      values[old] = nil
+      values[new] = value
+    }
+  }
+
   /// A file that cannot be parsed is never replaced. What is the same afterwards is not written.
   private func change(_ body: (inout PropertyListDictionary) throws -> Void) throws {
     try LockedFile.replace(path) { bytes in

@@ -71,4 +71,22 @@ struct StoredDomain: EditableDomain {
       if let failure { throw failure }
     }
   }
+
+  func rename(_ old: String, to new: String, _ check: (PropertyListValue?) throws -> Void) throws {
+    // Where there is nothing to rename nothing is made either.
+    guard try value(forKey: old) != nil else { return try check(nil) }
+    try commit(hasRemoved: !old.utf8.elementsEqual(new.utf8)) {
+      var failure: (any Error)?
+      try domain.rename(old, to: new) { value in
+        do {
+          try check(value)
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+      if let failure { throw failure }
+    }
+  }
 }

@@ -21,6 +21,8 @@ package struct DefaultsInvocation: Equatable, Sendable {
   /// What `write` does to one key.
   package enum Edit: Equatable, Sendable {
     case set(PropertyListValue)
+    /// What standard input holds, read as a value of this type, such as `-int`, or of none.
+    case setInput(type: String?)
     /// Behind the elements that are there.
     case append([PropertyListValue])
     /// Over the entries that are there.

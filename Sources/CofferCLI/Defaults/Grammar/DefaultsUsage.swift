@@ -52,6 +52,7 @@ package enum DefaultsUsage {
 
     Right behind the verb or at the end:
       --json                               prints JSON (read, read-type, domains, find, explain, watch, diff, doctor)
+      --stdin                              takes the value from stdin, behind a type or none (write)
       --not-a-secret                       stores what looks like a secret (write, rename, import)
 
     """

@@ -37,7 +37,9 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
     }
   }
 
-  package var options: [String] { (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : []) }
+  package var options: [String] {
+    (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : []) + (self == .write ? ["--stdin"] : [])
+  }
 
   /// What may stand behind `doctor --move`, besides the options that open a vault, see `VaultOptions`.
   package static let moveArguments = ["domain?", "key?"]

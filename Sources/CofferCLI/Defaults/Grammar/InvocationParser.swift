@@ -3,8 +3,8 @@ internal import PropertyLists
 /// Reads the arguments as macOS' `defaults` does: `[-currentHost | -host NAME] VERB …`.
 ///
 /// It differs where macOS would store what nobody meant: a type that does not exist is not taken for a text, a number that is none not
-/// for 0, an argument too many is not overlooked. Options of `coffer`'s own, `--json` and `--not-a-secret`, stand right behind the verb or
-/// at the very end; `--` behind the verb says that there are none.
+/// for 0, an argument too many is not overlooked. Options of `coffer`'s own, such as `--json`, stand right behind the verb or at the
+/// very end; `--` behind the verb says that there are none.
 extension DefaultsInvocation {
   /// - Parameter arguments: without the name of the program.
   /// - Throws: status `usage`, or `failed` with what macOS says.
@@ -23,7 +23,8 @@ extension DefaultsInvocation {
     if verb == .doctor, let move = try moveSecrets(queue) { return DefaultsInvocation(host: host, move) }
     let options = try Options(&queue, verb)
     return DefaultsInvocation(
-      host: host, try request(verb, &queue), isJSON: options.isJSON, isNoSecret: options.isNoSecret)
+      host: host, try options.isInput ? writeInput(&queue) : request(verb, &queue), isJSON: options.isJSON,
+      isNoSecret: options.isNoSecret)
   }
 
   private static func request(_ verb: DefaultsVerb, _ queue: inout ArgumentQueue) throws(DefaultsFailure) -> Request {
@@ -109,11 +110,23 @@ extension DefaultsInvocation {
     if let next = queue.next { throw .said("Unexpected argument \(next); leaving defaults unchanged.") }
     return .write(domain, key: key, edit)
   }
+
+  /// `write DOMAIN KEY [-TYPE] --stdin`
+  private static func writeInput(_ queue: inout ArgumentQueue) throws(DefaultsFailure) -> Request {
+    let domain = try domain(&queue, .write)
+    let key = try key(&queue, .write)
+    let type = queue.take()
+    if let word = queue.next ?? type, !queue.isEmpty || !ValueParser.isType(word) {
+      throw .usage("write: --stdin: unexpected argument \(word)", hint: "a type may stand before it, and no value")
+    }
+    return .write(domain, key: key, .setInput(type: type))
+  }
 }
 
 private struct Options {
   private(set) var isJSON = false
   private(set) var isNoSecret = false
+  private(set) var isInput = false
 
   init(_ queue: inout ArgumentQueue, _ verb: DefaultsVerb) throws(DefaultsFailure) {
     while let argument = queue.next, take(argument, verb) { _ = queue.take() }
@@ -126,6 +139,7 @@ private struct Options {
     switch argument {
     case "--json" where verb.takesJSON: isJSON = true
     case "--not-a-secret" where verb.takesNotASecret: isNoSecret = true
+    case "--stdin" where verb == .write: isInput = true
     default: return false
     }
     return true

@@ -39,7 +39,7 @@ enum ValueParser {
   private static func value(_ queue: inout ArgumentQueue) throws(DefaultsFailure) -> PropertyListValue {
     let word = try queue.take(orSay: "write: a value is missing")
     switch word {
-    case "-string", "-data", "-int", "-integer", "-float", "-bool", "-boolean", "-date":
+    case _ where isType(word):
       return try typed(word, try queue.take(orSay: "write: \(word): a value is missing"))
     case "-array", "-array-add", "-dict", "-dict-add":
       throw .said("Cannot nest composite types (arrays and dictionaries); exiting")
@@ -52,7 +52,13 @@ enum ValueParser {
     }
   }
 
-  private static func typed(_ type: String, _ text: String) throws(DefaultsFailure) -> PropertyListValue {
+  /// Of one value.
+  static func isType(_ word: String) -> Bool {
+    ["-string", "-data", "-int", "-integer", "-float", "-bool", "-boolean", "-date"].contains(word)
+  }
+
+  /// - Parameter type: See `isType`.
+  static func typed(_ type: String, _ text: String) throws(DefaultsFailure) -> PropertyListValue {
     func value(_ value: PropertyListValue?, _ form: String) throws(DefaultsFailure) -> PropertyListValue {
       // The text may be a secret: it is not repeated.
       guard let value else { throw .usage("write: \(type) takes \(form)") }

@@ -1,10 +1,15 @@
 internal import LeakDetection
+internal import Preferences
 internal import PropertyLists
 
 extension DefaultsSession {
   func write(_ domain: DefaultsInvocation.Domain, _ key: String, _ edit: DefaultsInvocation.Edit) throws {
     let domain = try store.domain(domain)
     switch edit {
+    case .setInput(let type):
+      let value = try Self.input(type)
+      try refuseSecrets([(key, value)], domain)
+      try domain.apply([(key, value)])
     case .set(let value):
       try refuseSecrets([(key, value)], domain)
       try domain.apply([(key, value)])
@@ -31,6 +36,18 @@ extension DefaultsSession {
     }
   }
 
+  /// As if it stood among the arguments: without a line end behind it.
+  private static func input(_ type: String?) throws -> PropertyListValue {
+    // No digit of data is half a byte, and there is no room for more than one line end.
+    var bytes = try Descriptor.input.readAll(limit: 2 * PreferenceLimits.valueByteCount + 2)
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw DefaultsFailure.usage(
+        "standard input: not valid UTF-8", hint: "bytes that are no text go in as -data, in hexadecimal digits")
+    }
+    return try type.map { try ValueParser.typed($0, text) } ?? ValueParser.propertyList(text)
+  }
+
   func replace(_ domain: DefaultsInvocation.Domain, _ values: PropertyListDictionary) throws {
     let domain = try store.domain(domain)
     try refuseSecrets(values.sorted, domain)
@@ -39,13 +56,13 @@ extension DefaultsSession {
 
   func rename(_ domain: DefaultsInvocation.Domain, _ old: String, _ new: String) throws {
     let domain = try store.domain(domain)
-    guard let value = try domain.value(forKey: old) else {
-      throw DefaultsFailure.said("Key \(old) does not exist in domain \(domain.title); leaving defaults unchanged")
+    try domain.rename(old, to: new) { value in
+      guard let value else {
+        throw DefaultsFailure.said("Key \(old) does not exist in domain \(domain.title); leaving defaults unchanged")
+      }
+      // Another name can make a secret of a value. What was one before is no less safe afterwards.
+      if LeakDetector.findings(key: old, value: value).isEmpty { try refuseSecrets([(new, value)], domain) }
     }
-    // Another name can make a secret of a value. What was one before is no less safe afterwards.
-    if LeakDetector.findings(key: old, value: value).isEmpty { try refuseSecrets([(new, value)], domain) }
-    guard !old.utf8.elementsEqual(new.utf8) else { return }
-    try domain.apply([(old, nil), (new, value)])
   }
 
   func delete(_ domain: DefaultsInvocation.Domain) throws {

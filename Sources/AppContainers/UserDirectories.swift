@@ -1,0 +1,74 @@
+internal import CLinux
+internal import Glibc
+
+/// The directories of a user in which data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
+/// Nothing is made by asking.
+///
+/// A program with more rights than whoever started it, set-user-ID or with capabilities of its file, believes no variable, as
+/// secure_getenv(3): they are the caller's, who would choose the files that such a program reads and writes.
+package struct UserDirectories: Sendable, Equatable {
+  package enum Failure: Error, Equatable {
+    /// `COFFER_HOME` is not absolute. To fall back would be to use other data than what was meant.
+    case relativePath(String)
+    /// No variable that counts and no entry of the user database names a home directory, or that entry a relative one.
+    case noHome(String?)
+  }
+
+  private let coffer: String?
+  private let data: String?
+  private let state: String?
+  private let home: String?
+  /// For sockets. Nil where the system gave none: there is no safe place to fall back to.
+  package let runtime: String?
+
+  /// - Parameters:
+  ///   - environment: The value of a variable. An empty one counts as not set.
+  ///   - isElevated: Whether the program has more rights than whoever started it.
+  package init(isElevated: Bool = Self.isElevated, environment: (String) -> String?) throws(Failure) {
+    func value(_ name: String) -> String? { isElevated ? nil : environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    // The specification: relative ones are to be ignored.
+    func absolute(_ name: String) -> String? { value(name).flatMap { Self.isAbsolute($0) ? $0 : nil } }
+    coffer = value("COFFER_HOME")
+    if let coffer, !Self.isAbsolute(coffer) { throw .relativePath(coffer) }
+    data = absolute("XDG_DATA_HOME")
+    state = absolute("XDG_STATE_HOME")
+    home = absolute("HOME")
+    runtime = coffer.map { Self.join($0, "run") } ?? absolute("XDG_RUNTIME_DIR").map { Self.join($0, "coffer") }
+  }
+
+  /// For what belongs to the user.
+  package func dataDirectory() throws(Failure) -> String {
+    if let coffer { return coffer }
+    if let data { return Self.join(data, "coffer") }
+    return Self.join(try homeDirectory(), ".local/share/coffer")
+  }
+
+  /// For what belongs to this machine.
+  package func stateDirectory() throws(Failure) -> String {
+    if let coffer { return Self.join(coffer, "state") }
+    if let state { return Self.join(state, "coffer") }
+    return Self.join(try homeDirectory(), ".local/state/coffer")
+  }
+
+  package static func join(_ directory: String, _ name: String) -> String {
+    directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
+  }
+
+  /// What the kernel said when it started the program.
+  package static var isElevated: Bool { coffer_is_elevated() != 0 }
+
+  private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+  /// Of whose rights the program has: what it makes belongs to that user too.
+  private func homeDirectory() throws(Failure) -> String {
+    if let home { return home }
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16_384)
+    let result = unsafe getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found)
+    guard result == 0, unsafe found != nil, let directory = unsafe entry.pw_dir else { throw .noHome(nil) }
+    let home = unsafe String(cString: directory)
+    guard Self.isAbsolute(home) else { throw .noHome(home) }
+    return home
+  }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import LeakDetection
+import PropertyLists
+import Testing
+
+/// No file of the repository may alarm those who look for tokens in what is published: those of the tests are put together when
+/// they run.
+@Suite struct RepositoryTests {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  /// What shows how something is written, and holds no token.
+  static let structures: Set = [
+    "private-key", "putty-private-key", "url-password", "authorization-header", "netrc", "otp-uri", "secret-member",
+    "secret-json",
+  ]
+
+  @Test func noTokenIsWrittenOut() throws {
+    let files = try #require(
+      FileManager.default.enumerator(at: Self.root, includingPropertiesForKeys: [.isRegularFileKey], options: .skipsHiddenFiles))
+    var count = 0
+    for case let file as URL in files where try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true {
+      // What is no text is a file of a corpus.
+      guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+      count += 1
+      for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let rules = LeakDetector.findings(key: "line", value: .string(String(line))).map(\.rule)
+        #expect(rules.allSatisfy(Self.structures.contains), "\(file.path):\(number + 1): \(rules)")
+      }
+    }
+    #expect(count > 300)
+    #expect(Self.structures.isSubset(of: Set(LeakRules.all.map(\.name))))
+  }
+}
