@@ -28,7 +28,8 @@ import Testing
       (#"let text: String = defaults[\.volume]; _ = text"#, "cannot convert"),
       (#"_ = Key("point", default: Point())"#, "conform to 'Storable'"),
       (#"_ = AppStorage(wrappedValue: Point(), "point")"#, "conform to '(Storable|RawRepresentable)'"),
-    ]) func misuse(line: String, reason: String) throws {
+    ]) func misuse(line: String, reason: String) throws
+  {
     let result = try Self.compile(line)
     #expect(!result.succeeded, "\(line) compiled")
     #expect(result.output.range(of: reason, options: .regularExpression) != nil, "\(line): \(result.output)")
