@@ -16,7 +16,9 @@ enum Tar {
   }
 
   /// - Throws: `toolMissing`; what the system says.
-  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(ContainerError) -> Outcome {
+  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(ContainerError)
+    -> Outcome
+  {
     guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else {
       throw ContainerError(.toolMissing, places[0])
     }
@@ -30,7 +32,7 @@ enum Tar {
     unsafe posix_spawn_file_actions_adddup2(&actions, messages.number, STDERR_FILENO)
     var words = unsafe cStrings([program] + arguments)
     var variables = unsafe cStrings(["PATH=/usr/bin:/bin", "LC_ALL=C"])
-    defer { for unsafe word in unsafe words + variables { unsafe free(word) } }
+    defer { for unsafeword in unsafe words + variables { unsafe free(word) } }
     var process: pid_t = 0
     let started = unsafe posix_spawn(&process, program, &actions, nil, &words, &variables)
     guard started == 0 else { throw ContainerError(errno: started, program) }
