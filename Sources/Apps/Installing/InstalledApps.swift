@@ -56,10 +56,12 @@ package struct InstalledApps {
   /// Compares every executable with what was signed.
   /// - Throws: `AppsError`: `executableMissing`, `executableChanged`.
   package static func prove(_ bundle: Bundle) throws {
-    for executable in bundle.signed.manifest.executables {
-      let content = try ExecutableContent.open(executable.path, in: bundle.directory)
-      guard try content.digest() == executable.digest else { throw AppsError(.executableChanged, executable.path) }
-    }
+    try SignedManifestFile.prove(bundle.signed.manifest, in: bundle.directory)
+  }
+
+  /// Nil where it has none.
+  package func containerPath(of application: String) throws -> String? {
+    try data.container(FileName(application))?.directory.path
   }
 
   // MARK: All of them

@@ -5,20 +5,21 @@ struct Fields {
   private let dictionary: PropertyListDictionary
   private let place: String
 
-  init(_ dictionary: PropertyListDictionary, in place: String) {
+  /// - Parameter key: Where the dictionary stands, unless it is the whole.
+  init(_ dictionary: PropertyListDictionary, in key: String? = nil) {
     self.dictionary = dictionary
-    self.place = place
+    place = key.map { "\($0): " } ?? ""
   }
 
   /// A key that is not known would not be signed, and may be a known one that was mistyped.
   func refuseOthers(than known: Set<String>) throws(AppsError) {
     for (key, _) in dictionary.sorted where !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
-      throw AppsError(.manifestField, "\(place): \(key) is not known; there are \(known.sorted().joined(separator: ", "))")
+      throw AppsError(.manifestField, "\(place)\(key) is not known; there are \(known.sorted().joined(separator: ", "))")
     }
   }
 
   func text(_ key: String) throws(AppsError) -> String {
-    guard let text = try optionalText(key) else { throw AppsError(.manifestField, "\(place): \(key) is missing") }
+    guard let text = try optionalText(key) else { throw AppsError(.manifestField, "\(place)\(key) is missing") }
     return text
   }
 
@@ -26,7 +27,7 @@ struct Fields {
     switch dictionary[key] {
     case nil: return nil
     case .string(let text)?: return text
-    default: throw AppsError(.manifestField, "\(place): \(key) is no text")
+    default: throw AppsError(.manifestField, "\(place)\(key) is no text")
     }
   }
 
@@ -39,7 +40,7 @@ struct Fields {
       case .string(let text)?: text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
       default: nil
       }
-    guard let number else { throw AppsError(.manifestField, "\(place): \(key) must be a number from 1 on") }
+    guard let number else { throw AppsError(.manifestField, "\(place)\(key) must be a number from 1 on") }
     return number
   }
 
@@ -47,7 +48,7 @@ struct Fields {
   func texts(_ key: String) throws(AppsError) -> [String] {
     var texts: [String] = []
     for value in try array(key) {
-      guard case .string(let text) = value else { throw AppsError(.manifestField, "\(place): \(key) is no array of texts") }
+      guard case .string(let text) = value else { throw AppsError(.manifestField, "\(place)\(key) is no array of texts") }
       texts.append(text)
     }
     return texts
@@ -57,7 +58,7 @@ struct Fields {
     var fields: [Fields] = []
     for value in try array(key) {
       guard case .dictionary(let dictionary) = value else {
-        throw AppsError(.manifestField, "\(place): \(key) is no array of dictionaries")
+        throw AppsError(.manifestField, "\(place)\(key) is no array of dictionaries")
       }
       fields.append(Fields(dictionary, in: key))
     }
@@ -68,7 +69,7 @@ struct Fields {
     switch dictionary[key] {
     case nil: return []
     case .array(let values)?: return values
-    default: throw AppsError(.manifestField, "\(place): \(key) is no array")
+    default: throw AppsError(.manifestField, "\(place)\(key) is no array")
     }
   }
 

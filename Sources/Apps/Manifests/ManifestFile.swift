@@ -51,7 +51,7 @@ package struct ManifestFile: Sendable {
       throw AppsError(.manifestUnreadable, "\(error.code.name)\(error.detail.isEmpty ? "" : ": \(error.detail)")")
     }
     guard case .dictionary(let dictionary) = value else { throw AppsError(.manifestUnreadable, "no dictionary") }
-    try self.init(Fields(dictionary, in: "the manifest"))
+    try self.init(Fields(dictionary))
   }
 
   private init(_ fields: Fields) throws(AppsError) {
@@ -74,6 +74,15 @@ package struct ManifestFile: Sendable {
     keychainGroups = try fields.texts(Key.keychainGroups)
     applicationGroups = try fields.texts(Key.applicationGroups)
     signedPart = fields.values(of: Key.signed)
+  }
+
+  /// Where the file itself says it, and not by `$(TEAM)`.
+  /// - Throws: `teamMalformed`.
+  package var namedTeam: TeamIdentifier? {
+    get throws(VaultError) {
+      guard let team, !team.utf8.elementsEqual(Self.teamMark.utf8) else { return nil }
+      return try TeamIdentifier(team)
+    }
   }
 
   package var isSigned: Bool { !signedPart.isEmpty }

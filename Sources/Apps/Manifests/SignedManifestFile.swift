@@ -64,11 +64,29 @@ package enum SignedManifestFile {
     throws
     -> SignedManifest
   {
+    let manifest = try unsigned(file, of: key.publicKey.identifier, executablesIn: directory)
+    return try SignedManifest(signing: manifest, with: key)
+  }
+
+  /// What a team would sign.
+  package static func unsigned(_ file: ManifestFile, of team: TeamIdentifier, executablesIn directory: OpenDirectory) throws
+    -> Manifest
+  {
     var digests: [String: [UInt8]] = [:]
     for executable in file.executables {
       digests[executable.path] = try ExecutableContent.open(executable.path, in: directory).digest()
     }
-    return try SignedManifest(signing: file.manifest(of: key.publicKey.identifier, digests: digests), with: key)
+    return try file.manifest(of: team, digests: digests)
+  }
+
+  /// Compares every executable with what was signed.
+  /// - Throws: `AppsError`: `executableMissing`, `executableChanged`.
+  package static func prove(_ manifest: Manifest, in directory: OpenDirectory) throws {
+    for executable in manifest.executables {
+      guard try ExecutableContent.open(executable.path, in: directory).digest() == executable.digest else {
+        throw AppsError(.executableChanged, executable.path)
+      }
+    }
   }
 }
 
