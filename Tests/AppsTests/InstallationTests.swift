@@ -205,4 +205,34 @@ import VaultCore
     #expect(code { _ = try DirectoryLock(of: bench.data.apps(), milliseconds: 40) } == "busy")
     withExtendedLifetime(apps) {}
   }
+
+  // MARK: What is not defended, so that a claim cannot grow unnoticed
+
+  @Test func notDefendedWhoHasTheKeyIsTheTeam() throws {
+    var vault = try Vault.throwAway()
+    try bench.install(in: &vault)
+    let thief = try Workbench(seed: 1, at: bench.path + "/thief")
+    try thief.write("bin/editor", "stolen")
+    let bytes = try thief.signed(Workbench.manifest(version: 2))
+    let plan = try bench.apps().install(bytes, from: OpenDirectory.foreign(thief.source), in: &vault, at: .test)
+    #expect(plan.kind == .update && !plan.isNewTeam && plan.namesakes == [])
+  }
+
+  @Test func notDefendedProgramsOfOneUserReadAllContainers() throws {
+    var vault = try Vault.throwAway()
+    try bench.install(in: &vault)
+    let place = "\(bench.path)/data/Containers/\(name)/Documents/a"
+    try "private".write(toFile: place, atomically: false, encoding: .utf8)
+    #expect(try String(contentsOfFile: place, encoding: .utf8) == "private")
+  }
+
+  @Test func notDefendedAChangedFileIsSeenByShowAndNotByList() throws {
+    var vault = try Vault.throwAway()
+    try bench.install(in: &vault)
+    let file = "\(bench.path)/data/Apps/\(name)/bin/editor"
+    unsafe chmod(file, 0o700)
+    try "changed".write(toFile: file, atomically: false, encoding: .utf8)
+    #expect(try bench.states(in: vault) == [name: .installed])
+    #expect(code { try InstalledApps.prove(try #require(try bench.apps().bundle(name))) } == "executableChanged")
+  }
 }
