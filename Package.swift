@@ -32,6 +32,8 @@ let package = Package(
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Keychain
     .target(name: "Coffer", dependencies: ["VaultCore", "Storage"]),
+    // Apps
+    .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
@@ -48,7 +50,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -80,6 +82,7 @@ let package = Package(
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
+    .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -95,7 +98,7 @@ let package = Package(
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "VaultCore"]),
+      dependencies: ["Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -9,6 +9,7 @@ import Testing
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/Coffer", ["VaultCore", "Storage", "Glibc", "Synchronization"]),
+    ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Observation", "Synchronization", "Logging"]),
@@ -18,8 +19,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc", "Synchronization",
-        "ArgumentParser",
+        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc",
+        "Synchronization", "ArgumentParser",
       ]
     ),
   ]

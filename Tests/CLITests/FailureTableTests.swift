@@ -28,8 +28,22 @@ import Testing
     #expect(codes.symmetricDifference(FailureTable.preferences.keys) == [])
   }
 
+  @Test func errorsOfApps() throws {
+    let codes = try Self.codes(in: "Sources/Apps/AppsError.swift")
+    #expect(codes.count > 5)
+    #expect(codes.symmetricDifference(FailureTable.applications.keys) == [])
+  }
+
+  @Test func errorsOfContainers() throws {
+    let codes = try Self.codes(in: "Sources/AppContainers/Directories/ContainerError.swift")
+    #expect(codes.count > 10)
+    #expect(codes.symmetricDifference(FailureTable.containers.keys) == [])
+  }
+
   @Test func noFailureLooksLikeSuccess() {
-    let tables = [FailureTable.vault, FailureTable.storage, FailureTable.preferences]
+    let tables = [
+      FailureTable.vault, FailureTable.storage, FailureTable.preferences, FailureTable.applications, FailureTable.containers,
+    ]
     let entries = tables.flatMap(\.values)
     #expect(entries.allSatisfy { $0.status != .ok && !$0.message.isEmpty && !$0.message.contains("\n") })
   }

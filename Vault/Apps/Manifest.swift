@@ -61,6 +61,10 @@ public struct Manifest: Sendable, Equatable {
     self.executables = try Self.checked(executables)
     self.keychainAccessGroups = try Self.checked(keychainAccessGroups, team)
     self.applicationGroups = try Self.checked(applicationGroups, team)
+    // Each is the name of a directory.
+    if let group = applicationGroups.first(where: { $0.name.utf8.contains(UInt8(ascii: "/")) }) {
+      throw VaultError(.manifestGroup, "\(group): an application group has no /")
+    }
   }
 
   private static func checked(_ executables: [Executable]) throws(VaultError) -> [Executable] {

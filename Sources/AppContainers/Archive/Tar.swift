@@ -16,7 +16,9 @@ enum Tar {
   }
 
   /// - Throws: `toolMissing`; what the system says.
-  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(ContainerError) -> Outcome {
+  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(ContainerError)
+    -> Outcome
+  {
     guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else {
       throw ContainerError(.toolMissing, places[0])
     }
@@ -30,7 +32,10 @@ enum Tar {
     unsafe posix_spawn_file_actions_adddup2(&actions, messages.number, STDERR_FILENO)
     var words = unsafe cStrings([program] + arguments)
     var variables = unsafe cStrings(["PATH=/usr/bin:/bin", "LC_ALL=C"])
-    defer { for unsafe word in unsafe words + variables { unsafe free(word) } }
+    defer {
+      unsafe release(words)
+      unsafe release(variables)
+    }
     var process: pid_t = 0
     let started = unsafe posix_spawn(&process, program, &actions, nil, &words, &variables)
     guard started == 0 else { throw ContainerError(errno: started, program) }
@@ -41,7 +46,11 @@ enum Tar {
     return Outcome(isSuccess: status == 0, message: String(decoding: try messages.contents(), as: UTF8.self))
   }
 
-  /// With a nil at the end. To be freed.
+  private static func release(_ strings: [UnsafeMutablePointer<CChar>?]) {
+    for index in unsafe strings.indices { unsafe free(strings[index]) }
+  }
+
+  /// With a nil at the end. To be released.
   private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe []
     for text in texts { unsafe pointers.append(strdup(text)) }

@@ -12,6 +12,9 @@ package final class OpenFile: Sendable {
     self.path = path
   }
 
+  /// One that was opened elsewhere, closed with this object.
+  package convenience init(adopting number: Int32, _ path: String) { self.init(number, path) }
+
   deinit { close(number) }
 
   package var byteCount: Int {

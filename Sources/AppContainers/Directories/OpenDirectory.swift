@@ -36,6 +36,13 @@ package final class OpenDirectory: Sendable {
     return directory
   }
 
+  /// A directory that is read and not believed: it may be anybody's.
+  package static func foreign(_ path: String) throws(ContainerError) -> OpenDirectory {
+    let opened = retrying { unsafe open(path, flags) }
+    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    return OpenDirectory(opened.result, path)
+  }
+
   private static func make(_ path: String) throws(ContainerError) {
     if unsafe mkdir(path, 0o700) == 0 {
       // Whatever the umask says: without x its owner could not use it.

@@ -51,10 +51,11 @@ package struct DataDirectory: Sendable {
   }
 
   /// With everything in it. What is not there is no error.
+  /// - Parameter held: The lock, where the caller has it already.
   /// - Throws: `running`; what the system says.
-  package func removeContainer(_ app: FileName) throws(ContainerError) {
+  package func removeContainer(_ app: FileName, holding held: RunningLock? = nil) throws(ContainerError) {
     let containers = try containers()
-    let lock = try RunningLock.excludingPrograms(of: app, in: containers)
+    let lock = if let held { held } else { try RunningLock.excludingPrograms(of: app, in: containers) }
     try containers.removeTree(app)
     try Replacement(of: app, in: containers).discard()
     try lock.remove()

@@ -54,6 +54,26 @@ struct Descriptor: Sendable {
     return file
   }
 
+  /// A new file for this user alone, whatever the umask says.
+  /// - Throws: duplicate, where there is something; I/O.
+  static func create(_ path: String) throws -> Descriptor {
+    let number = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard number >= 0 else {
+      guard errno == EEXIST else { throw SystemError.last.failure(path) }
+      throw Failure(.duplicate, "\(path): there is such a file already", hint: "nothing is replaced: name another file")
+    }
+    fchmod(number, 0o600)
+    return Descriptor(number: number, name: path)
+  }
+
+  /// - Throws: I/O: what was written is not on the disk.
+  func synchronizeAndClose() throws {
+    guard fsync(number) == 0 || errno == EINVAL else { throw SystemError.last.failure(name) }
+    close()
+  }
+
+  static func remove(_ path: String) { unsafe unlink(path) }
+
   func close() {
     _ = Glibc.close(number)
   }

@@ -1,3 +1,5 @@
+import AppContainers
+import Apps
 import ArgumentParser
 import Storage
 import VaultCore
@@ -11,6 +13,10 @@ extension Failure {
       self.init(FailureTable.vault[error.code.name], error.code.name, error.detail, subject)
     case let error as StorageError:
       self.init(FailureTable.storage[error.code.name], error.code.name, error.detail, subject)
+    case let error as AppsError:
+      self.init(FailureTable.applications[error.code.name], error.code.name, error.detail, subject)
+    case let error as ContainerError:
+      self.init(FailureTable.containers[error.code.name], error.code.name, error.detail, subject)
     default:
       self.init(.other, [subject, "\(error)"].compactMap(\.self).joined(separator: ": "))
     }

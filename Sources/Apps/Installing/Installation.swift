@@ -1,0 +1,117 @@
+package import AppContainers
+package import VaultCore
+
+/// What it would mean to install an app, before anything is done.
+package struct Installation {
+  package enum Kind: String {
+    case new, update, again, repair, unchanged
+  }
+
+  package let signed: SignedManifest
+  package let kind: Kind
+  /// Of what was installed, or was once.
+  package let before: AppPin?
+  /// Whether no app of this team was ever installed.
+  package let isNewTeam: Bool
+  /// Apps of other teams with the same identifier, also removed ones.
+  package let namesakes: [AppPin]
+
+  package var application: String { signed.manifest.applicationIdentifier }
+}
+
+extension InstalledApps {
+  /// - Throws: `VaultError`: `appDowngrade`. `AppsError`: `sameVersionDiffers`.
+  package func plan(_ signed: SignedManifest, in vault: borrowing Vault) throws -> Installation {
+    let manifest = signed.manifest
+    let pins = try vault.pins()
+    let before = try vault.pin(manifest.applicationIdentifier)
+    if let before, manifest.version < before.version {
+      throw VaultError(.appDowngrade, "version \(manifest.version) after \(before.version)")
+    }
+    return Installation(
+      signed: signed, kind: try kind(signed, before), before: before,
+      isNewTeam: !pins.contains { $0.teamKey == signed.teamKey },
+      namesakes: pins.filter { $0.identifier == manifest.identifier && $0.teamKey != signed.teamKey })
+  }
+
+  private func kind(_ signed: SignedManifest, _ before: AppPin?) throws -> Installation.Kind {
+    guard let before else { return .new }
+    guard before.removed == nil else { return .again }
+    guard before.version == signed.manifest.version else { return .update }
+    guard let bundle = try? bundle(before.applicationIdentifier) else { return .repair }
+    guard bundle.signed.manifest == signed.manifest else {
+      throw AppsError(.sameVersionDiffers, "version \(before.version)")
+    }
+    do {
+      try Self.prove(bundle)
+      return .unchanged
+    } catch {
+      return .repair
+    }
+  }
+
+  /// Installs an app. Its executables are copied, and only they: what is not signed does not come along.
+  /// - Parameters:
+  ///   - bytes: Of the signed manifest.
+  ///   - source: Where the executables lie.
+  /// - Throws: `AppsError`: `executableMissing`, `executableChanged`, `sameVersionDiffers`; `VaultError`; `ContainerError`.
+  @discardableResult
+  package func install(
+    _ bytes: [UInt8], from source: OpenDirectory, in vault: inout Vault, at now: Timestamp
+  ) throws -> Installation {
+    let signed = try SignedManifestFile.read(bytes)
+    try recover(in: vault)
+    let plan = try plan(signed, in: vault)
+    if plan.kind == .unchanged {
+      try complete(signed.manifest)
+      return plan
+    }
+    let replacement = try Replacement(of: FileName(plan.application), in: directory)
+    do {
+      try stage(signed, bytes, from: source, in: replacement.begin())
+      try replacement.makeReady()
+      _ = try vault.transaction { try $0.install(signed, at: now) }
+    } catch {
+      // Whether the vault has it is asked again: a commit may fail in doubt, and then the next recovery decides.
+      if try vault.pin(plan.application) == plan.before { try replacement.cancel() }
+      throw error
+    }
+    try complete(signed.manifest)
+    try replacement.finish()
+    return plan
+  }
+
+  private func stage(_ signed: SignedManifest, _ bytes: [UInt8], from source: OpenDirectory, in target: OpenDirectory) throws {
+    var made: [OpenDirectory] = []
+    for executable in signed.manifest.executables {
+      let path = try RelativePath(executable.path)
+      var here = target
+      for name in path.names.dropLast() {
+        here = try here.makeDirectory(name)
+        made.append(here)
+      }
+      let content = try ExecutableContent.open(executable.path, in: source)
+      let copy = try here.makeFile(path.names[path.names.count - 1])
+      guard try content.digest({ try copy.write($0) }) == executable.digest else {
+        throw AppsError(.executableChanged, executable.path)
+      }
+      try copy.setMode(0o500)
+      try copy.synchronize()
+    }
+    let manifest = try target.makeFile(FileName(SignedManifestFile.name))
+    try manifest.write(bytes)
+    try manifest.setMode(0o400)
+    try manifest.synchronize()
+    for directory in made.reversed() + [target] {
+      try directory.synchronize()
+      // The app cannot change itself.
+      try directory.setMode(0o500)
+    }
+  }
+
+  /// The directories that an installed app has. Those that are there stay.
+  func complete(_ manifest: Manifest) throws {
+    _ = try data.makeContainer(FileName(manifest.applicationIdentifier))
+    for group in manifest.applicationGroups { _ = try data.makeGroup(FileName(group.name)) }
+  }
+}

@@ -1,0 +1,70 @@
+import AppContainers
+package import VaultCore
+
+/// What a process that was killed leaves in `Apps`, told by its name.
+enum Leftover: String, CaseIterable {
+  /// Half of a new app.
+  case new
+  /// A whole one, whose pin may be written or not.
+  case ready
+  /// The one before, while the new one takes its place.
+  case old
+  /// One that is being removed.
+  case removing
+
+  func name(of application: FileName) throws(ContainerError) -> FileName { try application.beside(rawValue) }
+
+  /// Nil for everything else.
+  init?(_ name: FileName, _ application: inout String) {
+    let text = "\(name)"
+    guard text.utf8.first == UInt8(ascii: "."), let dot = text.lastIndex(of: "."), dot > text.startIndex,
+      let kind = Leftover(rawValue: String(text[text.index(after: dot)...]))
+    else { return nil }
+    application = String(text[text.index(after: text.startIndex)..<dot])
+    self = kind
+  }
+}
+
+extension InstalledApps {
+  /// Finishes or undoes what was interrupted, as the vault says. Files of an app that this vault does not know stay: another vault may.
+  package func recover(in vault: borrowing Vault) throws {
+    for name in try directory.names() {
+      var application = ""
+      guard let leftover = Leftover(name, &application) else { continue }
+      let pin = try vault.pin(application)
+      let replacement = try Replacement(of: FileName(application), in: directory)
+      switch leftover {
+      case .new: try directory.removeTree(name)
+      case .ready: try decide(application, pin, replacement)
+      case .old:
+        if try !replacement.isReady { try replacement.finish() }
+      case .removing:
+        guard let pin else { continue }
+        if pin.removed == nil {
+          try undoRemoval(FileName(application), name)
+        } else {
+          // A program of it that runs still keeps its data: another time.
+          do { try finishRemoval(application, in: vault) } catch ContainerError.Code.running {}
+        }
+      }
+    }
+  }
+
+  /// The commit of the vault was the moment: an app of the version that the pin says goes in place, any other goes.
+  private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
+    guard let pin, pin.removed == nil, let bundle = try? bundle(replacement.ready, of: application),
+      bundle.signed.manifest.version == pin.version, (try? Self.prove(bundle)) != nil
+    else { return try replacement.cancel() }
+    try complete(bundle.signed.manifest)
+    try replacement.finish()
+  }
+
+  private func undoRemoval(_ application: FileName, _ marker: FileName) throws {
+    let isEmpty = try directory.directory(marker)?.names().isEmpty ?? true
+    if try isEmpty || directory.kind(application) != nil {
+      try directory.removeTree(marker)
+    } else {
+      try directory.rename(marker, to: application)
+    }
+  }
+}

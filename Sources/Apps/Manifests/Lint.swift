@@ -1,0 +1,21 @@
+package import VaultCore
+
+/// What is allowed, and still may not be what was meant.
+package enum Lint {
+  package static func warnings(about manifest: Manifest) -> [String] {
+    var warnings: [String] = []
+    if let first = manifest.keychainAccessGroups.first, first.name != manifest.applicationIdentifier {
+      warnings.append(
+        "items without a group go into \(first), which other apps of the team can read: "
+          + "put \(manifest.applicationIdentifier) first to keep them private")
+    }
+    if !manifest.executables.contains(where: { $0.role == .app || $0.role == .tool }) {
+      warnings.append("no executable has the role app or tool: nothing can be started by a person")
+    }
+    let shared = Set(manifest.keychainAccessGroups.map(\.name)).intersection(manifest.applicationGroups.map(\.name))
+    for name in shared.sorted() {
+      warnings.append("\(name) is a keychain access group and an application group: the first is enough for secrets")
+    }
+    return warnings
+  }
+}

@@ -1,0 +1,129 @@
+import PropertyLists
+package import VaultCore
+
+/// A manifest as a person writes it: a property list, in which `$(TEAM)` stands for the team's name. It says which executables there
+/// are, and not what is in them: that comes with the signature.
+package struct ManifestFile: Sendable {
+  /// Bytes of a manifest.
+  package static let maximumByteCount = 1 << 20
+  private static let teamMark = "$(TEAM)"
+
+  enum Key {
+    static let identifier = "Identifier"
+    static let displayName = "DisplayName"
+    static let version = "Version"
+    static let team = "Team"
+    static let executables = "Executables"
+    static let path = "Path"
+    static let role = "Role"
+    static let keychainGroups = "keychain-access-groups"
+    static let applicationGroups = "application-groups"
+    static let teamKey = "TeamKey"
+    static let signature = "Signature"
+    static let digests = "Digests"
+
+    static let written: Set = [identifier, displayName, version, team, executables, keychainGroups, applicationGroups]
+    static let signed: Set = [teamKey, signature, digests]
+  }
+
+  package struct Executable: Sendable {
+    package let path: String
+    package let role: Manifest.Role
+  }
+
+  package let identifier: String
+  package let displayName: String
+  package let version: UInt64
+  /// Where the file says it itself.
+  package let team: String?
+  package let executables: [Executable]
+  private let keychainGroups: [String]
+  private let applicationGroups: [String]
+  /// What only a signed one has.
+  let signedPart: [String: PropertyListValue]
+
+  /// - Throws: `AppsError`: `manifestUnreadable`, `manifestField`.
+  package init(_ bytes: [UInt8]) throws(AppsError) {
+    let value: PropertyListValue
+    do {
+      value = try PropertyList.read(bytes).value
+    } catch {
+      throw AppsError(.manifestUnreadable, "\(error.code.name)\(error.detail.isEmpty ? "" : ": \(error.detail)")")
+    }
+    guard case .dictionary(let dictionary) = value else { throw AppsError(.manifestUnreadable, "no dictionary") }
+    try self.init(Fields(dictionary))
+  }
+
+  private init(_ fields: Fields) throws(AppsError) {
+    try fields.refuseOthers(than: Key.written.union(Key.signed))
+    identifier = try fields.text(Key.identifier)
+    displayName = try fields.text(Key.displayName)
+    version = try fields.natural(Key.version)
+    team = try fields.optionalText(Key.team)
+    var executables: [Executable] = []
+    for entry in try fields.dictionaries(Key.executables) {
+      try entry.refuseOthers(than: [Key.path, Key.role])
+      let role = try entry.optionalText(Key.role) ?? "app"
+      guard let known = Manifest.Role(name: role) else {
+        throw AppsError(
+          .manifestField, "\(Key.role): \(role) is none of \(Manifest.Role.allCases.map(\.name).joined(separator: ", "))")
+      }
+      executables.append(Executable(path: try entry.text(Key.path), role: known))
+    }
+    self.executables = executables
+    keychainGroups = try fields.texts(Key.keychainGroups)
+    applicationGroups = try fields.texts(Key.applicationGroups)
+    signedPart = fields.values(of: Key.signed)
+  }
+
+  /// Where the file itself says it, and not by `$(TEAM)`.
+  /// - Throws: `teamMalformed`.
+  package var namedTeam: TeamIdentifier? {
+    get throws(VaultError) {
+      guard let team, !team.utf8.elementsEqual(Self.teamMark.utf8) else { return nil }
+      return try TeamIdentifier(team)
+    }
+  }
+
+  package var isSigned: Bool { !signedPart.isEmpty }
+
+  /// The manifest of a team, its executables with these digests, by their paths.
+  /// - Throws: `VaultError`: a rule of manifests; `manifestTeam` where the file names another team. `AppsError`: `executableMissing`
+  ///   where a path has no digest.
+  package func manifest(of team: TeamIdentifier, digests: [String: [UInt8]]) throws -> Manifest {
+    if let named = self.team, !named.utf8.elementsEqual(Self.teamMark.utf8), !named.utf8.elementsEqual(team.text.utf8) {
+      throw VaultError(.manifestTeam, "the file names \(named), the key is that of \(team)")
+    }
+    var complete: [Manifest.Executable] = []
+    for executable in executables {
+      guard let digest = digests[executable.path] else { throw AppsError(.executableMissing, "\(executable.path): no digest") }
+      complete.append(.init(path: executable.path, role: executable.role, digest: digest))
+    }
+    func groups(_ names: [String]) throws -> [AccessGroup] { try names.map { try AccessGroup(Self.expanded($0, team)) } }
+    return try Manifest(
+      team: team, identifier: AppIdentifier(identifier), displayName: displayName, version: version, executables: complete,
+      keychainAccessGroups: try groups(keychainGroups), applicationGroups: try groups(applicationGroups))
+  }
+
+  /// `$(TEAM)` at the beginning of a group's name.
+  private static func expanded(_ name: String, _ team: TeamIdentifier) -> String {
+    guard name.utf8.starts(with: teamMark.utf8) else { return name }
+    return team.text + name.dropFirst(teamMark.count)
+  }
+}
+
+extension Manifest.Role {
+  package var name: String {
+    switch self {
+    case .app: "app"
+    case .widget: "widget"
+    case .intents: "intents"
+    case .tool: "tool"
+    }
+  }
+
+  init?(name: String) {
+    guard let role = Self.allCases.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+    self = role
+  }
+}

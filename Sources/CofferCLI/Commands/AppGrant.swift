@@ -1,0 +1,86 @@
+import Apps
+import ArgumentParser
+import VaultCore
+
+struct AppGrant: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grant", abstract: "Let an app into a group that its manifest does not give it.",
+    discussion: "Replaces what was granted to the app in this group before.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Argument(help: "The group.")
+  var group: String
+
+  @Flag(help: "It may read secrets.")
+  var read = false
+
+  @Flag(help: "It may add, change and remove items.")
+  var write = false
+
+  @Flag(help: "It may see which items there are.")
+  var list = false
+
+  @Flag(help: "Ask each time.")
+  var confirm = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    var rights: Entitlements.Rights = []
+    if read { rights.insert(.read) }
+    if write { rights.insert(.write) }
+    if list { rights.insert(.list) }
+    guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
+    let group = try about(self.group) { try AccessGroup(self.group) }
+    var opened = try vault.open()
+    let apps = try AppPlace.apps()
+    let pin = try about(app) { try apps.pin(named: app, in: opened) }
+    try opened.checkExists(group, hint: "name one of these")
+    let owner = AppTeams.owner(of: group)
+    Descriptor.error.note(
+      "note: \(pin.identifier) is of team \(pin.teamKey.identifier), the group of \(owner.map { "team \($0)" } ?? "no team")\n")
+    let grant = Grant(to: pin.applicationIdentifier, group, rights, asksForConfirmation: confirm, at: .now())
+    try about(pin.applicationIdentifier) { try opened.transaction { try $0.put(grant) } }
+    opened.finish()
+    if json { try Descriptor.output.write(grant.json.description + "\n") }
+  }
+}
+
+struct AppRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what was granted.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Argument(help: "The group.")
+  var group: String
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let group = try about(self.group) { try AccessGroup(self.group) }
+    var opened = try vault.open()
+    let apps = try AppPlace.apps()
+    let name = try about(app) { try apps.pin(named: app, in: opened) }.applicationIdentifier
+    guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
+      throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+    }
+    try about(name) { try opened.transaction { try $0.removeGrant(to: name, group) } }
+    opened.finish()
+  }
+}
+
+/// Whose a group is, as its name says.
+enum AppTeams {
+  /// Nil where it begins with no team's name.
+  static func owner(of group: AccessGroup) -> TeamIdentifier? {
+    let prefix = group.name.prefix { $0 != "." }
+    guard prefix.utf8.count < group.name.utf8.count else { return nil }
+    return try? TeamIdentifier(String(prefix))
+  }
+}

@@ -1,0 +1,55 @@
+import Apps
+import ArgumentParser
+import VaultCore
+
+struct AppRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove an app with its container. Its items stay.",
+    discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.", aliases: ["rm"]
+  )
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    var opened = try vault.open()
+    let apps = try AppPlace.apps()
+    let name = try about(app) { try apps.pin(named: app, in: opened) }.applicationIdentifier
+    if !force, !vault.noInput, Descriptor.input.isTerminal {
+      guard try Question.isYes("Remove \(name) with its documents and settings? [y/N] ") else { throw Failure.cancelled }
+    }
+    try about(name) { try apps.remove(name, in: &opened, at: .now()) }
+    opened.finish()
+  }
+}
+
+struct AppForget: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget", abstract: "Delete what the vault keeps of a removed app: its items, and that it was there.",
+    discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    var opened = try vault.open()
+    let apps = try AppPlace.apps()
+    let name = try about(app) { try apps.pin(named: app, in: opened) }.applicationIdentifier
+    if !force, !vault.noInput, Descriptor.input.isTerminal {
+      let count = try apps.itemCount(of: name, in: opened)
+      guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
+    }
+    try about(name) { _ = try apps.forget(name, in: &opened) }
+    opened.finish()
+  }
+}

@@ -1,0 +1,49 @@
+import Coffer
+import CofferTesting
+import Foundation
+import Storage
+import Testing
+import VaultCore
+
+/// Stores a token and reads it again.
+func store(_ token: borrowing Secret, as app: SignedManifest, keyFile: consuming Secret) throws {
+  let keychain = try Keychain.open(with: .keyFile(keyFile), as: .app(app))
+  let item = Item(service: "api.example.com", account: "ada")
+  do {
+    try keychain.add(item, secret: token)
+  } catch KeychainError.Code.duplicate {
+    try keychain.update(keychain.item(KeychainQuery(service: "api.example.com", account: "ada")).reference, secret: token)
+  }
+  for entry in try keychain.items(KeychainQuery(service: "api.example.com", account: nil)) {
+    let secret = try keychain.secret(of: entry.reference)
+    secret.withBytes { bytes in print("\(entry.item["account"] ?? ""): \(bytes.byteCount) bytes") }
+  }
+  keychain.lock()
+}
+
+@Suite struct KeychainExampleTests {
+  /// What the page shows, in a process of its own: it uses the user's own vault.
+  @Test(.timeLimit(.minutes(20))) func thePageDoesWhatItShows() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) {
+      let home = FileManager.default.temporaryDirectory.appending(path: "coffer-page-\(UUID())")
+      try FileManager.default.createDirectory(
+        at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      defer { try? FileManager.default.removeItem(at: home) }
+      setenv("COFFER_HOME", home.path, 1)
+      let keyFile = [UInt8](repeating: 0x54, count: 64)
+      let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: 1, count: 32)))
+      let app = try SignedManifest(
+        signing: Manifest(
+          team: key.publicKey.identifier, identifier: AppIdentifier("com.example.client"), displayName: "Client", version: 1,
+          executables: [.init(path: "client", role: .app, digest: keyFile.suffix(32))]), with: key)
+      var vault = try Vault.create(
+        in: FileStore.create(at: home.appending(path: "vault.coffer").path), with: .keyFile(Secret(testing: keyFile)), at: .test)
+      _ = try vault.transaction { try $0.install(app, at: .test) }
+      try store(Secret(testing: "one"), as: app, keyFile: Secret(testing: keyFile))
+      try store(Secret(testing: "three"), as: app, keyFile: Secret(testing: keyFile))
+    }
+    #expect(String(decoding: result.standardOutputContent, as: UTF8.self).contains("ada: 3 bytes\nada: 5 bytes\n"))
+  }
+}
