@@ -34,7 +34,7 @@ test: setup-tests
 	$(SWIFT) test $(TEST) --skip-build
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Fuzz Benchmarks/Package.swift Benchmarks/Sources
+	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources
 
 # The core's tests under the address sanitizer. The guard pages are meant to be hit: their fault is the test's to see.
 asan: setup-tests

@@ -10,11 +10,13 @@ let package = Package(
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
     .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
+    .library(name: "PreferenceStoreCombine", targets: ["PreferenceStoreCombine"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
     // C
@@ -34,6 +36,10 @@ let package = Package(
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
       name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
+    // Built only for who asks for it: nobody else links OpenCombine.
+    .target(
+      name: "PreferenceStoreCombine",
+      dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -45,6 +51,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
+    // Examples
+    .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
     // Tests
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
@@ -62,12 +70,17 @@ let package = Package(
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
+    .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
+    .testTarget(
+      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"],
+      // Code as it was written for SwiftUI, when there was no other mode.
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore"]),
+    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
@@ -77,10 +90,11 @@ let package = Package(
       name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
-      name: "CLITests", dependencies: ["CofferCLI", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      name: "CLITests", dependencies: ["CofferCLI", "LiveSettings", "PropertyLists", "Preferences", "VaultCore", "Storage"],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "Storage", "VaultCore"]),
+      name: "DocumentationTests",
+      dependencies: ["CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "VaultCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -92,12 +106,13 @@ if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
     "PreferenceStore",
     "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests",
     "PreferenceStoreTests", "SearchListTests",
+    "PreferenceStoreCombine", "PreferenceStoreCombineTests", "ArticleTests",
   ]
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }
 }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "ArticleTests" {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
       .strictMemorySafety(),

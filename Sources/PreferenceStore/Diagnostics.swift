@@ -62,5 +62,24 @@ enum Diagnostics {
     log("\(error.code.name): \(error.detail)")
   }
 
+  static func notReadable(_ key: String, _ type: Any.Type) {
+    log("the value of \(key) is no \(type): it is left as it is, and the initial value is used")
+  }
+
+  static func notMigrated(_ key: String, to type: Any.Type) {
+    log("the value of \(key) was not converted to \(type): it is left as it is")
+  }
+
+  /// Without the value, which is nobody's business.
+  static func notStorable(_ key: String, _ error: any Error) {
+    let reason =
+      switch error {
+      case EncodingError.invalidValue(_, let context): context.debugDescription
+      case let error as PreferenceError: error.code.name
+      default: "\(type(of: error))"
+      }
+    log("no value was stored for \(key): \(reason)")
+  }
+
   private static func log(_ message: String) { say { logger.error("\(message)") } }
 }

@@ -25,8 +25,14 @@ extension UserDefaults {
   /// - Throws: As `store(_:forKey:)`. Then none was set.
   @discardableResult
   public func seed(_ values: [String: Any]) throws(PreferenceError) -> [String] {
-    let edits = try PropertyListValue.edits(values).filter { list.value(forKey: $0.key) == nil }
-    if !edits.isEmpty { try application.own.apply(edits) }
+    let missing = try PropertyListValue.edits(values).filter { list.value(forKey: $0.key) == nil }
+    guard !missing.isEmpty else { return [] }
+    var edits: [(key: String, value: PropertyListValue?)] = []
+    try application.own.update(missing.map(\.key)) { own in
+      // Another process may have been first.
+      edits = missing.filter { own[$0.key] == nil }
+      return edits
+    }
     return edits.map(\.key)
   }
 

@@ -18,6 +18,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   private let use: SearchListUse
   let application: ApplicationList
   var list: SearchList { application.list }
+  let observedKeys = ObservedKeys()
   /// Set once, before anybody else has this object.
   private var observation: PreferenceObservation?
 

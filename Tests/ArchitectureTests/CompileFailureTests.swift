@@ -21,16 +21,21 @@ import Testing
   ]
 
   static func compile(_ body: String) throws -> (succeeded: Bool, output: String) {
+    try compile(
+      program: """
+        import VaultCore
+        func use(_ secret: consuming Secret) {
+          \(body)
+        }
+        """)
+  }
+
+  static func compile(program: String) throws -> (succeeded: Bool, output: String) {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     let file = directory.appending(path: "main.swift")
-    try """
-    import VaultCore
-    func use(_ secret: consuming Secret) {
-      \(body)
-    }
-    """.write(to: file, atomically: true, encoding: .utf8)
+    try program.write(to: file, atomically: true, encoding: .utf8)
     // The modules of the build that this test belongs to.
     let products =
       Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()

@@ -23,7 +23,7 @@ final class Workspace {
     _ = try? Child.run("rm -rf '\(path)'", in: "/", environment: ["PATH=/usr/bin:/bin"], input: [], limit: Self.limit)
   }
 
-  private var environment: [String] {
+  var environment: [String] {
     [
       "PATH=\(Self.programs):/usr/bin:/bin", "HOME=\(path)/home", "COFFER_HOME=\(path)/coffer", "W=\(path)", "TERM=xterm",
       "PS1=", "PS4=",

@@ -4,7 +4,8 @@ import Foundation
 struct Document: CustomStringConvertible, Sendable {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let texts =
-    ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(Document.init) + all(in: "docs/decisions", ".md")
+    ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(Document.init) + all(in: "docs", ".md")
+    + all(in: "docs/decisions", ".md")
   static let manual = all(in: "docs/man", ".1") + all(in: "docs/man", ".5")
   static let readme = Document("README.md")
   static let security = Document("SECURITY.md")

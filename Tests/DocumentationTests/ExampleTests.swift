@@ -106,7 +106,8 @@ import Testing
   }
 
   private static func library(_ block: Block, _ place: String) {
-    let source = Document("Tests/DocumentationTests/LibraryExample.swift").text
-    #expect(source.contains(block.lines.joined(separator: "\n")), "\(place): differs from LibraryExample.swift")
+    let sources = ["Library", "AppStorage"].map { Document("Tests/DocumentationTests/\($0)Example.swift").text }
+    let text = block.lines.joined(separator: "\n")
+    #expect(sources.contains { $0.contains(text) }, "\(place): differs from LibraryExample.swift and AppStorageExample.swift")
   }
 }

@@ -26,7 +26,7 @@ import Testing
     return process
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS])
+  @Test(.timeLimit(.minutes(20)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS])
   func crashSaysNothing(signal: Int32) throws {
     let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 2000)])
     let opening = ["--vault", place.file("vault.coffer"), "--key-file", place.file("key-file")]

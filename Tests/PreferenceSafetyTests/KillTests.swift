@@ -70,7 +70,7 @@ import Testing
   }
 
   /// The control.
-  @Test(.timeLimit(.minutes(5))) func foundationLosesThem() {
+  @Test(.timeLimit(.minutes(20))) func foundationLosesThem() {
     let place = Place()
     var found = 0
     for _ in 0..<10 where found == 0 {

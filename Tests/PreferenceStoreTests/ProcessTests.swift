@@ -86,6 +86,17 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("seed", "standard", "k", "second", "second").output == "first")
   }
 
+  @Test("a stored value of another type is reported once, and left as it is")
+  func reported() throws {
+    let probe = try Probe()
+    _ = try probe.run("set", "standard", "text", "k")
+    let (output, errors, _) = try probe.run("wrap", "standard", "k")
+    #expect(output == "7 7 7 7 7 7")
+    #expect(errors.components(separatedBy: "the value of k is no Int").count == 2, "\(errors)")
+    #expect(!errors.contains("text"))
+    #expect(try probe.run("get", "standard", "k").output == "String text")
+  }
+
   @Test("C1 C5 the standard settings of two programs are two")
   func twoPrograms() throws {
     let probe = try Probe()

@@ -11,13 +11,15 @@ import class PreferenceStore.UserDefaults
   typealias Mutex = Preferences.Mutex
 #endif
 
-/// Stores over files of their own, as a process has them. Removed at the end.
+/// Stores over files of their own, as a process has them. Removed at the end, unless they are those of another fixture.
 final class StoreFixture: Sendable {
   let root: URL
+  private let isOwner: Bool
   let lists: SearchLists
   static let name = "com.example.app"
 
   init(root: URL? = nil, arguments: [String] = [], _ prepare: (StoreFixture.Files) throws -> Void = { _ in }) throws {
+    isOwner = root == nil
     let root = root ?? FileManager.default.temporaryDirectory.appending(path: "coffer-store-\(UUID())")
     self.root = root
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
@@ -31,7 +33,7 @@ final class StoreFixture: Sendable {
     ChangeWatch.start()
   }
 
-  deinit { try? FileManager.default.removeItem(at: root) }
+  deinit { if isOwner { try? FileManager.default.removeItem(at: root) } }
 
   struct Files {
     let root: URL

@@ -108,19 +108,16 @@ import Testing
     #expect(try fixture.domain().values() == other.values())
   }
 
-  @Test func aValueIsUnderOneOfItsKeysAtEveryMoment() async throws {
+  @Test func aValueIsUnderOneOfItsKeysAtEveryMoment() throws {
     let (one, two) = (try fixture.domain(), try fixture.domain())
     let done = Counter()
     try one.set(.string("Ada"), forKey: "a")
-    await withTaskGroup { group in
-      group.addTask {
-        for round in 0..<5000 { try? one.rename(round % 2 == 0 ? "a" : "b", to: round % 2 == 0 ? "b" : "a") { _ in true } }
-        done.add()
-      }
-      group.addTask {
-        while done.count == 0 { #expect(two.values().count == 1) }
-      }
-    }
+    // A thread of its own: a task may have to wait for the one that waits for it.
+    Thread {
+      for round in 0..<5000 { try? one.rename(round % 2 == 0 ? "a" : "b", to: round % 2 == 0 ? "b" : "a") { _ in true } }
+      done.add()
+    }.start()
+    while done.count == 0 { #expect(two.values().count == 1) }
     #expect(two.values().texts == ["a": "string(\"Ada\")"])
   }
 

@@ -59,6 +59,25 @@ final class Recorder<Element: Sendable>: Sendable {
     for observation in observations { observation.cancel() }
   }
 
+  @Test func handlersRunInTheOrderInWhichTheyCame() {
+    let memory = MemoryList()
+    let told = Recorder<String>()
+    var observations = ["a", "b", "a"].enumerated().map { place, key in
+      memory.list.observe(key) { change in told.add("\(place) \(change.keys.map(\.name))") }
+    }
+    observations.append(memory.list.observeValues { change in told.add("3 \(change.keys.map(\.name))") })
+    observations.append(memory.list.observe("b") { change in told.add("4 \(change.keys.map(\.name))") })
+    observations.append(memory.list.observe("c") { _ in told.add("5") })
+    memory[.application].apply([("b", .integer(1)), ("a", .integer(1))])
+    #expect(told.all == [#"0 ["a"]"#, #"1 ["b"]"#, #"2 ["a"]"#, #"3 ["a", "b"]"#, #"4 ["b"]"#])
+    observations[0].cancel()
+    memory[.application].set(.integer(2), forKey: "a")
+    #expect(told.all.dropFirst(5) == [#"2 ["a"]"#, #"3 ["a"]"#])
+    for observation in observations { observation.cancel() }
+    memory[.application].set(.integer(3), forKey: "a")
+    #expect(told.all.count == 7)
+  }
+
   @Test func aHandlerMayWrite() {
     let memory = MemoryList()
     let application = memory[.application]

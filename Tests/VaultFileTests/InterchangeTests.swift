@@ -155,7 +155,7 @@ import Testing
     }.joined(separator: "\n") + "\n"
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
+  @Test(.timeLimit(.minutes(20)), arguments: [1, 2, 3] as [UInt64])
   func bothWriteInTurns(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = try Directory(inMemory: true)
@@ -218,7 +218,7 @@ import Testing
   }
 
   /// The reference implementation's own tests.
-  @Test(.timeLimit(.minutes(5))) func referencePassesItsTests() throws {
+  @Test(.timeLimit(.minutes(20))) func referencePassesItsTests() throws {
     #expect(try ReferenceVectorTests.python(["-m", "unittest", "-q"]).status == 0)
   }
 }

@@ -47,10 +47,16 @@ let sqlite = try rows(SQLiteTable.self)
 var table = MarkdownTable(
   ["number of keys"] + [Coffer.name, FoundationDefaults.name, SQLiteTable.name].flatMap { name in sizes.map { "\(name) \($0)" } })
 for index in coffer.indices { table.append([coffer[index].0] + coffer[index].1 + foundation[index].1 + sqlite[index].1) }
+let observers = [10, 1000, 10_000].map { ($0, Observers($0)) }
+var observerTable = MarkdownTable(["observers, of 1,000 keys"] + observers.map { "\($0.0)" })
+observerTable.append(["set a key with ten of them"] + observers.map { cell($0.1.set) })
+observerTable.append(["set by `@AppStorage`, ten readers look again"] + observers.map { cell($0.1.setDrawn) })
+observerTable.append(["read by `@AppStorage`"] + observers.map { cell($0.1.read) })
 let latencies = try Children.latencies(1000)
 
 print("In process, release build. \(Machine.description)\n")
 print(table)
+print("\n\(observerTable)")
 print(
   "\nA bare flock, pwrite and unlock of a record takes \(format(nanoseconds: bare.write.median)), "
     + "with fdatasync \(format(nanoseconds: bare.durable.median)).")

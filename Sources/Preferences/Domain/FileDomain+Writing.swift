@@ -17,12 +17,7 @@ extension FileDomain {
   /// - Throws: as `set`.
   public func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) {
     for edit in edits { try Self.check(edit.key, edit.value) }
-    try change { state in
-      // The last one of a key holds.
-      var last: [PropertyListDictionary.Key: PropertyListValue?] = [:]
-      for edit in edits { last[.init(edit.key)] = .some(edit.value) }
-      return last.sorted { $0.key < $1.key }.compactMap { state.entry($0.key, $0.value) }
-    }
+    try change { state in state.entries(edits) }
   }
 
   /// Replaces the whole domain at once.
@@ -45,6 +40,25 @@ extension FileDomain {
       let new = body(state.value(forKey: key))
       try Self.check(key.name, new)
       return state.entry(key, new).map { [$0] } ?? []
+    }
+  }
+
+  /// Changes several values that depend on what they were, all at once. No other process writes in between.
+  /// - Parameter body: Gets the values of those of the keys that have one. Must not use this domain.
+  /// - Throws: as `set`.
+  public func update(
+    _ keys: [String], _ body: (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]
+  ) throws(PreferenceError) {
+    try change { state throws(PreferenceError) in
+      var values = PropertyListDictionary()
+      for name in keys {
+        let key = PropertyListDictionary.Key(name)
+        state.fetch(key)
+        values[key] = state.value(forKey: key)
+      }
+      let edits = body(values)
+      for edit in edits { try Self.check(edit.key, edit.value) }
+      return state.entries(edits)
     }
   }
 
@@ -129,6 +143,13 @@ extension DomainState {
     fetch(key)
     guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
     return value.map { .set(key, $0) } ?? .remove(key)
+  }
+
+  /// The last edit of a key holds.
+  mutating func entries(_ edits: [(key: String, value: PropertyListValue?)]) -> [JournalRecord.Entry] {
+    var last: [PropertyListDictionary.Key: PropertyListValue?] = [:]
+    for edit in edits { last[.init(edit.key)] = .some(edit.value) }
+    return last.sorted { $0.key < $1.key }.compactMap { entry($0.key, $0.value) }
   }
 
   func checkSize(_ entries: [JournalRecord.Entry]) throws(PreferenceError) {

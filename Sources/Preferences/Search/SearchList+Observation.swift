@@ -36,7 +36,7 @@ extension SearchList {
   public func observeChanges(_ handler: @escaping @Sendable (SearchListChange) -> Void) -> PreferenceObservation {
     let id = core.observations.add(handler)
     core.observations.follow(core)
-    return PreferenceObservation { [core] in core.stop(id) }
+    return PreferenceObservation { [core] in core.stop(id, of: nil) }
   }
 
   private func observe(
@@ -48,14 +48,14 @@ extension SearchList {
     observation.start(in: core, tell)
     return PreferenceObservation { [self] in
       observation.end()
-      core.stop(id)
+      core.stop(id, of: observation.key)
     }
   }
 }
 
 extension SearchCore {
-  fileprivate func stop(_ id: Int) {
-    observations.remove(id)
+  fileprivate func stop(_ id: Int, of key: PropertyListDictionary.Key?) {
+    observations.remove(id, of: key)
     observations.follow(self)
   }
 }

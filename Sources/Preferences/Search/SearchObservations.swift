@@ -5,10 +5,27 @@ import Synchronization
 final class SearchObservations: Sendable {
   private struct State {
     var next = 0
-    var values: [(id: Int, observation: ValueObservation)] = []
+    /// By the key that they observe, so that a change of one key costs nothing for those of others.
+    var values: [PropertyListDictionary.Key: [ValueEntry]] = [:]
+    /// Those of all keys.
+    var allValues: [ValueEntry] = []
     var changes: [(id: Int, handler: @Sendable (SearchListChange) -> Void)] = []
     /// By the identity of the domain.
     var domains: [ObjectIdentifier: PreferenceObservation] = [:]
+
+    var isEmpty: Bool { values.isEmpty && allValues.isEmpty && changes.isEmpty }
+
+    /// Who is concerned, in the order in which they came.
+    func concerned(by keys: [PropertyListDictionary.Key]) -> [ValueEntry] {
+      // An observation of one key is concerned once, however often the key is named.
+      let found = keys.count == 1 ? values[keys[0]] ?? [] : Set(keys).flatMap { values[$0] ?? [] }
+      return found.isEmpty ? allValues : (found + allValues).sorted { $0.id < $1.id }
+    }
+  }
+
+  private struct ValueEntry: Sendable {
+    let id: Int
+    let observation: ValueObservation
   }
 
   private let state = Mutex(State())
@@ -16,8 +33,9 @@ final class SearchObservations: Sendable {
   func add(_ observation: ValueObservation) -> Int {
     state.withLock { state in
       state.next += 1
-      state.values.append((state.next, observation))
-      return state.next
+      let entry = ValueEntry(id: state.next, observation: observation)
+      if let key = observation.key { state.values[key, default: []].append(entry) } else { state.allValues.append(entry) }
+      return entry.id
     }
   }
 
@@ -29,10 +47,16 @@ final class SearchObservations: Sendable {
     }
   }
 
-  func remove(_ id: Int) {
+  /// - Parameter key: Of the observation. Nil where it is of all keys, or of the list.
+  func remove(_ id: Int, of key: PropertyListDictionary.Key?) {
     state.withLock { state in
-      state.values.removeAll { $0.id == id }
-      state.changes.removeAll { $0.id == id }
+      guard let key else {
+        state.allValues.removeAll { $0.id == id }
+        state.changes.removeAll { $0.id == id }
+        return
+      }
+      state.values[key]?.removeAll { $0.id == id }
+      if state.values[key]?.isEmpty == true { state.values[key] = nil }
     }
   }
 
@@ -42,7 +66,7 @@ final class SearchObservations: Sendable {
     let ended = state.withLock { state in
       let old = state.domains
       state.domains = [:]
-      guard !state.values.isEmpty || !state.changes.isEmpty else { return old }
+      guard !state.isEmpty else { return old }
       for entry in list.structure.entries {
         let id = ObjectIdentifier(entry.domain)
         guard state.domains[id] == nil else { continue }
@@ -67,8 +91,11 @@ final class SearchObservations: Sendable {
   }
 
   func deliver(_ keys: [String], _ origin: PreferenceChange.Origin, of list: SearchCore) {
-    let (values, changes) = state.withLock { ($0.values, $0.changes) }
-    for entry in values { entry.observation.refresh(keys, origin, in: list) }
+    let (observesValues, changes) = state.withLock { (!$0.values.isEmpty || !$0.allValues.isEmpty, $0.changes) }
+    if observesValues {
+      let keys = keys.map { PropertyListDictionary.Key($0) }
+      for entry in state.withLock({ $0.concerned(by: keys) }) { entry.observation.refresh(keys, origin, in: list) }
+    }
     guard !changes.isEmpty else { return }
     let change = SearchListChange(origin: origin, keys: keys)
     for entry in changes { entry.handler(change) }

@@ -19,7 +19,7 @@ final class ValueObservation: Sendable {
   }
 
   /// Nil observes all keys.
-  private let key: PropertyListDictionary.Key?
+  let key: PropertyListDictionary.Key?
   private let handler: @Sendable (PreferenceChange) -> Void
   private let state = Mutex(State())
 
@@ -42,10 +42,8 @@ final class ValueObservation: Sendable {
     work(list)
   }
 
-  /// Some entry of the list holds other values of these keys.
-  func refresh(_ keys: [String], _ origin: PreferenceChange.Origin, in list: SearchCore) {
-    let keys = keys.map { PropertyListDictionary.Key($0) }
-    if let key, !keys.contains(key) { return }
+  /// Some entry of the list holds other values of these keys. To be called only where it observes one of them.
+  func refresh(_ keys: [PropertyListDictionary.Key], _ origin: PreferenceChange.Origin, in list: SearchCore) {
     let isFree = state.withLock { state in
       if let key {
         state.keys.insert(key)

@@ -8,6 +8,10 @@ public protocol WritableDomain: PreferenceDomain {
   /// As `set`, for all keys at one moment.
   func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError)
   func replaceAll(with values: PropertyListDictionary) throws(PreferenceError)
+  /// Changes values that depend on what they were, at one moment, in which nobody else changes them. `body` must not use the domain.
+  func update(
+    _ keys: [String], _ body: (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]
+  ) throws(PreferenceError)
   /// As `set`, but where the disk refuses, the value stays in this process's memory, and the error is returned. Limits still refuse.
   func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError?
   /// Returns when all changes of this process are on the disk.
@@ -30,6 +34,9 @@ package final class UnavailableDomain: WritableDomain {
   package func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) { throw reason }
   package func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) { throw reason }
   package func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) { throw reason }
+  package func update(
+    _ keys: [String], _ body: (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]
+  ) throws(PreferenceError) { throw reason }
   package func synchronize() throws(PreferenceError) { throw reason }
 
   package func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError? {

@@ -155,8 +155,11 @@ private struct Watcher {
       if domain.filesHaveChanged(changed) || domain.lookAgain() { isNew = true }
     }
     recheck(in: 1_000_000)
-    // Mostly this process's own doing: no reason to look at each of its writes.
-    if !isNew { usleep(500) }
+    // A writer that this thread has come before, or mostly this process's own doing: no reason to look at each of its writes.
+    for microseconds in [UInt32(100), 400] where !isNew {
+      usleep(microseconds)
+      for domain in concerned where domain.lookAgain() { isNew = true }
+    }
     return true
   }
 

@@ -1,5 +1,6 @@
 // A program with settings, for tests that need another process. Its first argument is what to do.
 import Foundation
+import PreferenceStore
 
 import class PreferenceStore.UserDefaults
 
@@ -9,6 +10,9 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").ut
 
 var words = CommandLine.arguments.dropFirst()[...]
 @MainActor func next() -> String { words.popFirst() ?? "" }
+
+// A test that is ended from outside leaves nobody who would end this program.
+alarm(600)
 
 let command = next()
 guard let store = store(next()) else {
@@ -82,6 +86,11 @@ case "write":
   // What a program says to people goes nowhere near what it says to programs.
   store.set(Data(count: 2 << 20), forKey: "large")
   say("done")
+case "wrap":
+  // What a wrapper of this program reads, several times.
+  let key = Key(next(), default: 7)
+  let storage = AppStorage(key, store: store)
+  say((0..<3).map { _ in "\(storage.wrappedValue) \(store.value(of: key))" }.joined(separator: " "))
 default:
   exit(2)
 }

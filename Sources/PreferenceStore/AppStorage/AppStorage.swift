@@ -1,0 +1,41 @@
+/// A property that lies in the settings: SwiftUI's wrapper of this name, wherever Swift runs.
+///
+/// ```swift
+/// @AppStorage("volume") var volume = 0.8
+/// @AppStorage("name", store: .appGroup) var name: String?
+/// ```
+///
+/// Reading gives what `UserDefaults` finds, from whichever domain; the initial value only where there is none, or one of another type,
+/// which is left as it is and reported in the log. The initial value is not registered: others do not see it. Setting stores; nil
+/// removes.
+///
+/// Who reads it inside `withObservationTracking` depends on this key alone, and hears of each change: by this property or another one,
+/// by `UserDefaults`, by `register`, by another process. In an `ObservableObject`, see `PreferenceStoreCombine`.
+@propertyWrapper
+public struct AppStorage<Value>: DynamicProperty {
+  let location: StorageLocation<Value>
+
+  init(_ name: String, _ initialValue: Value, _ form: StoredForm<Value>, _ store: UserDefaults?) {
+    location = StorageLocation(name, initialValue, form, store)
+  }
+
+  public var wrappedValue: Value {
+    get { location.value }
+    nonmutating set { location.value = newValue }
+  }
+
+  public var projectedValue: Binding<Value> { location.binding }
+}
+
+extension AppStorage: SettingProperty {
+  package var owner: (any SettingOwner)? { location.owner }
+  package func setOwner(_ owner: any SettingOwner) { location.setOwner(owner) }
+}
+
+extension AppStorage: Sendable where Value: Sendable {}
+
+extension StorageLocation {
+  var binding: Binding<Value> {
+    Binding(get: { self.value }, set: { self.value = $0 }, location: self)
+  }
+}

@@ -1,0 +1,35 @@
+/// A setting with its name, its type and what it is as long as nobody has set it: said in one place, checked by the compiler in all
+/// others.
+///
+/// ```swift
+/// extension SettingKeys {
+///   var volume: Key<Double> { Key("volume", default: 0.8) }
+///   var nickname: Key<String?> { Key("nickname") }
+/// }
+///
+/// defaults[\.volume] = 0.5
+/// @Default(\.volume) var volume
+/// ```
+public struct Key<Value: Sendable>: Sendable {
+  public let name: String
+  public let defaultValue: Value
+  let form: StoredForm<Value>
+}
+
+extension Key where Value: Storable {
+  public init(_ name: String, default defaultValue: Value) {
+    self.init(name: name, defaultValue: defaultValue, form: .storable)
+  }
+}
+
+extension Key {
+  /// One that may have no value. Setting nil removes it.
+  public init<Wrapped: Storable>(_ name: String) where Value == Wrapped? {
+    self.init(name: name, defaultValue: nil, form: .optional(StoredForm<Wrapped>.storable))
+  }
+}
+
+/// The settings of a program: extend it with a property for each key, and name them by their key paths.
+public struct SettingKeys: Sendable {
+  static func key<Value>(_ path: KeyPath<SettingKeys, Key<Value>>) -> Key<Value> { SettingKeys()[keyPath: path] }
+}

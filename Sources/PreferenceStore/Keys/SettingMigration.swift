@@ -1,0 +1,81 @@
+public import Preferences
+internal import PropertyLists
+
+/// What a new version of a program does with settings of an older one: a key has another name now, or its values another type.
+///
+/// ```swift
+/// try defaults.migrate([
+///   .rename("colour", to: "color"),
+///   .convert("volume", from: Int.self, to: \.volume) { percent in Double(percent) / 100 },
+/// ])
+/// ```
+public struct SettingMigration: Sendable {
+  let keys: [String]
+  /// Nil where there is nothing to do.
+  let edits: @Sendable (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]?
+
+  /// Where the new key has a value already, it is kept, and the old one stays where it is.
+  public static func rename(_ old: String, to new: String) -> SettingMigration {
+    SettingMigration(keys: [old, new]) { values in
+      guard let value = values[old], values[new] == nil else { return nil }
+      return [(old, nil), (new, value)]
+    }
+  }
+
+  /// Gives a value another type, under the same key or another one. What is of the new type already stays, so that this can be done at
+  /// each start; and what is not of the old one stays too, as does what `convert` has no answer for. Both are reported.
+  public static func convert<Old: Storable, New>(
+    _ old: String, from type: Old.Type, to key: Key<New>, _ convert: @escaping @Sendable (Old) -> New?
+  ) -> SettingMigration {
+    let name = key.name
+    return SettingMigration(keys: [old, name]) { values in
+      guard let stored = values[old], old == name ? !key.isStored(as: stored) : values[name] == nil else { return nil }
+      guard let value = Old(storedValue: stored), let new = convert(value), let new = try? key.form.store(new) else {
+        Diagnostics.notMigrated(old, to: New.self)
+        return nil
+      }
+      return old == name ? [(name, new)] : [(old, nil), (name, new)]
+    }
+  }
+}
+
+extension SettingMigration {
+  public static func convert<Old: Storable, New>(
+    _ old: String, from type: Old.Type, to path: KeyPath<SettingKeys, Key<New>>,
+    _ convert: @escaping @Sendable (Old) -> New?
+  ) -> SettingMigration {
+    .convert(old, from: type, to: SettingKeys.key(path), convert)
+  }
+}
+
+extension Key {
+  /// Whether this is how a value of the type is stored, not only one that can be read as such: `1` can be read as `1.0`.
+  fileprivate func isStored(as stored: PropertyListValue) -> Bool {
+    guard let value = form.read(stored), let again = try? form.store(value) else { return false }
+    return again == stored
+  }
+}
+
+extension UserDefaults {
+  /// Carries out all of them in their order, at one moment, in which no other process writes. Only the user's own values of this domain
+  /// are looked at. Migrations that have been carried out have nothing to do any more.
+  /// - Returns: The old keys of those that had something to do.
+  /// - Throws: As `store(_:forKey:)`. Then nothing has changed.
+  @discardableResult
+  public func migrate(_ migrations: [SettingMigration]) throws(PreferenceError) -> [String] {
+    var done: [String] = []
+    try application.own.update(migrations.flatMap(\.keys)) { values in
+      var values = values
+      done = []
+      var all: [(key: String, value: PropertyListValue?)] = []
+      for migration in migrations {
+        guard let edits = migration.edits(values) else { continue }
+        for edit in edits { values[edit.key] = edit.value }
+        all += edits
+        done += migration.keys.prefix(1)
+      }
+      return all
+    }
+    return done
+  }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import Observation
+internal import Preferences
+internal import PropertyLists
+internal import Synchronization
+
+/// What all readers of one key of one store share: who has read it is told when it changes, and nobody else.
+///
+/// A reader of Swift's `Observation` is told before the value changes, as far as this process can know: a change that is made here by
+/// way of this object is announced, then made. Any other is announced when the store tells of it, and while that is being told, the
+/// thread that tells reads the value from before. So who is told finds the old value in all cases, and the new one afterwards.
+///
+/// Thread-safe. Observers run outside of all locks.
+final class ObservedKey: Observable, Sendable {
+  private struct State {
+    /// What the thread that tells of a change reads meanwhile.
+    var told: (thread: pthread_t, value: PropertyListValue?)?
+    /// What is being written by those who have announced it.
+    var announced: [PropertyListValue?] = []
+    /// Who is telling the readers at this moment, and whether they have to be told once more after that.
+    var tellers: [pthread_t: Bool] = [:]
+    var next = 0
+    var owners: [(id: Int, owner: any SettingOwner)] = []
+  }
+
+  let name: String
+  private let registrar = ObservationRegistrar()
+  private let state = Mutex(State())
+  private let isTelling = Atomic<Bool>(false)
+  /// Whether somebody may wait for the next change: has read the value since the last one.
+  private let isAwaited = Atomic<Bool>(false)
+
+  init(_ name: String) { self.name = name }
+
+  /// Stands for the value where Swift's `Observation` wants a key path.
+  private var value: Void { () }
+  /// Made once: an expression would look it up at each read.
+  private static let path: any KeyPath<ObservedKey, Void> & Sendable = \ObservedKey.value
+
+  /// To be called by whoever reads the value, before that.
+  @inline(__always)
+  func access() {
+    if !isAwaited.load(ordering: .relaxed) { isAwaited.store(true, ordering: .relaxed) }
+    registrar.access(self, keyPath: Self.path)
+  }
+
+  var mayBeAwaited: Bool { isAwaited.load(ordering: .relaxed) }
+
+  /// - Returns: Nil where the store is to be asked, which is nearly always so.
+  @inline(__always)
+  func toldValue() -> PropertyListValue?? {
+    guard isTelling.load(ordering: .acquiring) else { return nil }
+    return state.withLock { state in
+      guard let told = state.told, told.thread == pthread_self() else { return nil }
+      return .some(told.value)
+    }
+  }
+
+  // MARK: Changes
+
+  /// Tells that the value will change, and then changes it.
+  func change(to new: PropertyListValue?, _ write: () -> Void) {
+    state.withLock { state in
+      state.announced.append(new)
+      // Who changes a value reads the new one.
+      if state.told?.thread == pthread_self() { state.told = nil }
+    }
+    tellOwners()
+    tellReaders()
+    write()
+    state.withLock { state in
+      if let place = state.announced.firstIndex(of: new) { state.announced.remove(at: place) }
+    }
+  }
+
+  /// The store tells that it has changed.
+  func deliver(_ change: PreferenceChange) {
+    guard let key = change.keys.first else { return }
+    let isAnnounced = state.withLock { state in
+      if state.announced.contains(key.new) { return true }
+      state.told = (pthread_self(), key.old)
+      return false
+    }
+    guard !isAnnounced else {
+      // Only those who have looked again since it was announced, and may have seen the old value, are still there to be told.
+      return tellReaders()
+    }
+    isTelling.store(true, ordering: .releasing)
+    tellOwners()
+    tellReaders()
+    isTelling.store(false, ordering: .releasing)
+    state.withLock { $0.told = nil }
+  }
+
+  /// `Observation` goes on telling a reader that sets the value while it is told: that is put off until all have been told.
+  private func tellReaders() {
+    let thread = pthread_self()
+    let isFirst = state.withLock { state in
+      defer { state.tellers[thread] = state.tellers[thread] != nil }
+      return state.tellers[thread] == nil
+    }
+    guard isFirst else { return }
+    repeat {
+      // Before: who reads again meanwhile waits for the next one.
+      isAwaited.store(false, ordering: .relaxed)
+      registrar.withMutation(of: self, keyPath: \.value) {}
+    } while state.withLock { state in
+      let isAgain = state.tellers[thread] == true
+      state.tellers[thread] = isAgain ? false : nil
+      return isAgain
+    }
+  }
+
+  // MARK: Owners
+
+  /// Tells the owner before each change, until `remove`; one that was added several times, once.
+  func add(_ owner: any SettingOwner) -> Int {
+    state.withLock { state in
+      state.next += 1
+      state.owners.append((state.next, owner))
+      return state.next
+    }
+  }
+
+  func remove(_ id: Int) { state.withLock { state in state.owners.removeAll { $0.id == id } } }
+
+  private func tellOwners() {
+    var told = Set<ObjectIdentifier>()
+    for entry in state.withLock({ $0.owners }) where told.insert(ObjectIdentifier(entry.owner)).inserted {
+      entry.owner.settingWillChange()
+    }
+  }
+}

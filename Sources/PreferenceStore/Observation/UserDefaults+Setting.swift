@@ -1,0 +1,62 @@
+internal import Foundation
+internal import Preferences
+internal import PropertyLists
+
+/// How `@AppStorage` and typed keys use a store. A subclass that answers and stores in its own way is asked in the way it knows.
+extension UserDefaults {
+  @inline(__always)
+  var isSubclassed: Bool { type(of: self) != UserDefaults.self }
+
+  @inline(__always)
+  func storedValue(forKey key: String) -> PropertyListValue? {
+    guard isSubclassed else { return list.value(forKey: key) }
+    return object(forKey: key).flatMap { try? PropertyListValue(storing: $0, forKey: key) }
+  }
+
+  func setStoredValue(_ value: PropertyListValue?, forKey key: String) {
+    guard isSubclassed else { return write(value, key) }
+    if let value { set(value.foundationValue, forKey: key) } else { removeObject(forKey: key) }
+  }
+
+  /// Whether setting the value would not change what is read.
+  func isHidden(_ key: String) -> Bool {
+    guard !isSubclassed else { return false }
+    for entry in list.entries {
+      if entry.domain === application.own { return false }
+      if entry.domain.value(forKey: key) != nil { return true }
+    }
+    return false
+  }
+}
+
+extension SearchList {
+  /// Whether what is read comes from the command line.
+  private func isArgument(_ key: String) -> Bool {
+    entries.first { $0.domain.value(forKey: key) != nil }?.kind == .argument
+  }
+
+  /// Nil where there is no value, or one of another type.
+  /// - Parameter report: Called for one of another type.
+  @inline(__always)
+  func read<Value>(
+    _ stored: PropertyListValue?, forKey key: String, as form: StoredForm<Value>, _ report: (PropertyListValue) -> Void = { _ in }
+  ) -> Value? {
+    guard let stored else { return nil }
+    if let value = form.read(stored) { return value }
+    return readOther(stored, key, form, report)
+  }
+
+  @inline(never)
+  private func readOther<Value>(
+    _ stored: PropertyListValue, _ key: String, _ form: StoredForm<Value>, _ report: (PropertyListValue) -> Void
+  ) -> Value? {
+    if isArgument(key), let value = form.readArgument(stored) { return value }
+    report(stored)
+    return nil
+  }
+}
+
+extension UserDefaults {
+  /// How many keys have readers, or may have some.
+  package var observedKeyCount: Int { observedKeys.count }
+}

@@ -1,0 +1,62 @@
+internal import Foundation
+internal import Preferences
+public import PropertyLists
+
+/// Stored as its raw value.
+extension Storable where Self: RawRepresentable, RawValue: Storable {
+  public func storedValue() throws -> PropertyListValue { try rawValue.storedValue() }
+
+  public init?(storedValue: PropertyListValue) {
+    guard let rawValue = RawValue(storedValue: storedValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
+  public init?(argumentValue: PropertyListValue) {
+    guard let rawValue = RawValue(argumentValue: argumentValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+}
+
+/// Stored as the property list that it encodes to.
+extension Storable where Self: Codable {
+  public func storedValue() throws -> PropertyListValue { try PropertyListCoding.encode(self) }
+
+  public init?(storedValue: PropertyListValue) {
+    guard let value = PropertyListCoding.decode(Self.self, storedValue) else { return nil }
+    self = value
+  }
+}
+
+/// An enum that is both is stored as its raw value, which is what its coding gives as well.
+extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
+  public func storedValue() throws -> PropertyListValue { try rawValue.storedValue() }
+
+  public init?(storedValue: PropertyListValue) {
+    guard let rawValue = RawValue(storedValue: storedValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
+  public init?(argumentValue: PropertyListValue) {
+    guard let rawValue = RawValue(argumentValue: argumentValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+}
+
+/// Foundation's coders, which take no single values at the top: so it lies in an array, which is taken off again.
+enum PropertyListCoding {
+  static func encode(_ value: some Encodable) throws -> PropertyListValue {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    let bytes = try encoder.encode([value])
+    guard case .array(let elements) = try PropertyList.read(Array(bytes)).value, let stored = elements.first else {
+      throw PreferenceError(.notAPropertyList, "\(type(of: value))")
+    }
+    return stored
+  }
+
+  /// Nil where it is not what the type decodes from.
+  static func decode<Value: Decodable>(_ type: Value.Type, _ stored: PropertyListValue) -> Value? {
+    guard let bytes = try? PropertyList.write(.array([stored]), .binary) else { return nil }
+    return try? PropertyListDecoder().decode([Value].self, from: Data(bytes)).first
+  }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Observation
+import PreferenceStore
+import PropertyLists
+import Synchronization
+import Testing
+
+import class PreferenceStore.UserDefaults
+
+@Suite struct SettingObservationTests {
+  private struct Person: Sendable {
+    let name: AppStorage<String>
+    let age: AppStorage<Int>
+
+    init(_ store: UserDefaults) {
+      name = AppStorage(wrappedValue: "fatbobman", "name", store: store)
+      age = AppStorage(wrappedValue: 12, "age", store: store)
+    }
+  }
+
+  @Test("E21 who reads one key hears nothing of another")
+  func preciseByKey() throws {
+    let store = try StoreFixture().standard
+    let person = Person(store)
+    let (names, ages) = (Screen { _ = person.name.wrappedValue }, Screen { _ = person.age.wrappedValue })
+    for age in 13...22 { #expect(ages.invalidations { person.age.wrappedValue = age } == 1) }
+    #expect(names.invalidations == 0)
+    store.setPersistentDomain(["age": 1, "other": 2], forName: StoreFixture.name)
+    #expect(names.invalidations == 0)
+    #expect(ages.invalidations == 11)
+  }
+
+  @Test("another process's change invalidates, once, and only those who read it")
+  func otherProcess() throws {
+    let fixture = try StoreFixture()
+    let person = Person(try fixture.standard)
+    let (names, ages) = (Screen { _ = person.name.wrappedValue }, Screen { _ = person.age.wrappedValue })
+    // Two search lists over the same files know no more of each other than two processes do.
+    let other = UserDefaults(try StoreFixture(root: fixture.root).lists, try fixture.name)
+    other.set("Ada", forKey: "name")
+    #expect(eventually { names.invalidations == 1 })
+    #expect(person.name.wrappedValue == "Ada")
+    #expect(ages.invalidations == 0)
+  }
+
+  @Test("who hears of a change still reads the old value then, and the new one afterwards")
+  func before() throws {
+    let store = try StoreFixture().standard
+    let storage = AppStorage(wrappedValue: 1, "n", store: store)
+    let seen = Recorder<Int>()
+    func follow() {
+      withObservationTracking {
+        _ = storage.wrappedValue
+      } onChange: {
+        seen.add(storage.wrappedValue)
+      }
+    }
+    follow()
+    storage.wrappedValue = 2
+    #expect(storage.wrappedValue == 2)
+    follow()
+    store.set(3, forKey: "n")
+    #expect(storage.wrappedValue == 3)
+    follow()
+    store.register(defaults: ["n": 4])
+    store.removeObject(forKey: "n")
+    #expect(storage.wrappedValue == 4)
+    #expect(seen.all == [1, 2, 3])
+  }
+
+  @Test("another thread reads the new value while the change is told")
+  func beforeOnOtherThreads() throws {
+    let store = try StoreFixture().standard
+    let storage = AppStorage(wrappedValue: 1, "n", store: store)
+    let seen = Recorder<Int>()
+    withObservationTracking {
+      _ = storage.wrappedValue
+    } onChange: {
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        seen.add(storage.wrappedValue)
+        done.signal()
+      }
+      done.wait()
+    }
+    store.set(2, forKey: "n")
+    #expect(seen.all == [2])
+  }
+
+  @Test("an observer that sets the value reads what it has set")
+  func settingWhileTold() throws {
+    let store = try StoreFixture().standard
+    let storage = AppStorage(wrappedValue: 1, "n", store: store)
+    let seen = Recorder<Int>()
+    withObservationTracking {
+      _ = storage.wrappedValue
+    } onChange: {
+      storage.wrappedValue = 10
+      seen.add(storage.wrappedValue)
+    }
+    store.set(2, forKey: "n")
+    #expect(seen.all == [10])
+    #expect(store.integer(forKey: "n") == 10)
+  }
+
+  @Test("observers that set values, this one and others, come to an end")
+  func noDeadlock() throws {
+    let store = try StoreFixture().standard
+    let first = AppStorage(wrappedValue: 0, "first", store: store)
+    let second = AppStorage(wrappedValue: 0, "second", store: store)
+    let observations = [
+      store.observe("first") { _ in second.wrappedValue = min(first.wrappedValue, 20) },
+      store.observe("second") { _ in first.wrappedValue = min(second.wrappedValue + 1, 20) },
+    ]
+    first.wrappedValue = 1
+    #expect(eventually { first.wrappedValue == 20 && second.wrappedValue == 20 })
+    withExtendedLifetime(observations) {}
+  }
+
+  @Test("who looks again before the value is written is told again")
+  func readAgainTooEarly() throws {
+    let store = try StoreFixture().standard
+    let storage = AppStorage(wrappedValue: 1, "n", store: store)
+    let told = Recorder<String>()
+    @Sendable func follow(_ name: String, _ next: String?) {
+      let value = withObservationTracking {
+        storage.wrappedValue
+      } onChange: {
+        told.add("\(name) is told")
+        if let next { follow(next, nil) }
+      }
+      told.add("\(name) reads \(value)")
+    }
+    follow("first", "second")
+    storage.wrappedValue = 2
+    #expect(told.all == ["first reads 1", "first is told", "second reads 1", "second is told"])
+  }
+
+  @Test("a wrapper need not be kept by who has read it")
+  func shortLived() throws {
+    let store = try StoreFixture().standard
+    let screen = Screen { _ = AppStorage(wrappedValue: 1, "n", store: store).wrappedValue }
+    #expect(screen.invalidations { store.set(2, forKey: "n") } == 1)
+    #expect(screen.invalidations { store.set(3, forKey: "n") } == 1)
+  }
+
+  @Test("keys are let go when nobody uses or awaits them, and readers share one")
+  func noLeakOfKeys() throws {
+    let store = try StoreFixture().standard
+    do {
+      let storages = (0..<100).map { AppStorage(wrappedValue: 0, "key \($0 % 10)", store: store) }
+      for storage in storages { _ = storage.wrappedValue }
+      #expect(store.observedKeyCount == 10)
+    }
+    // Read, and perhaps awaited: until the next change.
+    #expect(store.observedKeyCount == 10)
+    for number in 0..<10 { store.set(1, forKey: "key \(number)") }
+    #expect(store.observedKeyCount == 0)
+    do {
+      let written = AppStorage(wrappedValue: 0, "written", store: store)
+      written.wrappedValue = 1
+      #expect(store.observedKeyCount == 1)
+    }
+    #expect(store.observedKeyCount == 0)
+  }
+
+  @Test("nobody keeps a store, a wrapper's owner or a value")
+  func noCycles() throws {
+    final class Model: Sendable {
+      let storage: AppStorage<Int>
+      init(_ store: UserDefaults) { storage = AppStorage(wrappedValue: 1, "n", store: store) }
+    }
+    let fixture = try StoreFixture()
+    weak var weakStore: UserDefaults?
+    weak var weakModel: Model?
+    do {
+      let store = try fixture.standard
+      let model = Model(store)
+      (weakStore, weakModel) = (store, model)
+      let screen = Screen { [weak model] in _ = model?.storage.wrappedValue }
+      #expect(screen.invalidations { model.storage.wrappedValue = 2 } == 1)
+      let binding = model.storage.projectedValue
+      binding.wrappedValue = 3
+      let observation = binding.onChange { _, _ in }
+      #expect(observation != nil)
+    }
+    #expect(weakModel == nil)
+    #expect(weakStore == nil)
+  }
+
+  @Test("threads that set, read and observe lose nothing")
+  func threads() throws {
+    let store = try StoreFixture().standard
+    let storages = (0..<4).map { AppStorage(wrappedValue: 0, "key \($0)", store: store) }
+    let screens = storages.map { storage in Screen { _ = storage.wrappedValue } }
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for round in 1...50 {
+        let storage = storages[thread % 4]
+        if thread < 4 { storage.wrappedValue = round } else { _ = storage.wrappedValue }
+        screens[(thread + round) % 4].draw()
+        _ = AppStorage(wrappedValue: 0, "key \(round % 4)", store: store).wrappedValue
+      }
+    }
+    #expect(storages.map(\.wrappedValue) == [50, 50, 50, 50])
+    for (screen, storage) in zip(screens, storages) {
+      screen.draw()
+      #expect(screen.invalidations { storage.wrappedValue = 51 } >= 1)
+    }
+  }
+}
