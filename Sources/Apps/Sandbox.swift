@@ -1,5 +1,5 @@
 package import AppContainers
-package import VaultCore
+import VaultCore
 
 /// What a program of an app sees: the system to read, its own files, its container and those of its groups, and nothing else of the
 /// user's. The arguments for bubblewrap, which makes it so.
@@ -10,8 +10,8 @@ package struct Sandbox {
   /// The absolute path of the program that is started.
   package let program: String
   package let container: String
-  private let bundle: String
-  private let groups: [String]
+  let bundle: String
+  let groups: [String]
 
   /// Up to the program and its arguments.
   /// - Parameter lock: A descriptor that stays open for as long as the sandbox lives.

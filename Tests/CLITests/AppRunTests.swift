@@ -30,25 +30,26 @@ import Testing
     return workspace
   }
 
-  private func run(_ workspace: Workspace, _ script: String) throws -> (status: Int32, output: String, errors: String) {
-    let outcome = try workspace.run(script: "export COFFER_HOME=$W/coffer; a=coffer/Containers/$(cat one).com.example.a\n\(script)")
-    return (outcome.status, outcome.output, outcome.errors)
+  private func run(_ workspace: Workspace, _ script: String) throws -> Outcome {
+    try workspace.run(script: "a=coffer/Containers/$(cat one).com.example.a\n\(script)")
   }
 
   @Test("B19 an app sees its container and its groups, and nothing else of the user's", .enabled(if: isSandboxPossible()))
   func sandbox() throws {
     let workspace = try prepared()
-    func app(_ command: String, _ name: String = "a") throws -> (status: Int32, output: String, errors: String) {
+    func app(_ command: String, _ name: String = "a") throws -> Outcome {
       try run(workspace, "coffer app run com.example.\(name) -- '\(command)'")
     }
-    #expect(try app("echo $COFFER_APP; pwd; echo $HOME; echo $TMPDIR").output
-      == run(workspace, "p=$W/$a; echo ${a#coffer/Containers/}; echo $p; echo $p; echo $p/tmp").output)
+    #expect(
+      try app("echo $COFFER_APP; pwd; echo $HOME; echo $TMPDIR").output
+        == run(workspace, "p=$W/$a; echo ${a#coffer/Containers/}; echo $p; echo $p; echo $p/tmp").output)
     #expect(try app("echo mine >Documents/mine; cat Documents/mine").output == "mine\n")
     // What a shell finds in there: the system, and of the user's its own.
     let root = try app("ls -A $HOME/.. $HOME/../../Groups $HOME/../../Apps")
     let expected = try run(workspace, "o=$(cat one); printf '%s\\n' $o.com.example.a $o.data")
-    #expect(Set(root.output.split(separator: "\n").filter { !$0.isEmpty && !$0.hasSuffix(":") })
-      == Set(expected.output.split(separator: "\n")))
+    #expect(
+      Set(root.output.split(separator: "\n").filter { !$0.isEmpty && !$0.hasSuffix(":") })
+        == Set(expected.output.split(separator: "\n")))
     for place in ["$HOME/../../../private", "$HOME/../../../key", "$HOME/../../vault.coffer"] {
       #expect(try app("cat \(place)").status != 0, "\(place)")
     }
@@ -95,7 +96,7 @@ import Testing
     arguments: [("/dev/null", "is missing"), ("/usr/bin/false", "does not work here")])
   func noFallback(file: String, reason: String) throws {
     let workspace = try prepared()
-    func without(_ command: String) throws -> (status: Int32, output: String, errors: String) {
+    func without(_ command: String) throws -> Outcome {
       try run(workspace, "unshare -Urm sh -c 'mount --bind \(file) $(command -v bwrap) && exec \(command)'")
     }
     let refused = try without("coffer app run com.example.a -- \"echo started\"")

@@ -1,3 +1,4 @@
+import AppContainers
 import Apps
 import ArgumentParser
 import Glibc

@@ -32,7 +32,7 @@ enum Launch {
     var words = unsafe cStrings([program] + arguments)
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
     var process: pid_t = 0
-    guard unsafe posix_spawn(&process, program, &actions, nil, &words, environ) == 0 else { return false }
+    guard unsafe posix_spawn(&process, program, &actions, nil, &words, Glibc.environ) == 0 else { return false }
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 {
       guard errno == EINTR else { throw SystemError.last.failure(program) }
