@@ -107,6 +107,7 @@ import Testing
     ("above", [["../x", "file", "x"]]),
     ("far above", [["Documents/../../x", "file", "x"]]),
     ("absolute", [["/tmp/x", "file", "x"]]),
+    ("absolute in the place of a document", [["/Documents/x", "file", "x"]]),
     ("link to above", [["Documents/l", "link", "../.."]]),
     ("absolute link", [["Documents/l", "link", "/etc"]]),
     ("link after a name", [["Documents/l", "link", "d/../../.."]]),

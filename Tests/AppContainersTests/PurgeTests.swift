@@ -1,5 +1,6 @@
 import AppContainers
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct PurgeTests {
@@ -52,6 +53,29 @@ import Testing
     try lock.remove()
     // A lock that is no longer there keeps nobody out.
     #expect(Scratch.code { _ = try RunningLock.running(scratch.app, in: containers) } == nil)
+  }
+
+  /// Who waits at a lock that is removed meanwhile must not be content with it.
+  @Test func aLockThatWasRemovedWhileSomebodyWaitedIsNoLock() throws {
+    let scratch = try filled()
+    let containers = try scratch.data.containers()
+    var first: RunningLock? = try RunningLock.excludingPrograms(of: scratch.app, in: containers)
+    let taken = Mutex<RunningLock?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      // Longer than one call has patience for.
+      for _ in 0..<20 where taken.withLock({ $0 == nil }) {
+        let lock = try? RunningLock.running(scratch.app, in: containers)
+        taken.withLock { $0 = lock }
+      }
+      isDone.signal()
+    }
+    usleep(100_000)
+    try first?.remove()
+    first = nil
+    isDone.wait()
+    #expect(taken.withLock { $0 != nil })
+    #expect(Scratch.code { _ = try RunningLock.excludingPrograms(of: scratch.app, in: containers) } == .running)
   }
 
   @Test func aLinkInCachesLeadsNowhere() throws {

@@ -34,7 +34,7 @@ struct ContainerWalk {
 
 extension OpenDirectory {
   /// Where a link leads, as it is written there.
-  func target(_ name: FileName) throws(ContainerError) -> [UInt8] {
+  package func target(_ name: FileName) throws(ContainerError) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
       let result = unsafe buffer.withMemoryRebound(to: CChar.self) { room in

@@ -5,6 +5,10 @@ internal import SystemCalls
 /// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it lives, and
 /// the kernel takes it back when it dies. Who empties, copies or removes a container needs the lock alone.
 package final class RunningLock: Sendable {
+  /// Half a second in all.
+  private static let attempts = 25
+  private static let pause: UInt32 = 20_000
+
   package let number: Int32
   private let name: FileName
   private let directory: OpenDirectory
@@ -39,7 +43,12 @@ package final class RunningLock: Sendable {
       }
       guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, containers.below(name)) }
       let lock = RunningLock(opened.result, name, in: containers)
-      let taken = retrying { flock(opened.result, kind | LOCK_NB) }
+      var taken = retrying { flock(opened.result, kind | LOCK_NB) }
+      // A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
+      for _ in 0..<attempts where taken.errno == EWOULDBLOCK {
+        usleep(pause)
+        taken = retrying { flock(opened.result, kind | LOCK_NB) }
+      }
       guard taken.result == 0 else {
         guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, containers.below(name)) }
         throw ContainerError(code, "\(app): \(reason)")

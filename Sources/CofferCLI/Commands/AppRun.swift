@@ -1,0 +1,70 @@
+import AppContainers
+import Apps
+import ArgumentParser
+import Glibc
+
+struct AppRun: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Start a program of an app, with its own container and those of its groups alone in sight.",
+    discussion: """
+      Needs bubblewrap; without it nothing is started, unless --no-sandbox is given. Ends with the program's exit status, with 125 \
+      where it was not started, with 126 or 127 where it could not be.
+      """)
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Option(help: ArgumentHelp("One of its executables; the first with the role app otherwise.", valueName: "path"))
+  var executable: String?
+
+  @Flag(help: "Start it with everything of yours in sight.")
+  var noSandbox = false
+
+  @Argument(parsing: .postTerminator, help: "What the program gets, after --.")
+  var arguments: [String] = []
+
+  func run() throws {
+    do {
+      try start()
+    } catch {
+      Descriptor.error.note(Failure(error, about: app).text)
+      Glibc.exit(Launch.notStarted)
+    }
+  }
+
+  private func start() throws {
+    let (name, sandbox, lock) = try prepared()
+    for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
+    guard !noSandbox else {
+      Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
+      guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
+      try Launch.become(sandbox.program, arguments, keeping: lock.number)
+    }
+    let words = try sandbox.arguments(lock: lock.number)
+    guard let program = Sandbox.programs.first(where: { unsafe access($0, X_OK) == 0 }) else {
+      throw Failure(
+        .other, "bubblewrap is missing, without which an app sees everything of yours",
+        hint: "apt-get install bubblewrap, or --no-sandbox if that is meant")
+    }
+    guard try Launch.succeeds(program, sandbox.arguments(lock: nil) + ["/usr/bin/true"]) else {
+      throw Failure(
+        .other, "bubblewrap does not work here, and without it an app sees everything of yours",
+        hint: "the system must allow user namespaces; --no-sandbox if an open start is meant")
+    }
+    try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+  }
+
+  /// The lock on all apps is given back before the program starts.
+  private func prepared() throws -> (name: String, Sandbox, RunningLock) {
+    let apps = try AppPlace.apps()
+    let names = try apps.applications(named: app)
+    guard let name = names.first else {
+      throw Failure(.notFound, "\(app): no such app is installed", hint: "coffer app list shows the apps there are")
+    }
+    guard names.count == 1 else {
+      throw Failure(.severalMatch, "\(app): several teams have it", hint: "name one: TEAM.\(app)", details: names)
+    }
+    let lock = try apps.runningLock(of: name)
+    return (name, try apps.sandbox(of: name, executable: executable), lock)
+  }
+}
