@@ -27,24 +27,13 @@ final class ObservedKey: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   private let state = Mutex(State())
   private let isTelling = Atomic<Bool>(false)
-  /// Whether somebody may wait for the next change: has read the value since the last one.
-  private let isAwaited = Atomic<Bool>(false)
 
   init(_ name: String) { self.name = name }
 
-  /// Stands for the value where Swift's `Observation` wants a key path.
-  private var value: Void { () }
-  /// Made once: an expression would look it up at each read.
-  private static let path: any KeyPath<ObservedKey, Void> & Sendable = \ObservedKey.value
-
   /// To be called by whoever reads the value, before that.
+  /// - Parameter path: Of a use of this key.
   @inline(__always)
-  func access() {
-    if !isAwaited.load(ordering: .relaxed) { isAwaited.store(true, ordering: .relaxed) }
-    registrar.access(self, keyPath: Self.path)
-  }
-
-  var mayBeAwaited: Bool { isAwaited.load(ordering: .relaxed) }
+  func access(_ path: ReadPath) { registrar.access(self, keyPath: path) }
 
   /// - Returns: Nil where the store is to be asked, which is nearly always so.
   @inline(__always)
@@ -101,13 +90,19 @@ final class ObservedKey: Observable, Sendable {
     }
     guard isFirst else { return }
     repeat {
-      // Before: who reads again meanwhile waits for the next one.
-      isAwaited.store(false, ordering: .relaxed)
-      registrar.withMutation(of: self, keyPath: \.value) {}
+      registrar.withMutation(of: self, keyPath: Self.anyPath) {}
     } while state.withLock { state in
       let isAgain = state.tellers[thread] == true
       state.tellers[thread] = isAgain ? false : nil
       return isAgain
+    }
+  }
+
+  /// Whoever sets what is being told already reads it from then on, as with any other value.
+  func endTelling() {
+    guard isTelling.load(ordering: .acquiring) else { return }
+    state.withLock { state in
+      if state.told?.thread == pthread_self() { state.told = nil }
     }
   }
 
@@ -130,4 +125,24 @@ final class ObservedKey: Observable, Sendable {
       entry.owner.settingWillChange()
     }
   }
+}
+
+// MARK: Key paths
+
+/// Lives as long as somebody uses a key, or Swift's `Observation` tracks a reader of it.
+final class ReaderMark: Hashable, Sendable {
+  // Each key has a registrar of its own, in which all of them stand for its value.
+  static func == (left: ReaderMark, right: ReaderMark) -> Bool { true }
+  func hash(into hasher: inout Hasher) {}
+}
+
+extension ObservedKey {
+  /// Stands for the value where `Observation` wants a key path, which it keeps as long as it tracks; and the path keeps its mark. That
+  /// is the only way to learn whether somebody waits.
+  typealias ReadPath = any KeyPath<ObservedKey, Void> & Sendable
+
+  private subscript(mark: ReaderMark) -> Void { () }
+
+  static func path(_ mark: ReaderMark) -> ReadPath { \ObservedKey[mark] }
+  private static let anyPath = path(ReaderMark())
 }
