@@ -16,11 +16,31 @@ final class ObservedKey: Observable, Sendable {
     /// What the thread that tells of a change reads meanwhile.
     var told: (thread: pthread_t, value: PropertyListValue?)?
     /// What is being written by those who have announced it.
-    var announced: [PropertyListValue?] = []
+    var announced: [Announcement] = []
     /// Who is telling the readers at this moment, and whether they have to be told once more after that.
     var tellers: [pthread_t: Bool] = [:]
     var next = 0
     var owners: [(id: Int, owner: any SettingOwner)] = []
+
+    mutating func nextID() -> Int {
+      next += 1
+      return next
+    }
+
+    /// Whether the change to this value, which has just been made, was announced after the one before it was made.
+    mutating func wasAnnounced(_ value: PropertyListValue?) -> Bool {
+      let wasAnnounced = announced.contains { $0.isCurrent && $0.value == value }
+      // Who was told of the others may have looked again, and seen this value.
+      for place in announced.indices { announced[place].isCurrent = false }
+      return wasAnnounced
+    }
+  }
+
+  private struct Announcement {
+    let id: Int
+    let value: PropertyListValue?
+    /// Until another change is made.
+    var isCurrent = true
   }
 
   let name: String
@@ -49,24 +69,24 @@ final class ObservedKey: Observable, Sendable {
 
   /// Tells that the value will change, and then changes it.
   func change(to new: PropertyListValue?, _ write: () -> Void) {
-    state.withLock { state in
-      state.announced.append(new)
+    let id = state.withLock { state in
       // Who changes a value reads the new one.
       if state.told?.thread == pthread_self() { state.told = nil }
+      let id = state.nextID()
+      state.announced.append(Announcement(id: id, value: new))
+      return id
     }
     tellOwners()
     tellReaders()
     write()
-    state.withLock { state in
-      if let place = state.announced.firstIndex(of: new) { state.announced.remove(at: place) }
-    }
+    state.withLock { state in state.announced.removeAll { $0.id == id } }
   }
 
   /// The store tells that it has changed.
   func deliver(_ change: PreferenceChange) {
     guard let key = change.keys.first else { return }
     let isAnnounced = state.withLock { state in
-      if state.announced.contains(key.new) { return true }
+      if state.wasAnnounced(key.new) { return true }
       state.told = (pthread_self(), key.old)
       return false
     }
@@ -111,9 +131,9 @@ final class ObservedKey: Observable, Sendable {
   /// Tells the owner before each change, until `remove`; one that was added several times, once.
   func add(_ owner: any SettingOwner) -> Int {
     state.withLock { state in
-      state.next += 1
-      state.owners.append((state.next, owner))
-      return state.next
+      let id = state.nextID()
+      state.owners.append((id, owner))
+      return id
     }
   }
 
