@@ -22,7 +22,7 @@ extension SettingKeys {
     }
   }
 
-  @Test("typed keys have their type and their default in one place")
+  @Test("E2 typed keys have their type and their default in one place, for every type")
   func typedKeys() throws {
     let store = try StoreFixture().standard
     #expect(store[\.volume] == 0.8)
