@@ -32,7 +32,8 @@ import class PreferenceStore.UserDefaults
       .integer(.min), .integer(300), .unsigned(.max), .real(.nan), .real(.infinity), .real(1e300), .real(-1e300), .real(2.5),
       .real(-0.0), .boolean(true), .string(""), .string("$null"), .string("\0"), .string(String(repeating: "x", count: 100_000)),
       .date(.nan), .date(.infinity), .date(1e300), .date(-1e300), .data([]), .data(Array("bplist00".utf8)), .data([0xFF]),
-      .array([]), .array([.dictionary(forms)]), .dictionary(forms), .dictionary(PropertyListDictionary()), .uid(7), .uid(.max), deep,
+      .array([]), .array([.dictionary(forms)]), .dictionary(forms), .dictionary(PropertyListDictionary()), .uid(7), .uid(.max),
+      deep,
     ]
   }()
 
