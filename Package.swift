@@ -70,12 +70,14 @@ let package = Package(
       name: "PreferenceSafetyTests",
       dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
-      name: "PreferenceStoreTests", dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe"]),
+      name: "PreferenceStoreTests",
+      dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "TemporaryHome"]),
     .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
     .testTarget(
-      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"],
+      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences", "TemporaryHome"],
       // Code as it was written for SwiftUI, when there was no other mode.
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
@@ -98,7 +100,9 @@ let package = Package(
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "VaultCore"]),
+      dependencies: [
+        "Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome", "VaultCore",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -108,7 +112,8 @@ if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
     "CSodium", "CLinux", "VaultCore", "CofferTesting", "SystemCalls", "AppContainers", "PropertyLists", "Preferences",
     "PreferenceStore",
-    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "PreferencesTests", "PreferenceSafetyTests",
+    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "TemporaryHome", "PreferencesTests",
+    "PreferenceSafetyTests",
     "PreferenceStoreTests", "SearchListTests",
     "PreferenceStoreCombine", "PreferenceStoreCombineTests", "ArticleTests",
   ]

@@ -15,10 +15,10 @@ internal import PropertyLists
 open class UserDefaults: NSObject, @unchecked Sendable {
   let lists: SearchLists
   /// Keeps the list.
-  private let use: SearchListUse
+  let use: SearchListUse
   let application: ApplicationList
   var list: SearchList { application.list }
-  let observedKeys = ObservedKeys()
+  let observedKeys: ObservedKeys
   /// Set once, before anybody else has this object.
   private var observation: PreferenceObservation?
 
@@ -47,6 +47,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     lists = ProcessStore.lists
     use = lists.list(name)
     application = use.application
+    observedKeys = use.companion { ObservedKeys() }
     super.init()
     observe()
   }
@@ -62,6 +63,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     self.lists = lists
     use = lists.list(name)
     application = use.application
+    observedKeys = use.companion { ObservedKeys() }
     super.init()
     observe(isForEver: isForEver)
   }

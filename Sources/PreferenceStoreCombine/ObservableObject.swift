@@ -17,7 +17,8 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// It fires on the thread that makes the change; for one of another process on a thread of the store. While it fires, that thread still
+/// Where several threads change one setting at the same moment, or who is told changes it, it may fire once more than there are changes,
+/// never less. It fires on the thread that makes the change; for one of another process on a thread of the store. While it fires, that thread still
 /// reads the old value, and all others the one that is stored.
 ///
 /// Where `OpenCombine` is imported too, `import protocol PreferenceStoreCombine.ObservableObject` says which is meant: objects of

@@ -139,7 +139,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E1 fifty settings in one object")
+  @Test("E1 E2 fifty settings in one object, given to whoever uses them as one")
   func fifty() throws {
     try with { store in
       let settings = FiftySettings()

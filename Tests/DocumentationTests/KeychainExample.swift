@@ -31,7 +31,7 @@ func store(_ token: borrowing Secret, as app: SignedManifest, keyFile: consuming
       try FileManager.default.createDirectory(
         at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       defer { try? FileManager.default.removeItem(at: home) }
-      setenv("COFFER_HOME", home.path, 1)
+      unsafe setenv("COFFER_HOME", home.path, 1)
       let keyFile = [UInt8](repeating: 0x54, count: 64)
       let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: 1, count: 32)))
       let app = try SignedManifest(

@@ -164,6 +164,23 @@ final class Heard: Sendable {
     }
   }
 
+  @Test("what was announced before another change was made is announced once more")
+  func changedBetween() throws {
+    try with { store, _ in
+      let person = Person()
+      let heard = Heard()
+      let subscription = person.objectWillChange.sink {
+        heard.add("\(person.age)")
+        // Somebody else is faster. Who looks again after that has seen 7.
+        if heard.all.count == 1 { store.set(7, forKey: "age") }
+      }
+      person.age = 5
+      #expect(heard.all == ["12", "12", "7"])
+      #expect(person.age == 5)
+      subscription.cancel()
+    }
+  }
+
   @Test("an observer that sets another property brings no deadlock, and nobody keeps the object")
   func noCycle() throws {
     try with { store, _ in

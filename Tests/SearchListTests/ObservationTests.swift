@@ -78,6 +78,42 @@ final class Recorder<Element: Sendable>: Sendable {
     #expect(told.all.count == 7)
   }
 
+  /// Counts how often it is asked.
+  private final class CountingDomain: PreferenceDomain {
+    let memory = VolatileDomain()
+    private let asked = Mutex(0)
+
+    var stamp: UInt64 { memory.stamp }
+    func values() -> PropertyListDictionary { memory.values() }
+    func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation { memory.observe(handler) }
+    func value(forKey key: String) -> PropertyListValue? {
+      asked.withLock { $0 += 1 }
+      return memory.value(forKey: key)
+    }
+
+    func askedCount(in body: () -> Void) -> Int {
+      let before = asked.withLock { $0 }
+      body()
+      return asked.withLock { $0 } - before
+    }
+  }
+
+  @Test("a change is compared by those who observe its key, however many observe others")
+  func observersOfOtherKeys() {
+    let domain = CountingDomain()
+    let list = SearchList([SearchEntry(.application, name: "a", domain: domain)])
+    let told = Recorder<String>()
+    var observations = (0..<1000).map { number in list.observe("key \(number)") { told.add($0.keys[0].name) } }
+    #expect(domain.askedCount { domain.memory.set(.integer(1), forKey: "key 7") } == 1)
+    observations.append(list.observe("key 7") { told.add($0.keys[0].name) })
+    #expect(domain.askedCount { domain.memory.set(.integer(2), forKey: "key 7") } == 2)
+    #expect(domain.askedCount { domain.memory.set(.integer(2), forKey: "nobody's") } == 0)
+    #expect(domain.askedCount { domain.memory.apply([("key 7", nil), ("key 8", .integer(1))]) } == 3)
+    #expect(told.all == ["key 7", "key 7", "key 7", "key 7", "key 8", "key 7"])
+    for observation in observations { observation.cancel() }
+    #expect(domain.askedCount { domain.memory.set(.integer(3), forKey: "key 7") } == 0)
+  }
+
   @Test func aHandlerMayWrite() {
     let memory = MemoryList()
     let application = memory[.application]

@@ -32,7 +32,7 @@ final class StorageLocation<Value> {
     if store != nil, let use = state.withLock({ $0.use }) { return use }
     let store = currentStore
     if let use = state.withLock({ $0.use }), use.store === store { return use }
-    let use = StoreUse(store: store, observed: store.observedKeys.use(name, of: store.list))
+    let use = StoreUse(store: store, observed: store.observedKeys.use(name, of: store.use))
     // What was used before ends outside of the lock.
     let old = state.withLock { state in
       let old = state
@@ -47,7 +47,7 @@ final class StorageLocation<Value> {
     get {
       let use = use()
       let key = use.observed.key
-      key.access()
+      key.access(use.observed.path)
       let stored = key.toldValue() ?? use.storedValue(forKey: name)
       return use.list.read(stored, forKey: name, as: form) { stored in
         use.store.observedKeys.report(stored, forKey: name, isNo: Value.self)
@@ -60,6 +60,7 @@ final class StorageLocation<Value> {
         let stored = try form.store(newValue)
         if store.storedValue(forKey: name) == stored || store.isHidden(name) {
           // Nobody reads another value afterwards, but it is stored all the same.
+          use.observed.key.endTelling()
           store.setStoredValue(stored, forKey: name)
         } else {
           use.observed.key.change(to: stored) { store.setStoredValue(stored, forKey: name) }

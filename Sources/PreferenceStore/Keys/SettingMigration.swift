@@ -57,25 +57,41 @@ extension Key {
 }
 
 extension UserDefaults {
-  /// Carries out all of them in their order, at one moment, in which no other process writes. Only the user's own values of this domain
-  /// are looked at. Migrations that have been carried out have nothing to do any more.
+  /// Carries out all of them in their order, at one moment. Only the user's own values of this domain are looked at. Migrations that
+  /// have been carried out have nothing to do any more. What converts values may use the store; it is called again where somebody else
+  /// has changed them meanwhile.
   /// - Returns: The old keys of those that had something to do.
   /// - Throws: As `store(_:forKey:)`. Then nothing has changed.
   @discardableResult
   public func migrate(_ migrations: [SettingMigration]) throws(PreferenceError) -> [String] {
-    var done: [String] = []
-    try application.own.update(migrations.flatMap(\.keys)) { values in
-      var values = values
-      done = []
-      var all: [(key: String, value: PropertyListValue?)] = []
-      for migration in migrations {
-        guard let edits = migration.edits(values) else { continue }
-        for edit in edits { values[edit.key] = edit.value }
-        all += edits
-        done += migration.keys.prefix(1)
+    let keys = migrations.flatMap(\.keys)
+    while true {
+      var values = PropertyListDictionary()
+      for key in keys { values[key] = application.own.value(forKey: key) }
+      // Not under the lock of the domain: this calls the program.
+      let (edits, done) = Self.edits(of: values, migrations)
+      if done.isEmpty { return [] }
+      var isCurrent = false
+      try application.own.update(keys) { current in
+        isCurrent = current == values
+        return isCurrent ? edits : []
       }
-      return all
+      if isCurrent { return done }
     }
-    return done
+  }
+
+  private static func edits(
+    of values: PropertyListDictionary, _ migrations: [SettingMigration]
+  ) -> (all: [(key: String, value: PropertyListValue?)], done: [String]) {
+    var values = values
+    var all: [(key: String, value: PropertyListValue?)] = []
+    var done: [String] = []
+    for migration in migrations {
+      guard let edits = migration.edits(values) else { continue }
+      for edit in edits { values[edit.key] = edit.value }
+      all += edits
+      done += migration.keys.prefix(1)
+    }
+    return (all, done)
   }
 }

@@ -16,35 +16,44 @@ final class ObservedKey: Observable, Sendable {
     /// What the thread that tells of a change reads meanwhile.
     var told: (thread: pthread_t, value: PropertyListValue?)?
     /// What is being written by those who have announced it.
-    var announced: [PropertyListValue?] = []
+    var announced: [Announcement] = []
     /// Who is telling the readers at this moment, and whether they have to be told once more after that.
     var tellers: [pthread_t: Bool] = [:]
     var next = 0
     var owners: [(id: Int, owner: any SettingOwner)] = []
+
+    mutating func nextID() -> Int {
+      next += 1
+      return next
+    }
+
+    /// Whether the change to this value, which has just been made, was announced after the one before it was made.
+    mutating func wasAnnounced(_ value: PropertyListValue?) -> Bool {
+      let wasAnnounced = announced.contains { $0.isCurrent && $0.value == value }
+      // Who was told of the others may have looked again, and seen this value.
+      for place in announced.indices { announced[place].isCurrent = false }
+      return wasAnnounced
+    }
+  }
+
+  private struct Announcement {
+    let id: Int
+    let value: PropertyListValue?
+    /// Until another change is made.
+    var isCurrent = true
   }
 
   let name: String
   private let registrar = ObservationRegistrar()
   private let state = Mutex(State())
   private let isTelling = Atomic<Bool>(false)
-  /// Whether somebody may wait for the next change: has read the value since the last one.
-  private let isAwaited = Atomic<Bool>(false)
 
   init(_ name: String) { self.name = name }
 
-  /// Stands for the value where Swift's `Observation` wants a key path.
-  private var value: Void { () }
-  /// Made once: an expression would look it up at each read.
-  private static let path: any KeyPath<ObservedKey, Void> & Sendable = \ObservedKey.value
-
   /// To be called by whoever reads the value, before that.
+  /// - Parameter path: Of a use of this key.
   @inline(__always)
-  func access() {
-    if !isAwaited.load(ordering: .relaxed) { isAwaited.store(true, ordering: .relaxed) }
-    registrar.access(self, keyPath: Self.path)
-  }
-
-  var mayBeAwaited: Bool { isAwaited.load(ordering: .relaxed) }
+  func access(_ path: ReadPath) { registrar.access(self, keyPath: path) }
 
   /// - Returns: Nil where the store is to be asked, which is nearly always so.
   @inline(__always)
@@ -60,24 +69,24 @@ final class ObservedKey: Observable, Sendable {
 
   /// Tells that the value will change, and then changes it.
   func change(to new: PropertyListValue?, _ write: () -> Void) {
-    state.withLock { state in
-      state.announced.append(new)
+    let id = state.withLock { state in
       // Who changes a value reads the new one.
       if state.told?.thread == pthread_self() { state.told = nil }
+      let id = state.nextID()
+      state.announced.append(Announcement(id: id, value: new))
+      return id
     }
     tellOwners()
     tellReaders()
     write()
-    state.withLock { state in
-      if let place = state.announced.firstIndex(of: new) { state.announced.remove(at: place) }
-    }
+    state.withLock { state in state.announced.removeAll { $0.id == id } }
   }
 
   /// The store tells that it has changed.
   func deliver(_ change: PreferenceChange) {
     guard let key = change.keys.first else { return }
     let isAnnounced = state.withLock { state in
-      if state.announced.contains(key.new) { return true }
+      if state.wasAnnounced(key.new) { return true }
       state.told = (pthread_self(), key.old)
       return false
     }
@@ -101,13 +110,19 @@ final class ObservedKey: Observable, Sendable {
     }
     guard isFirst else { return }
     repeat {
-      // Before: who reads again meanwhile waits for the next one.
-      isAwaited.store(false, ordering: .relaxed)
-      registrar.withMutation(of: self, keyPath: \.value) {}
+      registrar.withMutation(of: self, keyPath: Self.anyPath) {}
     } while state.withLock { state in
       let isAgain = state.tellers[thread] == true
       state.tellers[thread] = isAgain ? false : nil
       return isAgain
+    }
+  }
+
+  /// Whoever sets what is being told already reads it from then on, as with any other value.
+  func endTelling() {
+    guard isTelling.load(ordering: .acquiring) else { return }
+    state.withLock { state in
+      if state.told?.thread == pthread_self() { state.told = nil }
     }
   }
 
@@ -116,9 +131,9 @@ final class ObservedKey: Observable, Sendable {
   /// Tells the owner before each change, until `remove`; one that was added several times, once.
   func add(_ owner: any SettingOwner) -> Int {
     state.withLock { state in
-      state.next += 1
-      state.owners.append((state.next, owner))
-      return state.next
+      let id = state.nextID()
+      state.owners.append((id, owner))
+      return id
     }
   }
 
@@ -130,4 +145,24 @@ final class ObservedKey: Observable, Sendable {
       entry.owner.settingWillChange()
     }
   }
+}
+
+// MARK: Key paths
+
+/// Lives as long as somebody uses a key, or Swift's `Observation` tracks a reader of it.
+final class ReaderMark: Hashable, Sendable {
+  // Each key has a registrar of its own, in which all of them stand for its value.
+  static func == (left: ReaderMark, right: ReaderMark) -> Bool { true }
+  func hash(into hasher: inout Hasher) {}
+}
+
+extension ObservedKey {
+  /// Stands for the value where `Observation` wants a key path, which it keeps as long as it tracks; and the path keeps its mark. That
+  /// is the only way to learn whether somebody waits.
+  typealias ReadPath = any KeyPath<ObservedKey, Void> & Sendable
+
+  private subscript(mark: ReaderMark) -> Void { () }
+
+  static func path(_ mark: ReaderMark) -> ReadPath { \ObservedKey[mark] }
+  private static let anyPath = path(ReaderMark())
 }

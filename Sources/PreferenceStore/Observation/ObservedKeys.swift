@@ -2,25 +2,30 @@ internal import Preferences
 internal import PropertyLists
 internal import Synchronization
 
-/// The observed keys of one store, each as long as somebody uses it or may wait for its next change.
-///
-/// A key that was read and whose readers have gone stays until it changes once more, or the store goes: a reader of Swift's
-/// `Observation` need not keep what it has read.
+/// The observed keys of one search list, each as long as somebody uses it or waits for its next change: a reader of Swift's
+/// `Observation` need not keep what it has read, neither the wrapper nor the store.
 final class ObservedKeys: Sendable {
-  private struct Entry: Sendable {
-    let key: ObservedKey
-    let observation: PreferenceObservation
-    var useCount: Int
-  }
-
   private struct Entries: Sendable {
-    var all: [PropertyListDictionary.Key: Entry] = [:]
+    var all: [PropertyListDictionary.Key: ObservedKeyEntry] = [:]
+    /// How many there may be until somebody looks which of them nobody needs any more: a reader whose interest has ended by the change
+    /// of another key does not say so.
+    var limit = ObservedKeys.leastLimit
 
-    mutating func use(_ id: PropertyListDictionary.Key) -> ObservedKey? {
-      all[id]?.useCount += 1
-      return all[id]?.key
+    mutating func use(_ id: PropertyListDictionary.Key) -> (ObservedKey, ObservedKey.ReadPath)? {
+      guard let path = all[id]?.use(), let key = all[id]?.key else { return nil }
+      return (key, path)
+    }
+
+    mutating func sweep() -> [ObservedKeyEntry] {
+      guard all.count > limit else { return [] }
+      let idle = all.filter { $0.value.isIdle }
+      for id in idle.keys { all[id] = nil }
+      limit = max(ObservedKeys.leastLimit, 2 * all.count)
+      return Array(idle.values)
     }
   }
+
+  private static let leastLimit = 64
 
   private let entries = Mutex(Entries())
   /// What was reported to be of another type.
@@ -33,23 +38,29 @@ final class ObservedKeys: Sendable {
 
   var count: Int { entries.withLock { $0.all.count } }
 
-  /// The same object for the same name, as long as one of the uses is there.
-  func use(_ name: String, of list: SearchList) -> ObservedKeyUse {
+  /// The same object for the same name, as long as somebody uses it or waits.
+  /// - Parameter list: The one that has this object.
+  func use(_ name: String, of list: SearchListUse) -> ObservedKeyUse {
     let id = PropertyListDictionary.Key(name)
-    if let key = entries.withLock({ $0.use(id) }) { return ObservedKeyUse(key, self) }
+    if let (key, path) = entries.withLock({ $0.use(id) }) { return ObservedKeyUse(key, path, self, list) }
     // Not under the lock: observing asks domains, which may come to what a program has to say about damaged files.
-    let new = ObservedKey(name)
-    let observation = list.observe(name) { [weak self] change in
-      new.deliver(change)
+    let key = ObservedKey(name)
+    let observation = list.application.list.observe(name) { [weak self] change in
+      key.deliver(change)
       self?.removeIdle(id)
     }
-    let (key, isNew) = entries.withLock { entries -> (ObservedKey, Bool) in
-      if let key = entries.use(id) { return (key, false) }
-      entries.all[id] = Entry(key: new, observation: observation, useCount: 1)
-      return (new, true)
+    let new = ObservedKeyEntry(key, observation)
+    // What goes ends its observation outside of the lock.
+    let (used, gone) = entries.withLock { entries in
+      if let used = entries.use(id) { return (used, [new]) }
+      let gone = entries.sweep()
+      var entry = new
+      let path = entry.use()
+      entries.all[id] = entry
+      return ((key, path), gone)
     }
-    if !isNew { observation.cancel() }
-    return ObservedKeyUse(key, self)
+    withExtendedLifetime(gone) {}
+    return ObservedKeyUse(used.0, used.1, self, list)
   }
 
   /// Says in the log that the value is of another type, where that has not been said of it already.
@@ -59,31 +70,71 @@ final class ObservedKeys: Sendable {
     if isNews { Diagnostics.notReadable(name, type) }
   }
 
-  fileprivate func end(_ key: ObservedKey) {
+  fileprivate func end(_ key: ObservedKey, _ list: SearchListUse) {
     let id = PropertyListDictionary.Key(key.name)
-    entries.withLock { $0.all[id]?.useCount -= 1 }
+    entries.withLock { $0.all[id]?.end(list) }
     removeIdle(id)
   }
 
   private func removeIdle(_ id: PropertyListDictionary.Key) {
     // What goes ends its observation outside of the lock.
-    let gone = entries.withLock { entries -> Entry? in
-      guard let entry = entries.all[id], entry.useCount == 0, !entry.key.mayBeAwaited else { return nil }
-      return entries.all.removeValue(forKey: id)
+    let gone = entries.withLock { entries in
+      entries.all[id]?.isIdle == true ? entries.all.removeValue(forKey: id) : nil
     }
     withExtendedLifetime(gone) {}
   }
 }
 
+private struct ObservedKeyEntry: Sendable {
+  let key: ObservedKey
+  private let observation: PreferenceObservation
+  private var useCount = 0
+  /// As long as it is used.
+  private var path: ObservedKey.ReadPath?
+  private weak var mark: ReaderMark?
+  /// The list, and with it the entries, for those who only wait.
+  private var list: SearchListUse?
+
+  init(_ key: ObservedKey, _ observation: PreferenceObservation) {
+    self.key = key
+    self.observation = observation
+  }
+
+  mutating func use() -> ObservedKey.ReadPath {
+    useCount += 1
+    list = nil
+    if let path { return path }
+    let mark = mark ?? ReaderMark()
+    let path = ObservedKey.path(mark)
+    (self.path, self.mark) = (path, mark)
+    return path
+  }
+
+  mutating func end(_ list: SearchListUse) {
+    useCount -= 1
+    guard useCount == 0 else { return }
+    self.list = list
+    path = nil
+  }
+
+  /// Nobody uses it, and nobody waits.
+  var isIdle: Bool { useCount == 0 && mark == nil }
+}
+
 /// Keeps an observed key in use.
 final class ObservedKeyUse: Sendable {
   let key: ObservedKey
+  /// The entry keeps it as long as this object is there, and must be the last one to do so.
+  unowned let path: ObservedKey.ReadPath
   private let keys: ObservedKeys
+  private let list: SearchListUse
 
-  init(_ key: ObservedKey, _ keys: ObservedKeys) {
+  init(_ key: ObservedKey, _ path: ObservedKey.ReadPath, _ keys: ObservedKeys, _ list: SearchListUse) {
     self.key = key
+    self.path = path
     self.keys = keys
+    self.list = list
   }
 
-  deinit { keys.end(key) }
+  deinit { keys.end(key, list) }
 }

@@ -56,7 +56,24 @@ enum PropertyListCoding {
 
   /// Nil where it is not what the type decodes from.
   static func decode<Value: Decodable>(_ type: Value.Type, _ stored: PropertyListValue) -> Value? {
-    guard let bytes = try? PropertyList.write(.array([stored]), .binary) else { return nil }
+    guard !stored.hasEqualKeys, let bytes = try? PropertyList.write(.array([stored]), .binary) else { return nil }
     return try? PropertyListDecoder().decode([Value].self, from: Data(bytes)).first
+  }
+}
+
+extension PropertyListValue {
+  /// Whether a dictionary in it has keys that differ only in their Unicode form: of those the decoder would read one, and lose the
+  /// other when the value is stored again.
+  fileprivate var hasEqualKeys: Bool {
+    switch self {
+    case .array(let elements): return elements.contains { $0.hasEqualKeys }
+    case .dictionary(let fields):
+      var known = Set<String>()
+      return fields.unsorted.contains { key, value in
+        // Equal keys of ASCII alone are the same key.
+        !key.utf8.allSatisfy { $0 < 0x80 } && !known.insert(key).inserted || value.hasEqualKeys
+      }
+    default: return false
+    }
   }
 }

@@ -3,6 +3,17 @@ internal import Synchronization
 /// Keeps a search list in use. The list itself has no weak references, which would make each read of it slower.
 public final class SearchListUse: Sendable {
   public let application: ApplicationList
+  private let made = Mutex<(any AnyObject & Sendable)?>(nil)
+
+  /// What a layer above has beside the list, for all who use it: made at the first call.
+  package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
+    made.withLock { made in
+      if let made = made as? Companion { return made }
+      let new = make()
+      made = new
+      return new
+    }
+  }
 
   init(_ application: ApplicationList) { self.application = application }
 }

@@ -50,11 +50,11 @@ import class PreferenceStore.UserDefaults
 
   @Test("A18 the initial value is not registered")
   func notRegistered() throws {
-    let store = try StoreFixture().standard
-    let one = One(store)
-    #expect(one.n == 1)
+    let fixture = try StoreFixture()
+    let store = try fixture.standard
+    #expect(One(store).n == 1)
     #expect(store.object(forKey: "n") == nil)
-    #expect(UserDefaults(suiteName: "com.example.elsewhere")?.object(forKey: "n") == nil)
+    #expect(try fixture.suite("com.example.elsewhere")?.object(forKey: "n") == nil)
   }
 
   @Test("A19 a value of another type gives the initial value, and stays")
@@ -187,6 +187,10 @@ import class PreferenceStore.UserDefaults
     #expect(group.integer(forKey: "n") == 1)
     #expect(standard.integer(forKey: "n") == 2)
     #expect(UserDefaults.defaultAppStorage === UserDefaults.standard)
+    // Those of this process lie in a directory that goes with it.
+    let home = try #require(ProcessInfo.processInfo.environment["COFFER_HOME"])
+    let own = UserDefaults.standard.domains().first { $0.kind == .application }
+    #expect(home.contains("/coffer-tests-") && own?.path?.hasPrefix(home) == true)
   }
 
   @Test("the default store of a scope is that of what is used or made in it")

@@ -22,7 +22,7 @@ extension SettingKeys {
     }
   }
 
-  @Test("typed keys have their type and their default in one place")
+  @Test("E2 typed keys have their type and their default in one place, for every type")
   func typedKeys() throws {
     let store = try StoreFixture().standard
     #expect(store[\.volume] == 0.8)
@@ -161,6 +161,23 @@ extension SettingKeys {
     let none = SettingMigration.convert("latest", from: [String].self, to: \.nickname) { _ in nil }
     #expect(try store.migrate([none]) == [])
     #expect(store.stringArray(forKey: "latest") == ["a", "b"])
+  }
+
+  @Test("a conversion may ask the store, and sees its last state")
+  func convertedByAskingTheStore() throws {
+    let store = try StoreFixture().standard
+    store.set(5, forKey: "volume")
+    store.set(10, forKey: "most")
+    let asked = Recorder<Int>()
+    let share = SettingMigration.convert("volume", from: Int.self, to: \.volume) { value in
+      asked.add(value)
+      // Somebody else changes it meanwhile.
+      if asked.all.count == 1 { store.set(6, forKey: "volume") }
+      return Double(value) / store.double(forKey: "most")
+    }
+    #expect(try store.migrate([share]) == ["volume"])
+    #expect(store[\.volume] == 0.6)
+    #expect(asked.all == [5, 6])
   }
 
   @Test("a migration looks at the program's own values alone, and is one change")

@@ -103,6 +103,21 @@ import class PreferenceStore.UserDefaults
     #expect(store.integer(forKey: "n") == 10)
   }
 
+  @Test("an observer that sets the value that is coming reads that one too")
+  func settingWhatIsTold() throws {
+    let store = try StoreFixture().standard
+    let storage = AppStorage(wrappedValue: 1, "n", store: store)
+    let seen = Recorder<Int>()
+    withObservationTracking {
+      _ = storage.wrappedValue
+    } onChange: {
+      storage.wrappedValue = 2
+      seen.add(storage.wrappedValue)
+    }
+    store.set(2, forKey: "n")
+    #expect(seen.all == [2])
+  }
+
   @Test("observers that set values, this one and others, come to an end")
   func noDeadlock() throws {
     let store = try StoreFixture().standard
@@ -144,6 +159,50 @@ import class PreferenceStore.UserDefaults
     #expect(screen.invalidations { store.set(3, forKey: "n") } == 1)
   }
 
+  @Test("a change while somebody reads by a wrapper that goes does not cut them off from those to come")
+  func changedWhileRead() throws {
+    let store = try StoreFixture().standard
+    let told = Recorder<Int>()
+    withObservationTracking {
+      _ = AppStorage(wrappedValue: 1, "n", store: store).wrappedValue
+      for value in 2...5 { store.set(value, forKey: "n") }
+    } onChange: {
+      told.add(store.integer(forKey: "n"))
+    }
+    store.set(6, forKey: "n")
+    #expect(told.all == [6])
+  }
+
+  @Test("a store that was made for the wrapper alone need not be kept either")
+  func shortLivedStore() throws {
+    let fixture = try StoreFixture()
+    // As in `@AppStorage("n", store: UserDefaults(suiteName: …))`.
+    let screen = Screen { _ = AppStorage(wrappedValue: 1, "n", store: try? fixture.suite("com.example.suite")).wrappedValue }
+    // More lists than are kept for those who ask for them again.
+    for number in 0..<20 { _ = try fixture.suite("com.example.suite\(number)") }
+    let other = try #require(try fixture.suite("com.example.suite"))
+    #expect(screen.invalidations { other.set(2, forKey: "n") } == 1)
+    #expect(screen.invalidations { other.set(3, forKey: "n") } == 1)
+  }
+
+  @Test("stores of one domain announce a change of theirs to each other's objects once, before it")
+  func oneDomain() throws {
+    let fixture = try StoreFixture()
+    let stores = try (0..<2).map { _ in try #require(try fixture.suite("com.example.suite")) }
+    let storages = stores.map { AppStorage(wrappedValue: 1, "n", store: $0) }
+    let seen = Recorder<Int>()
+    let screens = storages.map { storage in
+      Screen {
+        _ = storage.wrappedValue
+        seen.add(storage.wrappedValue)
+      }
+    }
+    #expect(screens[1].invalidations { storages[0].wrappedValue = 2 } == 1)
+    #expect(screens[0].invalidations == 1)
+    #expect(stores[0].observedKeyCount == 1)
+    #expect(seen.all == [1, 1, 2])
+  }
+
   @Test("keys are let go when nobody uses or awaits them, and readers share one")
   func noLeakOfKeys() throws {
     let store = try StoreFixture().standard
@@ -152,9 +211,14 @@ import class PreferenceStore.UserDefaults
       for storage in storages { _ = storage.wrappedValue }
       #expect(store.observedKeyCount == 10)
     }
-    // Read, and perhaps awaited: until the next change.
+    // Read, but not to be told of a change.
+    #expect(store.observedKeyCount == 0)
+    let screens = (0..<20).map { number in
+      Screen { _ = AppStorage(wrappedValue: 0, "key \(number % 10)", store: store).wrappedValue }
+    }
     #expect(store.observedKeyCount == 10)
     for number in 0..<10 { store.set(1, forKey: "key \(number)") }
+    #expect(screens.allSatisfy { $0.invalidations == 1 })
     #expect(store.observedKeyCount == 0)
     do {
       let written = AppStorage(wrappedValue: 0, "written", store: store)
@@ -162,6 +226,22 @@ import class PreferenceStore.UserDefaults
       #expect(store.observedKeyCount == 1)
     }
     #expect(store.observedKeyCount == 0)
+  }
+
+  @Test("keys that nobody awaits any more, because another key has changed, do not pile up")
+  func noPileOfKeys() throws {
+    let store = try StoreFixture().standard
+    let number = Mutex(0)
+    let screen = Screen {
+      _ = AppStorage(wrappedValue: 0, "shown", store: store).wrappedValue
+      _ = AppStorage(wrappedValue: 0, "page \(number.withLock { $0 })", store: store).wrappedValue
+    }
+    for page in 1...500 {
+      number.withLock { $0 = page }
+      #expect(screen.invalidations { store.set(page, forKey: "shown") } == 1)
+    }
+    #expect(store.observedKeyCount < 100)
+    #expect(screen.invalidations { store.set(1, forKey: "page 500") } == 1)
   }
 
   @Test("nobody keeps a store, a wrapper's owner or a value")

@@ -26,6 +26,7 @@ import class PreferenceStore.UserDefaults
 
   private enum Theme: String, Storable { case light, dark }
   private enum Level: Int, Codable, Storable { case low, high }
+  private struct Counts: Codable, Storable { var lists: [[String: Int]] }
   private struct Window: Codable, Storable, Equatable {
     var title: String?
     var width = 80
@@ -149,11 +150,18 @@ import class PreferenceStore.UserDefaults
 
   @Test("two keys that a Swift dictionary takes for one are not read as one, which would lose the other")
   func unicodeForms() {
+    func counts(_ values: PropertyListDictionary) -> Counts? {
+      var fields = PropertyListDictionary()
+      fields["lists"] = .array([.dictionary(values)])
+      return Counts(storedValue: .dictionary(fields))
+    }
     var values = PropertyListDictionary()
     values["\u{FC}"] = .integer(1)
     #expect([String: Int](storedValue: .dictionary(values)) == ["\u{FC}": 1])
+    #expect(counts(values) != nil)
     values["u\u{308}"] = .integer(2)
     #expect([String: Int](storedValue: .dictionary(values)) == nil)
+    #expect(counts(values) == nil)
   }
 
   @Test("a value that cannot be encoded changes nothing")
