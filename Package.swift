@@ -101,7 +101,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome", "VaultCore",
+        "Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome",
+        "VaultCore",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -10,7 +10,7 @@ extension Keychain {
   @discardableResult
   public func add(
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked
-  ) throws(KeychainError) -> Reference {
+  ) throws -> Reference {
     try write { transaction, entitlements in
       let group = try groupForAdding(group, entitlements)
       let now = Timestamp.now
@@ -28,7 +28,7 @@ extension Keychain {
   /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
   /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
   /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
-  public func items(_ query: KeychainQuery = KeychainQuery()) throws(KeychainError) -> [Entry] {
+  public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
     try read { vault, entitlements in
       let groups = try entitlements.groups(for: .list, in: query.group)
       if let item = query.exactItem {
@@ -44,7 +44,7 @@ extension Keychain {
 
   /// The one item that is meant.
   /// - Throws: `notFound`; `duplicate` where several are; as `items`.
-  public func item(_ query: KeychainQuery) throws(KeychainError) -> Entry {
+  public func item(_ query: KeychainQuery) throws -> Entry {
     let found = try items(query)
     guard let first = found.first else { throw KeychainError(.notFound) }
     guard found.count == 1 else { throw KeychainError(.duplicate, "\(found.count) items are meant") }
@@ -53,7 +53,7 @@ extension Keychain {
 
   /// The secret of an item, in locked memory.
   /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
-  public func secret(of reference: Reference) throws(KeychainError) -> Secret {
+  public func secret(of reference: Reference) throws -> Secret {
     try read { vault, entitlements in
       try entitlements.check(reference.group, .read)
       return try vault.secret(of: reference)
@@ -64,7 +64,7 @@ extension Keychain {
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`, `notAllowed`; `integrity`, …
   @discardableResult
-  public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws(KeychainError) -> Reference {
+  public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
     try write { transaction, entitlements in
       try entitlements.check(reference.group, .write)
       return try transaction.update(reference, at: .now, change)
@@ -76,7 +76,7 @@ extension Keychain {
   @discardableResult
   public func update(
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
-  ) throws(KeychainError) -> Reference {
+  ) throws -> Reference {
     try write { transaction, entitlements in
       try entitlements.check(reference.group, .write)
       return try transaction.update(reference, secret: secret, at: .now, change)
@@ -86,7 +86,7 @@ extension Keychain {
   /// Puts an item into another group that the caller holds. To move is to read: the right to do so is needed where it lies.
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`; `integrity`, …
   @discardableResult
-  public func move(_ reference: Reference, to group: AccessGroup) throws(KeychainError) -> Reference {
+  public func move(_ reference: Reference, to group: AccessGroup) throws -> Reference {
     try write { transaction, entitlements in
       try entitlements.check(reference.group, [.read, .write])
       _ = try groupForAdding(group, entitlements)
@@ -96,7 +96,7 @@ extension Keychain {
   }
 
   /// - Throws: `notFound`, `missingEntitlement`, `locked`; `integrity`, …
-  public func remove(_ reference: Reference) throws(KeychainError) {
+  public func remove(_ reference: Reference) throws {
     try write { transaction, entitlements in
       try entitlements.check(reference.group, .write)
       try transaction.remove(reference)

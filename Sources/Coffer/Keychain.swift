@@ -15,7 +15,7 @@ public final class Keychain: Sendable {
   private let box = VaultBox()
 
   /// A keychain over a vault that was opened already.
-  public init(_ vault: consuming Vault, as identity: KeychainIdentity) throws(KeychainError) {
+  public init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
     self.identity = identity
     do {
       try check(vault)
@@ -32,11 +32,11 @@ public final class Keychain: Sendable {
   /// - Throws: `noVault`, `wrongCredential`, `appNotInstalled`, `integrity`, `storage`, `busy`, `memory`, `newerFormat`.
   public static func open(
     at path: String? = nil, with credential: borrowing Credential, as identity: KeychainIdentity
-  ) throws(KeychainError) -> Keychain {
+  ) throws -> Keychain {
     try Keychain(try openVault(path, credential), as: identity)
   }
 
-  private static func openVault(_ path: String?, _ credential: borrowing Credential) throws(KeychainError) -> Vault {
+  private static func openVault(_ path: String?, _ credential: borrowing Credential) throws -> Vault {
     do {
       let places = try Places { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
       let store = try FileStore(at: path ?? places.vault)
@@ -57,7 +57,7 @@ public final class Keychain: Sendable {
 
   /// Opens the vault again.
   /// - Throws: as `open`.
-  public func unlock(at path: String? = nil, with credential: borrowing Credential) throws(KeychainError) {
+  public func unlock(at path: String? = nil, with credential: borrowing Credential) throws {
     let vault = try Self.openVault(path, credential)
     do { try check(vault) } catch { throw KeychainError(error) }
     box.put(vault)
@@ -70,7 +70,7 @@ public final class Keychain: Sendable {
 
   /// The groups, in order, with the rights in each. Asked anew for each call: what was granted may have been taken back.
   public var entitlements: Entitlements {
-    get throws(KeychainError) { try read { vault, entitlements in entitlements } }
+    get throws { try read { vault, entitlements in entitlements } }
   }
 
   private static func entitlements(_ identity: KeychainIdentity, _ vault: borrowing Vault) throws -> Entitlements {
@@ -83,13 +83,13 @@ public final class Keychain: Sendable {
     }
   }
 
-  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Entitlements) throws -> Result) throws(KeychainError)
+  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Entitlements) throws -> Result) throws
     -> Result
   {
     try box.withVault { vault in try body(vault, Self.entitlements(identity, vault)) }
   }
 
-  func write<Result: Sendable>(_ body: (inout Transaction, Entitlements) throws -> Result) throws(KeychainError) -> Result {
+  func write<Result: Sendable>(_ body: (inout Transaction, Entitlements) throws -> Result) throws -> Result {
     try box.withVault { vault in
       let entitlements = try Self.entitlements(identity, vault)
       return try vault.transaction { try body(&$0, entitlements) }
