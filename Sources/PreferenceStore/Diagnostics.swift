@@ -61,6 +61,12 @@ enum Diagnostics {
         + "under application-groups")
   }
 
+  static func noGroupContainer(_ name: String) {
+    log(
+      "no container of the group \(name): the app has no entitlement to it; its manifest must name it under application-groups, and "
+        + "coffer app run must have started the program")
+  }
+
   static func notSynchronized(_ error: PreferenceError, _ domain: DomainName) {
     log("not all of \(domain.name) is on the disk: \(error.code.name), \(error.detail)")
   }

@@ -55,6 +55,18 @@ import Testing
     #expect(read.output == "String value" && read.errors == "")
   }
 
+  @Test("C3 C8 C18 a member gets the directory of its group, another app nil and a line in the log") func containerOfTheGroup()
+    throws
+  {
+    let path = probe.home.appending(path: "Groups/\(Self.group)")
+    #expect(try run("editor", "container", "standard", Self.group).output == path.path)
+    let refused = try run("viewer", isMember: false, "container", "standard", Self.group)
+    #expect(refused.output == "nil" && refused.errors.contains("no entitlement") && refused.errors.contains("application-groups"))
+    #expect(try run("editor", "container", "standard", "\(Self.team).other").output == "nil")
+    // A program that is no app.
+    #expect(try probe.run("container", "standard", Self.group).output == "nil")
+  }
+
   @Test("B19 another app's settings are not there") func foreignDomain() throws {
     _ = try run("editor", "set", "standard", "value", "k")
     #expect(try run("viewer", "get", "com.example.editor", "k").output == "nil")

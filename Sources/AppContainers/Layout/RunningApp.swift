@@ -37,8 +37,10 @@ package struct RunningApp: Sendable, Equatable {
 
   /// Of an application group of the app; nil for every other name.
   package func preferences(ofGroup name: String) -> String? {
-    groups.first { $0.key.utf8.elementsEqual(name.utf8) }.map { UserDirectories.join($0.value, "Library/Preferences") }
+    group(name).map { UserDirectories.join($0, "Library/Preferences") }
   }
+
+  package func group(_ name: String) -> String? { groups.first { $0.key.utf8.elementsEqual(name.utf8) }?.value }
 
   /// Whether a name begins with that of a team, as those of all application groups do.
   package static func isGroupOfATeam(_ name: String) -> Bool {

@@ -64,6 +64,9 @@ public struct SearchPlaces: Sendable, Equatable {
   /// What the app is called without its team; nil where the program is none.
   public var applicationIdentifier: String? { app?.identifier }
 
+  /// The directory of an application group of the app.
+  public func groupContainer(_ name: String) -> String? { app?.group(name) }
+
   /// Whether a suite has the name of an application group that the app does not have: it gets a file of its own in its place.
   public func lacksGroup(_ name: DomainName) -> Bool {
     guard let app, RunningApp.isGroupOfATeam(name.name) else { return false }
