@@ -37,7 +37,8 @@ package struct Sandbox {
   /// What the environment says of the app: its directories in the place of the user's.
   package func variables(of application: String) -> [(name: String, value: String)] {
     [
-      ("COFFER_APP", application), ("HOME", container), ("TMPDIR", container + "/tmp"),
+      (RunningApp.applicationVariable, application), (RunningApp.containerVariable, container),
+      (RunningApp.groupsVariable, groups.joined(separator: "\n")), ("HOME", container), ("TMPDIR", container + "/tmp"),
       ("XDG_DATA_HOME", container + "/Library"), ("XDG_CONFIG_HOME", container + "/Library"),
       ("XDG_STATE_HOME", container + "/Library"), ("XDG_CACHE_HOME", container + "/Library/Caches"),
     ]

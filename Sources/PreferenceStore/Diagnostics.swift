@@ -54,6 +54,19 @@ enum Diagnostics {
     log("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
   }
 
+  /// As on Apple's systems no error: the program has settings under this name, and shares them with nobody.
+  static func notInGroup(_ name: DomainName) {
+    log(
+      "the suite \(name.name) is a file of this app alone: the app has no entitlement to the group; its manifest must name it "
+        + "under application-groups")
+  }
+
+  static func noGroupContainer(_ name: String) {
+    log(
+      "no container of the group \(name): the app has no entitlement to it; its manifest must name it under application-groups, and "
+        + "coffer app run must have started the program")
+  }
+
   static func notSynchronized(_ error: PreferenceError, _ domain: DomainName) {
     log("not all of \(domain.name) is on the disk: \(error.code.name), \(error.detail)")
   }

@@ -18,7 +18,8 @@ enum ProcessStore {
     }
   }()
 
-  static let domainName = name(Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)
+  static let domainName = name(
+    lists.places.applicationIdentifier ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)
 
   /// The name of a program may be one that no file can have.
   static func name(_ wanted: String) -> DomainName {

@@ -45,6 +45,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
     Diagnostics.start()
     lists = ProcessStore.lists
+    if lists.places.lacksGroup(name) { Diagnostics.notInGroup(name) }
     use = lists.list(name)
     application = use.application
     observedKeys = use.companion { ObservedKeys() }
@@ -143,7 +144,12 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   // MARK: Domains
 
   /// Looks in the domain of this name too, after the program's own, and before suites that were added earlier.
-  open func addSuite(named suiteName: String) { edit(suiteName) { application.addSuite($0) } }
+  open func addSuite(named suiteName: String) {
+    edit(suiteName) { name in
+      if lists.places.lacksGroup(name) { Diagnostics.notInGroup(name) }
+      application.addSuite(name)
+    }
+  }
   open func removeSuite(named suiteName: String) { edit(suiteName) { application.removeSuite($0) } }
 
   /// All keys of the list and their values. Costs as much as there are.

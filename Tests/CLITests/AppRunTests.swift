@@ -43,6 +43,9 @@ import Testing
     #expect(
       try app("echo $COFFER_APP; pwd; echo $HOME; echo $TMPDIR").output
         == run(workspace, "p=$W/$a; echo ${a#coffer/Containers/}; echo $p; echo $p; echo $p/tmp").output)
+    #expect(
+      try app("echo $COFFER_CONTAINER; basename $COFFER_APP_GROUPS; echo $COFFER_HOME").output
+        == run(workspace, "echo $W/$a; echo $(cat one).data; echo").output)
     #expect(try app("echo mine >Documents/mine; cat Documents/mine").output == "mine\n")
     // What a shell finds in there: the system, and of the user's its own.
     let root = try app("ls -A $HOME/.. $HOME/../../Groups $HOME/../../Apps")

@@ -35,6 +35,8 @@ struct AppRun: ParsableCommand {
   private func start() throws {
     let (name, sandbox, lock) = try prepared()
     for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
+    // It names what the app does not see.
+    unsafe unsetenv("COFFER_HOME")
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }

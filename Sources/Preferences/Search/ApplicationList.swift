@@ -75,8 +75,9 @@ struct EntryBuilder {
   private func path(_ directory: String, _ name: DomainName) -> String { SearchPlaces.join(directory, "\(name.fileName).plist") }
 
   func file(_ kind: SearchEntry.Kind, _ name: DomainName) -> (entry: SearchEntry, domain: any WritableDomain) {
-    let domain = source.domain(name, in: PreferenceDirectory(places.user), FileDomain.Options())
-    return (SearchEntry(kind, name: name.name, path: path(places.user, name), domain: domain), domain)
+    let directory = places.directory(of: name)
+    let domain = source.domain(name, in: PreferenceDirectory(directory), FileDomain.Options())
+    return (SearchEntry(kind, name: name.name, path: path(directory, name), domain: domain), domain)
   }
 
   /// Hardly anybody has one: no files are made until one is written.
@@ -84,8 +85,9 @@ struct EntryBuilder {
     let file = name.onHost(places.host)
     var options = FileDomain.Options()
     options.isCreating = false
-    let domain = source.domain(file, in: PreferenceDirectory(places.byHost), options)
-    return SearchEntry(kind, name: name.name, path: path(places.byHost, file), domain: domain)
+    let directory = places.byHost(of: name)
+    let domain = source.domain(file, in: PreferenceDirectory(directory), options)
+    return SearchEntry(kind, name: name.name, path: path(directory, file), domain: domain)
   }
 
   private func propertyList(_ kind: SearchEntry.Kind, _ name: String, at path: String) -> SearchEntry {

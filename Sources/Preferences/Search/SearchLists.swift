@@ -83,7 +83,7 @@ public final class SearchLists: Sendable {
     if let use = state.withLock({ $0.references[name]?.use }) { return use.application.own }
     var options = FileDomain.Options()
     options.isCreating = false
-    return source.domain(name, in: PreferenceDirectory(places.user), options)
+    return source.domain(name, in: PreferenceDirectory(places.directory(of: name)), options)
   }
 
   /// Whether the administrator has set a value for the users of another application.

@@ -3,6 +3,8 @@ internal import Glibc
 
 /// Where the domains of a search list lie, and the machine they are read on. Nothing is made by asking. Immutable.
 public struct SearchPlaces: Sendable, Equatable {
+  /// Of an app that `coffer app run` has started; its `user` is in its container.
+  let app: RunningApp?
   /// The user's preferences. Domains for this machine alone are in its directory `ByHost`.
   public let user: String
   /// What the administrator forces on users: files here, and above them those in `users/UID`.
@@ -21,6 +23,16 @@ public struct SearchPlaces: Sendable, Equatable {
     languages: [String]? = nil,
     host: String = HostIdentifier.current, userIdentifier: UInt32? = nil
   ) {
+    self.init(
+      user: user, managed: managed, anyUser: anyUser, languages: languages, host: host, userIdentifier: userIdentifier, app: nil)
+  }
+
+  private init(
+    user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
+    languages: [String]? = nil,
+    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, app: RunningApp?
+  ) {
+    self.app = app
     self.user = user
     self.managed = managed
     self.anyUser = anyUser
@@ -32,15 +44,38 @@ public struct SearchPlaces: Sendable, Equatable {
   /// The user's preferences lie in `Preferences` under `COFFER_HOME` if that is set, else under `coffer` in the data directory of the
   /// XDG base directory specification. The places of the administrator are fixed: who could move them could lift what is forced.
   ///
+  /// A program of an app that `coffer app run` has started has them in its container, and those of an application group of the app in
+  /// the group's. Every other suite is a file in its own container: what belongs to somebody else is neither read nor written.
+  ///
   /// - Parameter environment: The value of a variable. An empty one counts as not set, and none counts in a program with more rights than
   ///   whoever started it.
   /// - Throws: `noPlace` where `COFFER_HOME` is not absolute, and where no home directory is known.
   public init(environment: (String) -> String?) throws(PreferenceError) {
-    self.init(user: try Self.userDirectory(environment))
+    guard let app = RunningApp(environment: environment) else {
+      self.init(user: try Self.userDirectory(environment))
+      return
+    }
+    self.init(user: app.preferences, app: app)
+  }
+
+  /// In which the user's values of a domain lie.
+  public func directory(of name: DomainName) -> String { app?.preferences(ofGroup: name.name) ?? user }
+
+  /// What the app is called without its team; nil where the program is none.
+  public var applicationIdentifier: String? { app?.identifier }
+
+  /// The directory of an application group of the app.
+  public func groupContainer(_ name: String) -> String? { app?.group(name) }
+
+  /// Whether a suite has the name of an application group that the app does not have: it gets a file of its own in its place.
+  public func lacksGroup(_ name: DomainName) -> Bool {
+    guard let app, RunningApp.isGroupOfATeam(name.name) else { return false }
+    return app.preferences(ofGroup: name.name) == nil
   }
 
   /// The files for this machine alone.
   public var byHost: String { Self.join(user, "ByHost") }
+  func byHost(of name: DomainName) -> String { Self.join(directory(of: name), "ByHost") }
   /// The managed files of this user.
   public var managedUser: String { Self.join(managed, "users/\(userIdentifier)") }
 

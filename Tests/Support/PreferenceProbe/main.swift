@@ -20,6 +20,8 @@ guard let store = store(next()) else {
   exit(2)
 }
 switch command {
+case "container":
+  say(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: next())?.path ?? "nil")
 case "set":
   store.set(next(), forKey: next())
 case "get":

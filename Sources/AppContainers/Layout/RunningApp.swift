@@ -1,0 +1,53 @@
+/// Which app the process is a program of, as `coffer app run` says in the environment. It says where to look, and gives no rights: those
+/// come from what the sandbox shows.
+package struct RunningApp: Sendable, Equatable {
+  package static let applicationVariable = "COFFER_APP"
+  package static let containerVariable = "COFFER_CONTAINER"
+  package static let groupsVariable = "COFFER_APP_GROUPS"
+  /// `TEAM.` in front of an identifier.
+  private static let teamByteCount = 32
+
+  /// `TEAM.identifier`.
+  package let application: String
+  package let container: String
+  /// The directories of its application groups, by the names of the groups.
+  package let groups: [String: String]
+
+  /// Nil where the process was not started so, or has more rights than whoever started it.
+  package init?(isElevated: Bool = UserDirectories.isElevated, environment: (String) -> String?) {
+    guard !isElevated, let application = environment(Self.applicationVariable), !application.isEmpty,
+      let container = environment(Self.containerVariable), container.utf8.first == UInt8(ascii: "/")
+    else { return nil }
+    self.application = application
+    self.container = container
+    // Paths of directories, each the name of its group: a zero and a line end can be in none of them.
+    let paths = (environment(Self.groupsVariable) ?? "").split(separator: "\n").map(String.init)
+    groups = paths.reduce(into: [:]) { groups, path in
+      guard path.utf8.first == UInt8(ascii: "/"), let name = path.split(separator: "/").last else { return }
+      groups[String(name)] = path
+    }
+  }
+
+  /// Without the team.
+  package var identifier: String {
+    Self.isGroupOfATeam(application) ? String(application.dropFirst(Self.teamByteCount + 1)) : application
+  }
+
+  package var preferences: String { UserDirectories.join(container, "Library/Preferences") }
+
+  /// Of an application group of the app; nil for every other name.
+  package func preferences(ofGroup name: String) -> String? {
+    group(name).map { UserDirectories.join($0, "Library/Preferences") }
+  }
+
+  package func group(_ name: String) -> String? { groups.first { $0.key.utf8.elementsEqual(name.utf8) }?.value }
+
+  /// Whether a name begins with that of a team, as those of all application groups do.
+  package static func isGroupOfATeam(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    guard bytes.count > teamByteCount + 1, bytes[teamByteCount] == UInt8(ascii: ".") else { return false }
+    return bytes[..<teamByteCount].allSatisfy {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (0x32...0x37).contains($0)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// Settings of programs that `coffer app run` has started: each run is a program of its own, with the environment of an app.
+@Suite struct AppSuiteTests {
+  static let team = "abcdefghijklmnopqrstuvwxyz234567"
+  static let group = "\(team).data"
+  private let probe: ProcessTests.Probe
+
+  init() throws {
+    probe = try ProcessTests.Probe()
+    for app in ["editor", "viewer"] { try make("Containers/\(app)") }
+    try make("Groups/\(Self.group)")
+  }
+
+  private func make(_ path: String) throws {
+    let directory = probe.home.appending(path: "\(path)/Library/Preferences")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  private func run(_ app: String, isMember: Bool = true, _ arguments: String...) throws -> (output: String, errors: String) {
+    let process = probe.process(arguments)
+    var environment = process.environment ?? [:]
+    environment["COFFER_HOME"] = nil
+    environment["COFFER_APP"] = "\(Self.team).com.example.\(app)"
+    environment["COFFER_CONTAINER"] = probe.home.appending(path: "Containers/\(app)").path
+    environment["COFFER_APP_GROUPS"] = isMember ? probe.home.appending(path: "Groups/\(Self.group)").path : ""
+    process.environment = environment
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines), String(decoding: said, as: UTF8.self))
+  }
+
+  private func files(_ path: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: probe.home.appending(path: "\(path)/Library/Preferences").path)
+  }
+
+  @Test("D6 C1 C5 the settings of an app lie in its container, under its identifier") func standard() throws {
+    _ = try run("editor", "set", "standard", "value", "k")
+    #expect(try files("Containers/editor").contains { $0.hasPrefix("com.example.editor") })
+    #expect(try run("editor", "get", "standard", "k").output == "String value")
+    #expect(try run("viewer", "get", "standard", "k").output == "nil")
+  }
+
+  @Test("C4 members of a group read what another has set") func members() throws {
+    _ = try run("editor", "set", Self.group, "value", "k")
+    #expect(try files("Groups/\(Self.group)").contains { $0.hasPrefix(Self.group) })
+    #expect(try !files("Containers/editor").contains { $0.hasPrefix(Self.group) })
+    let read = try run("viewer", "get", Self.group, "k")
+    #expect(read.output == "String value" && read.errors == "")
+  }
+
+  @Test("C3 C8 C18 a member gets the directory of its group, another app nil and a line in the log") func containerOfTheGroup()
+    throws
+  {
+    let path = probe.home.appending(path: "Groups/\(Self.group)")
+    #expect(try run("editor", "container", "standard", Self.group).output == path.path)
+    let refused = try run("viewer", isMember: false, "container", "standard", Self.group)
+    #expect(refused.output == "nil" && refused.errors.contains("no entitlement") && refused.errors.contains("application-groups"))
+    #expect(try run("editor", "container", "standard", "\(Self.team).other").output == "nil")
+    // A program that is no app.
+    #expect(try probe.run("container", "standard", Self.group).output == "nil")
+  }
+
+  @Test("B19 another app's settings are not there") func foreignDomain() throws {
+    _ = try run("editor", "set", "standard", "value", "k")
+    #expect(try run("viewer", "get", "com.example.editor", "k").output == "nil")
+  }
+
+  @Test("B20 C7 who is no member gets a file of its own, and the log names what is missing") func notAMember() throws {
+    _ = try run("editor", "set", Self.group, "value", "k")
+    let before = try files("Groups/\(Self.group)").sorted()
+    let read = try run("viewer", isMember: false, "get", Self.group, "k")
+    #expect(read.output == "nil" && read.errors.contains("no entitlement to the group") && read.errors.contains(Self.group))
+    #expect(read.errors.contains("application-groups"))
+    _ = try run("viewer", isMember: false, "set", Self.group, "mine", "k")
+    #expect(try files("Containers/viewer").contains { $0.hasPrefix(Self.group) })
+    #expect(try files("Groups/\(Self.group)").sorted() == before)
+    #expect(try run("viewer", isMember: false, "get", Self.group, "k").output == "String mine")
+    #expect(try run("editor", "get", Self.group, "k").output == "String value")
+  }
+}
