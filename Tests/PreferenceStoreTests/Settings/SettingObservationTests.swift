@@ -273,11 +273,15 @@ import class PreferenceStore.UserDefaults
     let store = try StoreFixture().standard
     let storages = (0..<4).map { AppStorage(wrappedValue: 0, "key \($0)", store: store) }
     let screens = storages.map { storage in Screen { _ = storage.wrappedValue } }
+    let brief = (0..<4).map { number in
+      Screen { _ = AppStorage(wrappedValue: 0, "key \(number)", store: store).wrappedValue }
+    }
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for round in 1...50 {
         let storage = storages[thread % 4]
         if thread < 4 { storage.wrappedValue = round } else { _ = storage.wrappedValue }
         screens[(thread + round) % 4].draw()
+        brief[(thread + round) % 4].draw()
         _ = AppStorage(wrappedValue: 0, "key \(round % 4)", store: store).wrappedValue
       }
     }
@@ -285,6 +289,10 @@ import class PreferenceStore.UserDefaults
     for (screen, storage) in zip(screens, storages) {
       screen.draw()
       #expect(screen.invalidations { storage.wrappedValue = 51 } >= 1)
+    }
+    for (number, screen) in brief.enumerated() {
+      screen.draw()
+      #expect(screen.invalidations { store.set(52, forKey: "key \(number)") } >= 1)
     }
   }
 }
