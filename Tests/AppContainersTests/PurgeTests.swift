@@ -72,6 +72,8 @@ import Testing
     }
     usleep(100_000)
     try first?.remove()
+    // Somebody else has begun anew.
+    _ = try containers.makeFile(FileName(".\(scratch.app).running"))
     first = nil
     isDone.wait()
     #expect(taken.withLock { $0 != nil })

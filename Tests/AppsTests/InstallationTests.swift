@@ -192,12 +192,26 @@ import VaultCore
     #expect(code { try bench.apps().forget(name, in: &vault) } == "appInstalled")
     try bench.apps().remove(name, in: &vault, at: .test)
     #expect(try bench.apps().itemCount(of: name, in: vault) == 1)
-    #expect(try bench.apps().forget(name, in: &vault) == 1)
+    let forgotten = try bench.apps().forget(name, in: &vault)
+    #expect(forgotten.items == 1 && forgotten.unavailable == 0)
     #expect(try vault.pins() == [] && vault.grants() == [] && vault.entries(in: own).entries.isEmpty)
     // What the team shares is not the app's alone.
     #expect(try vault.entries(in: shared).entries.count == 1)
     #expect(code { try bench.apps().forget(name, in: &vault) } == "appUnknown")
     #expect(try bench.install(in: &vault).kind == .new)
+  }
+
+  @Test func itemsOfAnotherDeviceStayAndAreCounted() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store, deviceKey: Secret(testing: [UInt8](repeating: 7, count: 32)))
+    try bench.install(in: &vault)
+    try vault.add(
+      Item(service: "s", account: "a"), secret: Secret(testing: "x"), to: AccessGroup(name), accessible: .whenUnlockedThisDevice,
+      at: .test)
+    try bench.apps().remove(name, in: &vault, at: .test)
+    var elsewhere = try Vault.openThrowAway(store)
+    let forgotten = try bench.apps().forget(name, in: &elsewhere)
+    #expect(forgotten.items == 0 && forgotten.unavailable == 1)
   }
 
   @Test func oneProcessAtATime() throws {

@@ -23,6 +23,18 @@ import Testing
     }
   }
 
+  @Test("D13 the documents say what belongs into settings, and what into a database") func whereDataBelongs() {
+    let document = Document("docs/where-data-belongs.md")
+    for word in ["Core Data", "Realm", "MagicalRecord", "SQLite", "UserDefaults", "4 MiB"] {
+      #expect(document.text.contains(word), "\(word)")
+    }
+    // Every directory that the app's container has.
+    let places = document.table("what").flatMap { $0[1].matches("`([A-Z][^`]*|tmp)`").map { $0[1] } }
+    for directory in ["Documents", "Documents/Inbox", "Library", "Library/Caches", "Library/Preferences", "tmp"] {
+      #expect(places.contains(directory), "\(directory)")
+    }
+  }
+
   /// `Suite.test` of each test there is.
   static let tests: Set<String> = {
     var names: Set<String> = []

@@ -44,20 +44,21 @@ extension InstalledApps {
 
   /// The vault forgets a removed app: its pin, the grants to it, and the items of its own group. What lies in groups of the team stays.
   /// - Throws: `AppsError`: `appUnknown`, `appInstalled`; integrity errors.
-  /// - Returns: how many items went.
+  /// - Returns: how many items went, and how many stay because they are another device's, and cannot be seen here.
   @discardableResult
-  package func forget(_ application: String, in vault: inout Vault) throws -> Int {
+  package func forget(_ application: String, in vault: inout Vault) throws -> (items: Int, unavailable: UInt64) {
     try recover(in: vault)
     guard let pin = try vault.pin(application) else { throw AppsError(.appUnknown, application) }
     guard pin.removed != nil else { throw AppsError(.appInstalled, application) }
     let group = try AccessGroup(application)
-    let items = try vault.contains(group) ? vault.entries(in: group).entries.map(\.reference) : []
+    let found = try vault.contains(group) ? vault.entries(in: group) : nil
+    let items = found?.entries.map(\.reference) ?? []
     let grants = try vault.grants(to: application)
     try vault.transaction { transaction in
       for item in items { try transaction.remove(item) }
       for grant in grants { try transaction.removeGrant(to: application, grant.group) }
       try transaction.removePin(application)
     }
-    return items.count
+    return (items.count, UInt64(found?.unavailableCount ?? 0))
   }
 }

@@ -49,7 +49,10 @@ struct AppForget: ParsableCommand {
       let count = try apps.itemCount(of: name, in: opened)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
     }
-    try about(name) { _ = try apps.forget(name, in: &opened) }
+    let forgotten = try about(name) { try apps.forget(name, in: &opened) }
     opened.finish()
+    if forgotten.unavailable > 0 {
+      Descriptor.error.note("note: \(counted(forgotten.unavailable, "item")) of other devices cannot be seen here, and stay\n")
+    }
   }
 }
