@@ -1,8 +1,7 @@
 // Linux calls that Swift's Glibc module does not have: variadic ones, and system calls without a wrapper in Debian 12's glibc.
+//
+// Without _GNU_SOURCE: with it some types of the system look different, and no other module that includes the same headers fits this one.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -32,7 +31,7 @@ static inline int coffer_prctl(int option, unsigned long argument) {
   return prctl(option, argument, 0, 0, 0);
 }
 
-// Locks of an open file description. Linux only, and hidden without _GNU_SOURCE, which an earlier include may have left undefined.
+// Locks of an open file description. Linux only, and hidden without _GNU_SOURCE.
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #endif
@@ -80,10 +79,10 @@ static inline int coffer_is_elevated(void) {
 
 /// memfd_create(2), closed on exec.
 static inline int coffer_memory_file(void) {
-  return memfd_create("coffer", MFD_CLOEXEC);
+  return (int)syscall(SYS_memfd_create, "coffer", 1u);  // MFD_CLOEXEC
 }
 
-// Hidden without _GNU_SOURCE, which an earlier include may have left undefined.
+// Hidden without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, int);
 
 /// The program that is spawned begins in this open directory.

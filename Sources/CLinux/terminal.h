@@ -1,8 +1,5 @@
 // Linux calls that a program on a terminal needs and Swift's Glibc module does not have.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/signalfd.h>
