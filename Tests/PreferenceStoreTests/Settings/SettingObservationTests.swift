@@ -199,7 +199,7 @@ import class PreferenceStore.UserDefaults
     }
     #expect(screens[1].invalidations { storages[0].wrappedValue = 2 } == 1)
     #expect(screens[0].invalidations == 1)
-    #expect(stores[0].observedKeyCount == 1)
+    withExtendedLifetime((storages, screens)) { #expect(stores[0].observedKeyCount == 1) }
     #expect(seen.all == [1, 1, 2])
   }
 
@@ -209,7 +209,7 @@ import class PreferenceStore.UserDefaults
     do {
       let storages = (0..<100).map { AppStorage(wrappedValue: 0, "key \($0 % 10)", store: store) }
       for storage in storages { _ = storage.wrappedValue }
-      #expect(store.observedKeyCount == 10)
+      withExtendedLifetime(storages) { #expect(store.observedKeyCount == 10) }
     }
     // Read, but not to be told of a change.
     #expect(store.observedKeyCount == 0)
@@ -223,7 +223,7 @@ import class PreferenceStore.UserDefaults
     do {
       let written = AppStorage(wrappedValue: 0, "written", store: store)
       written.wrappedValue = 1
-      #expect(store.observedKeyCount == 1)
+      withExtendedLifetime(written) { #expect(store.observedKeyCount == 1) }
     }
     #expect(store.observedKeyCount == 0)
   }
