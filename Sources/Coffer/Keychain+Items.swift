@@ -11,34 +11,30 @@ extension Keychain {
   public func add(
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked
   ) throws -> Reference {
-    try write { transaction, entitlements in
-      let group = try groupForAdding(group, entitlements)
+    try write { transaction, access in
+      let group = try access.groupForAdding(group)
       let now = Timestamp.now
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
       return try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
     }
   }
 
-  /// The owner may make groups.
-  private func groupForAdding(_ group: AccessGroup?, _ entitlements: Entitlements) throws -> AccessGroup {
-    if case .owner = identity, let group { return group }
-    return try entitlements.groupForAdding(group)
-  }
-
   /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
   /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
   /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
   public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
-    try read { vault, entitlements in
-      let groups = try entitlements.groups(for: .list, in: query.group)
+    try read { vault, access in
+      let held = try access.groups(for: .list, in: query.group)
       if let item = query.exactItem {
-        return try groups.compactMap { group in try vault.contains(group) ? try vault.entry(item, in: group) : nil }
+        return try (held ?? Self.groups(vault)).compactMap { group in
+          try vault.contains(group) ? try vault.entry(item, in: group) : nil
+        }
       }
-      var found: [AccessGroup: [Entry]] = [:]
-      let wanted = Set(groups)
-      let entries = try vault.entries { wanted.contains($0.reference.group) && query.matches($0.item) }.entries
-      for entry in entries { found[entry.reference.group, default: []].append(entry) }
-      return groups.flatMap { found[$0] ?? [] }
+      let wanted = held.map { Set($0) }
+      let entries = try vault.entries { (wanted?.contains($0.reference.group) ?? true) && query.matches($0.item) }.entries
+      guard let held else { return entries }
+      let found = Dictionary(grouping: entries, by: \.reference.group)
+      return held.flatMap { found[$0] ?? [] }
     }
   }
 
@@ -54,8 +50,8 @@ extension Keychain {
   /// The secret of an item, in locked memory.
   /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
   public func secret(of reference: Reference) throws -> Secret {
-    try read { vault, entitlements in
-      try entitlements.check(reference.group, .read)
+    try read { vault, access in
+      try access.check(reference.group, .read)
       return try vault.secret(of: reference)
     }
   }
@@ -65,8 +61,8 @@ extension Keychain {
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`, `notAllowed`; `integrity`, …
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
-    try write { transaction, entitlements in
-      try entitlements.check(reference.group, .write)
+    try write { transaction, access in
+      try access.check(reference.group, .write)
       return try transaction.update(reference, at: .now, change)
     }
   }
@@ -77,8 +73,8 @@ extension Keychain {
   public func update(
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
-    try write { transaction, entitlements in
-      try entitlements.check(reference.group, .write)
+    try write { transaction, access in
+      try access.check(reference.group, .write)
       return try transaction.update(reference, secret: secret, at: .now, change)
     }
   }
@@ -87,9 +83,9 @@ extension Keychain {
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`; `integrity`, …
   @discardableResult
   public func move(_ reference: Reference, to group: AccessGroup) throws -> Reference {
-    try write { transaction, entitlements in
-      try entitlements.check(reference.group, [.read, .write])
-      _ = try groupForAdding(group, entitlements)
+    try write { transaction, access in
+      try access.check(reference.group, [.read, .write])
+      _ = try access.groupForAdding(group)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: .now) }
       return try transaction.move(reference, to: group, at: .now)
     }
@@ -97,8 +93,8 @@ extension Keychain {
 
   /// - Throws: `notFound`, `missingEntitlement`, `locked`; `integrity`, …
   public func remove(_ reference: Reference) throws {
-    try write { transaction, entitlements in
-      try entitlements.check(reference.group, .write)
+    try write { transaction, access in
+      try access.check(reference.group, .write)
       try transaction.remove(reference)
     }
   }

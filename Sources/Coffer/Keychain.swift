@@ -64,35 +64,31 @@ public final class Keychain: Sendable {
   }
 
   /// An app that the vault does not know, or that was removed, gets nothing at all.
-  private func check(_ vault: borrowing Vault) throws { _ = try Self.entitlements(identity, vault) }
+  private func check(_ vault: borrowing Vault) throws { _ = try Access(identity, vault) }
 
   // MARK: Who may do what
 
-  /// The groups, in order, with the rights in each. Asked anew for each call: what was granted may have been taken back.
+  /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
   public var entitlements: Entitlements {
-    get throws { try read { vault, entitlements in entitlements } }
-  }
-
-  private static func entitlements(_ identity: KeychainIdentity, _ vault: borrowing Vault) throws -> Entitlements {
-    switch identity {
-    case .app(let signed): return try vault.entitlements(of: signed)
-    case .groups(let groups): return Entitlements(all: groups)
-    case .owner:
-      let groups = try vault.groups()
-      return Entitlements(all: [.standard] + groups.filter { $0 != .standard })
+    get throws {
+      try read { vault, access in try access.entitlements ?? Entitlements(all: Self.groups(vault)) }
     }
   }
 
-  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Entitlements) throws -> Result) throws
-    -> Result
-  {
-    try box.withVault { vault in try body(vault, Self.entitlements(identity, vault)) }
+  /// All that there are, `default` first. Takes a walk over the vault.
+  static func groups(_ vault: borrowing Vault) throws -> [AccessGroup] {
+    [.standard] + (try vault.groups()).filter { $0 != .standard }
   }
 
-  func write<Result: Sendable>(_ body: (inout Transaction, Entitlements) throws -> Result) throws -> Result {
+  /// Who may do what is asked anew for each call: what was granted may have been taken back.
+  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Access) throws -> Result) throws -> Result {
+    try box.withVault { vault in try body(vault, Access(identity, vault)) }
+  }
+
+  func write<Result: Sendable>(_ body: (inout Transaction, Access) throws -> Result) throws -> Result {
     try box.withVault { vault in
-      let entitlements = try Self.entitlements(identity, vault)
-      return try vault.transaction { try body(&$0, entitlements) }
+      let access = try Access(identity, vault)
+      return try vault.transaction { try body(&$0, access) }
     }
   }
 }
