@@ -38,7 +38,8 @@ let package = Package(
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
-      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
+      name: "PreferenceStore",
+      dependencies: ["PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log")]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
       name: "PreferenceStoreCombine",
@@ -99,7 +100,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "SharedToken", "PropertyLists", "Preferences", "VaultCore", "Storage",
+        "CofferCLI", "LiveSettings", "SharedToken", "PreferenceProbe", "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
