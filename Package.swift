@@ -30,6 +30,8 @@ let package = Package(
     .target(name: "SystemCalls"),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    // Agent
+    .target(name: "Wire", dependencies: ["VaultCore"]),
     // Keychain
     .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
     // Apps
@@ -90,6 +92,7 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(name: "CofferTests", dependencies: ["Coffer", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

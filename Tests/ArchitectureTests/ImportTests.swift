@@ -8,6 +8,7 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/Wire", ["VaultCore"]),
     ("Sources/Coffer", ["VaultCore", "Storage", "AppContainers", "Apps", "Glibc", "Synchronization"]),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
