@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "PreferenceStoreCombine", targets: ["PreferenceStoreCombine"]),
+    .library(name: "Widgets", targets: ["Widgets"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
@@ -43,6 +44,9 @@ let package = Package(
     .target(
       name: "PreferenceStoreCombine",
       dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
+    // Widgets
+    .target(
+      name: "Widgets", dependencies: ["AppContainers", "SystemCalls", "CLinux", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -56,6 +60,12 @@ let package = Package(
     ),
     // Examples
     .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
+    .target(name: "LuckyNumberStore", dependencies: ["PreferenceStore"], path: "Examples/LuckyNumber/Store"),
+    .executableTarget(name: "LuckyNumber", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/App"),
+    .executableTarget(
+      name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Widget"),
+    .executableTarget(
+      name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Intents"),
     // Tests
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
@@ -85,6 +95,8 @@ let package = Package(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
+    .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
+    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "WidgetProbe"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -96,7 +108,11 @@ let package = Package(
       name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
-      name: "CLITests", dependencies: ["CofferCLI", "LiveSettings", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      name: "CLITests",
+      dependencies: [
+        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "PropertyLists", "Preferences",
+        "VaultCore", "Storage",
+      ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",

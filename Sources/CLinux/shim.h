@@ -46,6 +46,21 @@ static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#endif
+
+/// fcntl(F_OFD_GETLK) for one byte: 1 where another open file description has a lock on it, 0 where none has. Takes none itself.
+static inline int coffer_ofd_is_locked(int descriptor, long offset) {
+  struct flock lock = {0};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
 /// renameat2(RENAME_NOREPLACE): -1 with EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 static inline int coffer_rename_exclusive(const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
