@@ -96,7 +96,7 @@ let package = Package(
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
     .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
-    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "WidgetProbe"]),
+    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),

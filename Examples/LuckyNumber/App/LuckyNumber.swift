@@ -1,4 +1,3 @@
-import Foundation
 import LuckyNumberStore
 import Widgets
 
@@ -6,13 +5,10 @@ import Widgets
 
 @main
 struct LuckyNumber {
-  static func main() throws {
+  static func main() {
     let number = CommandLine.arguments.dropFirst().first.map { Int($0) } ?? Int.random(in: 1...99)
-    guard let number else {
-      FileHandle.standardError.write(Data("LuckyNumber: the argument must be a number\n".utf8))
-      exit(2)
-    }
-    try LuckyNumberStore.save(number)
+    guard let number else { LuckyNumberStore.fail("the argument must be a number") }
+    LuckyNumberStore.save(number)
     WidgetCenter.shared.reloadTimelines(ofKind: "LuckyNumber")
     print(number)
   }

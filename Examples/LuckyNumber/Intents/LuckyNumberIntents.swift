@@ -1,4 +1,3 @@
-import Foundation
 import LuckyNumberStore
 import Widgets
 
@@ -6,9 +5,10 @@ import Widgets
 
 @main
 struct LuckyNumberIntents {
-  static func main() throws {
-    try LuckyNumberStore.save(LuckyNumberStore.numberFromUserDefaults + 1)
+  static func main() {
+    let number = LuckyNumberStore.numberFromUserDefaults + 1
+    LuckyNumberStore.save(number)
     WidgetCenter.shared.reloadTimelines(ofKind: "LuckyNumber")
-    print(LuckyNumberStore.numberFromUserDefaults)
+    print(number)
   }
 }

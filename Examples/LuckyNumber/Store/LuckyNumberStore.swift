@@ -39,10 +39,20 @@ public enum LuckyNumberStore {
     return Int(text) ?? 0
   }
 
-  public static func save(_ number: Int) throws {
-    guard let defaults = UserDefaults.appGroup, let fileURL else { throw CocoaError(.fileNoSuchFile) }
+  /// In both places.
+  public static func save(_ number: Int) {
+    guard let defaults = UserDefaults.appGroup, let fileURL else { fail("not an app of the group: coffer app run starts it") }
     defaults.set(number, forKey: UserDefaults.Key.luckyNumber.rawValue)
-    // Whole or not at all: the widget may be reading it.
-    try "\(number)".write(to: fileURL, atomically: true, encoding: .utf8)
+    do {
+      // Whole or not at all: the widget may be reading it.
+      try "\(number)".write(to: fileURL, atomically: true, encoding: .utf8)
+    } catch {
+      fail("\(fileURL.path): \(error.localizedDescription)")
+    }
+  }
+
+  public static func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("\(ProcessInfo.processInfo.processName): \(message)\n".utf8))
+    exit(1)
   }
 }
