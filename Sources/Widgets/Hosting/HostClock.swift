@@ -40,7 +40,8 @@ package final class WallClock: HostClock {
   private func deadline(_ date: Date?) -> DispatchWallTime {
     // Also for what is no number.
     guard let date, date.timeIntervalSince(now) < Self.farthest else { return .distantFuture }
-    let seconds = max(0, date.timeIntervalSince1970)
+    // Dispatch takes the first second of 1970 for something else.
+    let seconds = max(now, date).timeIntervalSince1970
     let whole = seconds.rounded(.down)
     // Not before the date.
     let nanoseconds = min(((seconds - whole) * 1e9).rounded(.up), 999_999_999)
