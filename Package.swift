@@ -110,8 +110,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "PropertyLists", "Preferences",
-        "VaultCore", "Storage",
+        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "PreferenceProbe",
+        "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
