@@ -8,7 +8,11 @@ public protocol TimelineEntry: Sendable {
 /// When the provider is asked for a new timeline without a request. A policy never asks sooner than a minute after the last timeline
 /// came: one whose entries are all in the past would be asked for without end.
 public struct TimelineReloadPolicy: Sendable, Equatable {
-  enum Moment: Equatable { case end, date(Date), never }
+  enum Moment: Equatable {
+    case end
+    case date(Date)
+    case never
+  }
 
   let moment: Moment
 

@@ -14,7 +14,10 @@ import Testing
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Observation", "Synchronization", "Logging"]),
     ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
-    ("Sources/Widgets", ["AppContainers", "SystemCalls", "CLinux", "Glibc", "Foundation", "Dispatch", "Synchronization", "Logging"]),
+    (
+      "Sources/Widgets",
+      ["AppContainers", "SystemCalls", "CLinux", "Glibc", "Foundation", "Dispatch", "Synchronization", "Logging"]
+    ),
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     (

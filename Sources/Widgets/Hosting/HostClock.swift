@@ -1,5 +1,5 @@
-package import Foundation
 internal import Dispatch
+package import Foundation
 internal import Synchronization
 
 /// The time, and who wakes a host up.

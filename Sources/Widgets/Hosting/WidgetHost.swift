@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Dispatch
+internal import Foundation
 
 /// Shows widgets: asks their providers for timelines, hands the entries to a renderer when their dates come, and does what the app's
 /// programs ask for. There is no home screen; this is what stands in its place.

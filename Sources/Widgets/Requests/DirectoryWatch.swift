@@ -21,7 +21,7 @@ final class DirectoryWatch {
     guard watch >= 0 else {
       let reason = WidgetError(errno: errno, directory.path).detail
       if number >= 0 { close(number) }
-      throw WidgetError(.notWatchable, "\(reason); fs.inotify.max_user_instances and max_user_watches in sysctl(8) are the limits")
+      throw WidgetError(.notWatchable, "\(reason); sysctl fs.inotify shows how many instances and watches a user may have")
     }
     let news = News()
     self.news = news
