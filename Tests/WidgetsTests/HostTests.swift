@@ -141,6 +141,9 @@ import Testing
       for _ in 0..<4 { begin.insert(try await events.next()) }
       #expect(begin == ["A is asked", "A shows x", "B is asked", "B shows x"])
       #expect(try await center().currentConfigurations().map(\.kind) == ["A", "B"])
+      let (listings, sender) = AsyncStream<[String]>.makeStream()
+      center().getCurrentConfigurations { result in sender.yield(((try? result.get()) ?? []).map(\.kind)) }
+      #expect(await listings.first { _ in true } == ["A", "B"])
       for _ in 0..<3 {
         center().reloadTimelines(ofKind: "B")
         #expect(try await events.next() == "B is asked")

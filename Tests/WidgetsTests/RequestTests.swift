@@ -71,6 +71,12 @@ import Testing
     try app.run("reload", "3", "A")
     let size = try FileManager.default.attributesOfItem(atPath: app.requests.appending(path: "A.kind").path)[.size] as? Int
     #expect(size == 2)
+    // And what the one before has counted, the next one does not count again.
+    let last = try self.host()
+    try app.run("reload", "1", "B")
+    try last.wait(for: "B\t2")
+    _ = try last.rest()
+    #expect(last.lines.sorted() == ["A\t1", "B\t1", "B\t2", "C\t1"])
   }
 
   @Test func aKindThatNobodyHas() throws {
