@@ -127,10 +127,15 @@ import Testing
     try host.wait(for: "B\t2")
     try app.run("reload", "1", "B")
     try host.wait(for: "B\t3")
+    // Emptied, which may have taken a request away.
+    try Data().write(to: app.requests.appending(path: "B.kind"))
+    try host.wait(for: "B\t4")
     try FileManager.default.moveItem(at: app.requests, to: app.root.appending(path: "elsewhere"))
-    try host.wait(for: "A\t2", "B\t4", "C\t2")
+    try host.wait(for: "A\t2", "B\t5", "C\t2")
     try app.run("reload-all", "1")
-    try host.wait(for: "A\t3", "B\t5", "C\t3")
+    try host.wait(for: "A\t3", "B\t6", "C\t3")
+    _ = try host.rest()
+    #expect(counts(host, "A") == numbers(1...3) && counts(host, "B") == numbers(1...6) && counts(host, "C") == numbers(1...3))
   }
 
   @Test func whatLiesInTheWayIsSaid() throws {
