@@ -32,14 +32,15 @@ let package = Package(
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Keychain
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage"]),
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
-      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
+      name: "PreferenceStore",
+      dependencies: ["PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log")]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
       name: "PreferenceStoreCombine",
@@ -66,6 +67,7 @@ let package = Package(
       name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Widget"),
     .executableTarget(
       name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Intents"),
+    .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
     // Tests
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
@@ -110,7 +112,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "PreferenceProbe",
+        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken", "PreferenceProbe",
         "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),

@@ -8,11 +8,14 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
-    ("Sources/Coffer", ["VaultCore", "Storage", "Glibc", "Synchronization"]),
+    ("Sources/Coffer", ["VaultCore", "Storage", "AppContainers", "Apps", "Glibc", "Synchronization"]),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/PreferenceStore", ["PropertyLists", "Preferences", "Foundation", "Observation", "Synchronization", "Logging"]),
+    (
+      "Sources/PreferenceStore",
+      ["PropertyLists", "Preferences", "AppContainers", "Foundation", "Observation", "Synchronization", "Logging"]
+    ),
     ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
     (
       "Sources/Widgets",

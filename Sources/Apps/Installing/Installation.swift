@@ -60,7 +60,7 @@ extension InstalledApps {
     _ bytes: [UInt8], from source: OpenDirectory, in vault: inout Vault, at now: Timestamp
   ) throws -> Installation {
     let signed = try SignedManifestFile.read(bytes)
-    try recover(in: vault)
+    try recover(in: &vault)
     let plan = try plan(signed, in: vault)
     if plan.kind == .unchanged {
       try complete(signed.manifest)

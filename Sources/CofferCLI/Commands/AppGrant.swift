@@ -38,16 +38,26 @@ struct AppGrant: ParsableCommand {
     guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
     let group = try about(self.group) { try AccessGroup(self.group) }
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let pin = try about(app) { try apps.pin(named: app, in: opened) }
+    guard try opened.isOpenedByOwner() else {
+      throw Failure(
+        .denied, "grant: a key file lies there for programs, and only the owner lets them in",
+        hint: "open the vault with its passphrase, or with the recovery key")
+    }
+    let (name, team) = try application(in: opened)
     try opened.checkExists(group, hint: "name one of these")
-    let owner = AppTeams.owner(of: group)
-    Descriptor.error.note(
-      "note: \(pin.identifier) is of team \(pin.teamKey.identifier), the group of \(owner.map { "team \($0)" } ?? "no team")\n")
-    let grant = Grant(to: pin.applicationIdentifier, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(pin.applicationIdentifier) { try opened.transaction { try $0.put(grant) } }
+    let owner = AppTeams.owner(of: group).map { "team \($0)" } ?? "no team"
+    Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
+    let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
+    try about(name) { try opened.transaction { try $0.put(grant) } }
     opened.finish()
     if json { try Descriptor.output.write(grant.json.description + "\n") }
+  }
+
+  /// The name that the grant is for, and whose it is.
+  private func application(in vault: borrowing Vault) throws -> (name: String, team: String) {
+    if app == ItemAccess.commandName { return (app, "this command, also where a key file opens the vault") }
+    let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
+    return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
   }
 }
 
@@ -65,8 +75,9 @@ struct AppRevoke: ParsableCommand {
   func run() throws {
     let group = try about(self.group) { try AccessGroup(self.group) }
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let name = try about(app) { try apps.pin(named: app, in: opened) }.applicationIdentifier
+    let name =
+      try app == ItemAccess.commandName
+      ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
     guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
       throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
     }

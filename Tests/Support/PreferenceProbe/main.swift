@@ -39,6 +39,33 @@ case "launch":
   store.set(1.0, forKey: "number")
 case "fill":
   for key in ["a", "b"] { store.set(Data(count: 300_000), forKey: key) }
+case "directories":
+  let urls: [URL] = [
+    URL.homeDirectory, URL.documentsDirectory, URL.libraryDirectory, URL.cachesDirectory, URL.applicationSupportDirectory,
+    URL.temporaryDirectory,
+  ]
+  for url in urls { say(url.path) }
+  let kinds: [FileManager.SearchPathDirectory] = [.documentDirectory, .cachesDirectory, .applicationSupportDirectory]
+  for kind in kinds { say(FileManager.default.urls(for: kind, in: .userDomainMask).first?.path ?? "nil") }
+  say(NSHomeDirectory())
+case "exclude":
+  do {
+    let url = URL(filePath: next())
+    let before = try url.isExcludedFromBackup()
+    try url.setExcludedFromBackup(true)
+    say("\(before) \(try url.isExcludedFromBackup())")
+  } catch {
+    say("\((error as? CocoaError)?.code.rawValue ?? 0)")
+  }
+case "include":
+  try URL(filePath: next()).setExcludedFromBackup(false)
+case "remove-delivered":
+  do {
+    try FileManager.default.removeDeliveredItem(at: URL(filePath: next()))
+    say("removed")
+  } catch {
+    say("\((error as? CocoaError)?.code.rawValue ?? 0)")
+  }
 case "set":
   store.set(next(), forKey: next())
 case "get":
