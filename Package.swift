@@ -30,6 +30,7 @@ let package = Package(
     .target(name: "SystemCalls"),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
     .target(name: "Coffer", dependencies: ["VaultCore", "Storage"]),
     // Apps
@@ -50,7 +51,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -84,6 +85,8 @@ let package = Package(
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
+    .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
+    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "VaultCore"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),

@@ -8,6 +8,7 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Coffer", ["VaultCore", "Storage", "Glibc", "Synchronization"]),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
@@ -19,8 +20,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc",
-        "Synchronization", "ArgumentParser",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
   ]

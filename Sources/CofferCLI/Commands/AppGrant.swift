@@ -37,15 +37,18 @@ struct AppGrant: ParsableCommand {
     if list { rights.insert(.list) }
     guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
     let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.grant)
+    audit.group = group.name
     var opened = try vault.open()
     let apps = try AppPlace.apps()
-    let pin = try about(app) { try apps.pin(named: app, in: opened) }
-    try opened.checkExists(group, hint: "name one of these")
+    let pin = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }
+    audit.application = pin.applicationIdentifier
+    try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
     let owner = AppTeams.owner(of: group)
     Descriptor.error.note(
       "note: \(pin.identifier) is of team \(pin.teamKey.identifier), the group of \(owner.map { "team \($0)" } ?? "no team")\n")
     let grant = Grant(to: pin.applicationIdentifier, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(pin.applicationIdentifier) { try opened.transaction { try $0.put(grant) } }
+    try about(pin.applicationIdentifier) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
     opened.finish()
     if json { try Descriptor.output.write(grant.json.description + "\n") }
   }
@@ -64,13 +67,18 @@ struct AppRevoke: ParsableCommand {
 
   func run() throws {
     let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.revoke)
+    audit.group = group.name
     var opened = try vault.open()
     let apps = try AppPlace.apps()
-    let name = try about(app) { try apps.pin(named: app, in: opened) }.applicationIdentifier
-    guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
-      throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+    let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
+    audit.application = name
+    try audit.deciding {
+      guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
+        throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+      }
     }
-    try about(name) { try opened.transaction { try $0.removeGrant(to: name, group) } }
+    try about(name) { try audit.doing { try opened.transaction { try $0.removeGrant(to: name, group) } } }
     opened.finish()
   }
 }
