@@ -39,7 +39,8 @@ let package = Package(
     .target(name: "PropertyLists"),
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
-      name: "PreferenceStore", dependencies: ["PropertyLists", "Preferences", .product(name: "Logging", package: "swift-log")]),
+      name: "PreferenceStore",
+      dependencies: ["PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log")]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
       name: "PreferenceStoreCombine",

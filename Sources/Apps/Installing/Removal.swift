@@ -25,7 +25,7 @@ extension InstalledApps {
   /// What is left to do when the vault says that the app was removed. The mark goes last: as long as it is there, this is done again.
   func finishRemoval(_ application: String, holding lock: RunningLock? = nil, in vault: borrowing Vault) throws {
     let marker = try Leftover.removing.name(of: FileName(application))
-    let bundle = try? bundle(marker, of: application)
+    let bundle = try Self.unlessDamaged { try self.bundle(marker, of: application) }.flatMap(\.self)
     try data.removeContainer(FileName(application), holding: lock)
     for group in bundle?.signed.manifest.applicationGroups ?? [] {
       if try !hasMember(group, besides: application, in: vault) { try data.removeGroup(FileName(group.name)) }
