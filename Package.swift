@@ -32,7 +32,7 @@ let package = Package(
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage"]),
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -58,6 +58,7 @@ let package = Package(
     ),
     // Examples
     .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
+    .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
     // Tests
     .executableTarget(
       name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
@@ -100,7 +101,10 @@ let package = Package(
       name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
-      name: "CLITests", dependencies: ["CofferCLI", "LiveSettings", "PropertyLists", "Preferences", "VaultCore", "Storage"],
+      name: "CLITests",
+      dependencies: [
+        "CofferCLI", "LiveSettings", "SharedToken", "PropertyLists", "Preferences", "VaultCore", "Storage",
+      ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",

@@ -6,13 +6,16 @@ extension Keychain {
   /// - Parameters:
   ///   - group: Nil for the first that the caller may write to.
   ///   - accessible: …ThisDevice classes need the device key (`coffer vault init` makes it).
-  /// - Throws: `duplicate`, `missingEntitlement`, `locked`, `notAllowed`, `otherDevice`; `integrity`, `busy`, `full`, `storage`, `inDoubt`.
+  ///   - installBound: Whether it goes when the app is removed. Only an app has such items.
+  /// - Throws: `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `otherDevice`; `integrity`, `busy`, `full`, `storage`, `inDoubt`.
   @discardableResult
   public func add(
-    _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked
+    _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked,
+    installBound: Bool = false
   ) throws -> Reference {
     try write { transaction, access in
       let group = try access.groupForAdding(group)
+      let item = try access.bind(item, installBound: installBound)
       let now = Timestamp.now
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
       return try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
@@ -48,7 +51,7 @@ extension Keychain {
   }
 
   /// The secret of an item, in locked memory.
-  /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
+  /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`, `otherDevice`; `integrity`, …
   public func secret(of reference: Reference) throws -> Secret {
     try read { vault, access in
       try access.check(reference.group, .read)
@@ -58,12 +61,12 @@ extension Keychain {
 
   /// Changes the attributes and keeps the secret.
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`, `notAllowed`; `integrity`, …
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`; `integrity`, …
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
     try write { transaction, access in
       try access.check(reference.group, .write)
-      return try transaction.update(reference, at: .now, change)
+      return try transaction.update(reference, at: .now) { try Access.keepingBound(&$0, change) }
     }
   }
 
@@ -75,12 +78,12 @@ extension Keychain {
   ) throws -> Reference {
     try write { transaction, access in
       try access.check(reference.group, .write)
-      return try transaction.update(reference, secret: secret, at: .now, change)
+      return try transaction.update(reference, secret: secret, at: .now) { try Access.keepingBound(&$0, change) }
     }
   }
 
   /// Puts an item into another group that the caller holds. To move is to read: the right to do so is needed where it lies.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `locked`; `integrity`, …
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   @discardableResult
   public func move(_ reference: Reference, to group: AccessGroup) throws -> Reference {
     try write { transaction, access in
@@ -91,7 +94,7 @@ extension Keychain {
     }
   }
 
-  /// - Throws: `notFound`, `missingEntitlement`, `locked`; `integrity`, …
+  /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   public func remove(_ reference: Reference) throws {
     try write { transaction, access in
       try access.check(reference.group, .write)

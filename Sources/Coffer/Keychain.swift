@@ -36,9 +36,24 @@ public final class Keychain: Sendable {
     try Keychain(try openVault(path, credential), as: identity)
   }
 
+  /// Opens it with what the service manager has handed over: see `ServiceCredentials`.
+  /// - Throws: `locked` where that is nothing: nobody is asked; as above.
+  public static func open(at path: String? = nil, as identity: KeychainIdentity) throws -> Keychain {
+    do {
+      guard let credential = try ServiceCredentials.load(environment: Self.variable) else {
+        throw KeychainError(.locked, "nothing opens it: $CREDENTIALS_DIRECTORY has neither a key file nor a passphrase")
+      }
+      return try open(at: path, with: credential, as: identity)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+
   private static func openVault(_ path: String?, _ credential: borrowing Credential) throws -> Vault {
     do {
-      let places = try Places { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+      let places = try Places(environment: Self.variable)
       let store = try FileStore(at: path ?? places.vault)
       return try Vault.open(
         store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
@@ -73,6 +88,12 @@ public final class Keychain: Sendable {
     get throws {
       try read { vault, access in try access.entitlements ?? Entitlements(all: Self.groups(vault)) }
     }
+  }
+
+  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
+  /// - Throws: `locked`, `appNotInstalled`; `integrity`.
+  public var ownGroup: AccessGroup? {
+    get throws { try read { _, access in try access.application.map { try AccessGroup($0) } } }
   }
 
   /// All that there are, `default` first. Takes a walk over the vault.

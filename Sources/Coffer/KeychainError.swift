@@ -30,6 +30,8 @@ extension KeychainError.Code {
   public static let locked = Self("locked")
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
   public static let missingEntitlement = Self("missingEntitlement")
+  /// The owner has granted this only after being asked, and this keychain has nobody to ask. Apple's `errSecInteractionNotAllowed`.
+  public static let confirmationNeeded = Self("confirmationNeeded")
   /// Apple's `errSecItemNotFound`.
   public static let notFound = Self("notFound")
   /// Apple's `errSecDuplicateItem`.

@@ -60,7 +60,8 @@ package struct Bookmark {
 
   /// - Throws: `CocoaError`: `fileReadCorruptFile`.
   package init(_ data: Data) throws {
-    guard data.count <= Self.maximumByteCount, case .dictionary(let members)? = try? PropertyList.read(Array(data)).value, case .string(Self.kind)? = members["Kind"], case .string(let path)? = members["Path"],
+    guard data.count <= Self.maximumByteCount, case .dictionary(let members)? = try? PropertyList.read(Array(data)).value,
+      case .string(Self.kind)? = members["Kind"], case .string(let path)? = members["Path"],
       Self.isPath(path)
     else { throw CocoaError(.fileReadCorruptFile) }
     self.path = path
@@ -95,7 +96,8 @@ package struct Bookmark {
     for place in places {
       if let found = search.find(from: place, home: NSHomeDirectory()) { return (found, isStale: true) }
     }
-    let reason = search.isIncomplete ? "not among the first \(limit ?? FileSearch.maximumNameCount) names near where it was" : "not found"
+    let reason =
+      search.isIncomplete ? "not among the first \(limit ?? FileSearch.maximumNameCount) names near where it was" : "not found"
     throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: path, NSDebugDescriptionErrorKey: reason])
   }
 }

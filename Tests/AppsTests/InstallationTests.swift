@@ -172,6 +172,51 @@ import VaultCore
     #expect(bench.exists("Groups/\(try bench.team).data"))
   }
 
+  private static let bound = Item(service: "bound", account: "")
+
+  /// One that goes with the app in each group, and one that stays; one of another app.
+  private func addBound(to vault: inout Vault) throws -> [AccessGroup] {
+    let groups = [try AccessGroup(name), try AccessGroup("\(bench.team).shared"), .standard]
+    for group in groups {
+      var item = Self.bound
+      item[Item.installBound] = try bench.name()
+      try vault.add(item, secret: Secret(testing: "x"), to: group, at: .test)
+      try vault.add(Item(service: "kept", account: ""), secret: Secret(testing: "x"), to: group, at: .test)
+    }
+    var other = Item(service: "other", account: "")
+    other[Item.installBound] = try bench.name("com.example.other")
+    try vault.add(other, secret: Secret(testing: "x"), at: .test)
+    return groups
+  }
+
+  private func expectBoundAreGone(_ vault: borrowing Vault, _ groups: [AccessGroup]) throws {
+    for group in groups {
+      #expect(try vault.entry(Self.bound, in: group) == nil)
+      #expect(try vault.entry(Item(service: "kept", account: ""), in: group) != nil)
+    }
+    #expect(try vault.entry(Item(service: "other", account: "")) != nil)
+  }
+
+  @Test func itemsThatAreBoundGoWithTheApp() throws {
+    var vault = try Vault.throwAway()
+    try bench.install(in: &vault)
+    let groups = try addBound(to: &vault)
+    try bench.apps().remove(name, in: &vault, at: .test)
+    try expectBoundAreGone(vault, groups)
+  }
+
+  @Test func itemsThatAreBoundGoAlsoWhereTheRemovalWasInterrupted() throws {
+    var vault = try Vault.throwAway()
+    try bench.install(in: &vault)
+    let groups = try addBound(to: &vault)
+    // Killed right after the commit.
+    try FileManager.default.moveItem(
+      atPath: "\(bench.path)/data/Apps/\(name)", toPath: "\(bench.path)/data/Apps/.\(name).removing")
+    try vault.transaction { try $0.markRemoved(bench.name(), at: .test) }
+    #expect(try bench.install(in: &vault).kind == .again)
+    try expectBoundAreGone(vault, groups)
+  }
+
   @Test func aRunningAppIsNotRemoved() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)

@@ -19,8 +19,8 @@ import VaultCore
     try FileManager.default.moveItem(atPath: "\(bench.path)/data/Apps/\(old)", toPath: "\(bench.path)/data/Apps/\(new)")
   }
 
-  private func recovered(_ vault: borrowing Vault) throws -> [String] {
-    try bench.apps().recover(in: vault)
+  private func recovered(_ vault: inout Vault) throws -> [String] {
+    try bench.apps().recover(in: &vault)
     return bench.names("Apps").filter { $0 != ".lock" }
   }
 
@@ -29,16 +29,16 @@ import VaultCore
     try bench.install(in: &vault)
     try bench.data.removeContainer(FileName(name))
     try move(name, ".\(name).ready")
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
     #expect(bench.exists("Containers/\(name)/Documents"))
   }
 
   @Test func readyAndNotPinnedGoes() throws {
     var vault = try Vault.throwAway()
-    let other = try Vault.throwAway()
+    var other = try Vault.throwAway()
     try bench.install(in: &vault)
     try move(name, ".\(name).ready")
-    #expect(try recovered(other) == [])
+    #expect(try recovered(&other) == [])
   }
 
   @Test func readyOfAnotherVersionGoesAndTheOldOneStays() throws {
@@ -49,7 +49,7 @@ import VaultCore
     try bench.install(Workbench.manifest(version: 2), in: &second)
     try move(name, ".\(name).ready")
     try move("kept", name)
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
     #expect(try bench.apps().bundle(name)?.signed.manifest.version == 1)
   }
 
@@ -60,7 +60,7 @@ import VaultCore
     unsafe chmod(file, 0o700)
     try "changed".write(toFile: file, atomically: false, encoding: .utf8)
     try move(name, ".\(name).ready")
-    #expect(try recovered(vault) == [])
+    #expect(try recovered(&vault) == [])
   }
 
   @Test func halfOfANewOneGoes() throws {
@@ -68,16 +68,16 @@ import VaultCore
     try bench.install(in: &vault)
     try FileManager.default.createDirectory(
       atPath: "\(bench.path)/data/Apps/.\(name).new/bin", withIntermediateDirectories: true)
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
   }
 
   @Test func theOldOneGoesOrComesBack() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     try move(name, ".\(name).old")
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
     try FileManager.default.createDirectory(atPath: "\(bench.path)/data/Apps/.\(name).old", withIntermediateDirectories: true)
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
     #expect(try bench.states(in: vault) == [name: .installed])
   }
 
@@ -85,13 +85,13 @@ import VaultCore
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     try move(name, ".\(name).removing")
-    #expect(try recovered(vault) == [name])
+    #expect(try recovered(&vault) == [name])
     #expect(bench.exists("Containers/\(name)"))
     // The mark of an app whose files were gone before.
     try FileManager.default.removeItem(atPath: "\(bench.path)/data/Apps/\(name)")
     try FileManager.default.createDirectory(
       atPath: "\(bench.path)/data/Apps/.\(name).removing", withIntermediateDirectories: true)
-    #expect(try recovered(vault) == [])
+    #expect(try recovered(&vault) == [])
     #expect(bench.exists("Containers/\(name)"))
   }
 
@@ -102,7 +102,7 @@ import VaultCore
     try vault.transaction { try $0.markRemoved(name, at: .test) }
     let lock = try RunningLock.running(FileName(name), in: bench.data.containers())
     // Not under a program that runs; and nothing else waits for it.
-    #expect(try recovered(vault) == [".\(name).removing"])
+    #expect(try recovered(&vault) == [".\(name).removing"])
     #expect(bench.exists("Containers/\(name)"))
     withExtendedLifetime(lock) {}
   }
@@ -112,17 +112,17 @@ import VaultCore
     try bench.install(Workbench.manifest(groups: "\"$(TEAM).data\""), in: &vault)
     try move(name, ".\(name).removing")
     try vault.transaction { try $0.markRemoved(name, at: .test) }
-    #expect(try recovered(vault) == [])
+    #expect(try recovered(&vault) == [])
     #expect(bench.names("Containers") == [] && bench.names("Groups") == [])
   }
 
   /// Another vault may know it: its data is not ours to take.
   @Test func whatThisVaultDoesNotKnowStays() throws {
     var vault = try Vault.throwAway()
-    let other = try Vault.throwAway()
+    var other = try Vault.throwAway()
     try bench.install(in: &vault)
     try move(name, ".\(name).removing")
-    #expect(try recovered(other) == [".\(name).removing"])
+    #expect(try recovered(&other) == [".\(name).removing"])
     #expect(bench.exists("Containers/\(name)"))
   }
 }

@@ -5,6 +5,10 @@ import Storage
 import Testing
 import VaultCore
 
+extension Keychain {
+  func entry(_ reference: Reference) throws -> Entry? { try items().first { $0.reference == reference } }
+}
+
 /// Two apps of one team and one of another, in one vault.
 struct Teams {
   let store = MemoryStore()
@@ -128,6 +132,41 @@ struct Teams {
     #expect(Self.code { try stranger.update(reference) { $0.label = "x" } } == .missingEntitlement)
     try vault.transaction { try $0.removeGrant(to: application, reference.group) }
     #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
+  }
+
+  @Test func aGrantThatAsksIsRefusedWhereNobodyCanBeAsked() throws {
+    let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
+    let reference = try editor.add(item, secret: Secret(testing: "one"))
+    let application = teams.stranger.manifest.applicationIdentifier
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.put(Grant(to: application, reference.group, .all, asksForConfirmation: true, at: .test)) }
+    #expect(try stranger.items().map(\.reference) == [reference])
+    #expect(Self.code { try stranger.secret(of: reference) } == .confirmationNeeded)
+    #expect(Self.code { try stranger.update(reference) { $0.label = "x" } } == .confirmationNeeded)
+    #expect(Self.code { try stranger.update(reference, secret: Secret(testing: "x")) } == .confirmationNeeded)
+    #expect(Self.code { try stranger.remove(reference) } == .confirmationNeeded)
+    #expect(
+      Self.code { try stranger.add(Item(service: "x", account: ""), secret: Secret(testing: "x"), group: reference.group) }
+        == .confirmationNeeded)
+    #expect(try Self.text(editor.secret(of: reference)) == "one")
+  }
+
+  @Test func anInstallBoundItemNamesItsApp() throws {
+    let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
+    let reference = try editor.add(item, secret: Secret(testing: "one"), installBound: true)
+    #expect(try editor.entry(reference)?.item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
+    // It stays what it is, whoever changes it, and whatever else changes.
+    #expect(Self.code { try viewer.update(reference) { $0[Item.installBound] = nil } } == .notAllowed)
+    #expect(
+      Self.code { try viewer.update(reference, secret: Secret(testing: "x")) { $0[Item.installBound] = "x" } } == .notAllowed)
+    let renamed = try viewer.update(reference, secret: Secret(testing: "two")) { $0["account"] = "bob" }
+    #expect(try editor.entry(renamed)?.item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
+    // Nobody else has such items, and nobody says which app it is.
+    var bound = Item(service: "x", account: "y")
+    #expect(Self.code { try teams.owner.add(bound, secret: Secret(testing: "x"), installBound: true) } == .notAllowed)
+    bound[Item.installBound] = teams.editor.manifest.applicationIdentifier
+    #expect(Self.code { try viewer.add(bound, secret: Secret(testing: "x")) } == .notAllowed)
+    #expect(Self.code { try teams.owner.add(bound, secret: Secret(testing: "x")) } == .notAllowed)
   }
 
   @Test func searchesFindWhatTheySay() throws {

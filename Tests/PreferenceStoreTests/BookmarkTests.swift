@@ -155,8 +155,17 @@ import Testing
     }
     let values: [(String, [PropertyListValue?])] = [
       ("Kind", [nil, .string("coffer-bookmark-2"), .integer(1)]),
-      ("Path", [nil, .string(""), .string("relative"), .string("/a\u{0}b"), .string("/" + String(repeating: "x", count: 5000)), .data([47])]),
-      ("Relative", [.string("../../etc/passwd"), .string("/etc/passwd"), .string("a//b"), .string("."), .string(""), .boolean(true)]),
+      (
+        "Path",
+        [
+          nil, .string(""), .string("relative"), .string("/a\u{0}b"), .string("/" + String(repeating: "x", count: 5000)),
+          .data([47]),
+        ]
+      ),
+      (
+        "Relative",
+        [.string("../../etc/passwd"), .string("/etc/passwd"), .string("a//b"), .string("."), .string(""), .boolean(true)]
+      ),
       ("Inode", [nil, .string("x"), .string("-1"), .string("99999999999999999999"), .integer(5)]),
       ("BornSeconds", [nil, .string("1"), .unsigned(.max), .real(1)]),
       ("BornNanoseconds", [nil, .integer(-1), .integer(1_000_000_000), .integer(.max)]),
@@ -164,7 +173,9 @@ import Testing
     for (key, values) in values {
       for value in values {
         let data = try bookmark { $0[key] = value }
-        #expect(code { _ = try resolve(data, relativeTo: URL(filePath: "/")) } == .fileReadCorruptFile, "\(key): \(String(describing: value))")
+        #expect(
+          code { _ = try resolve(data, relativeTo: URL(filePath: "/")) } == .fileReadCorruptFile,
+          "\(key): \(String(describing: value))")
       }
     }
   }

@@ -10,7 +10,7 @@ import Testing
     let team = try app.team
     let entitlements = Entitlements(
       try app.manifest(keychain: ["shared"], groups: ["group", "shared"]),
-      granted: [.init(group: try AccessGroup("other.team"), rights: .read)])
+      granted: [.init(try AccessGroup("other.team"), .read)])
     #expect(
       entitlements.groups.map(\.group.name)
         == ["\(team).shared", "\(team).com.example.editor", "\(team).group", "other.team"])
@@ -32,14 +32,34 @@ import Testing
 
   @Test func aRightThatWasNotGrantedIsRefused() throws {
     let group = try AccessGroup("g")
-    let entitlements = Entitlements([.init(group: group, rights: [.list])])
+    let entitlements = Entitlements([.init(group, [.list])])
     #expect(try entitlements.groups(for: .list, in: nil) == [group])
     #expect(try entitlements.groups(for: [.list, .read], in: nil).isEmpty)
     #expect(throws: VaultError(.missingEntitlement, "g: no right to read")) { try entitlements.check(group, [.list, .read]) }
     #expect(throws: VaultError(.missingEntitlement, "no group to write to")) { try entitlements.groupForAdding(nil) }
     // Two grants of one group add up.
-    let both = Entitlements([.init(group: group, rights: [.list]), .init(group: group, rights: [.write])])
-    #expect(both.groups == [.init(group: group, rights: [.list, .write])])
+    let both = Entitlements([.init(group, [.list]), .init(group, [.write])])
+    #expect(both.groups == [.init(group, [.list, .write])])
     #expect(try both.groupForAdding(nil) == group)
+  }
+  @Test func whatIsFreeInOnePlaceIsNotAskedFor() throws {
+    let group = try AccessGroup("g")
+    let asked = Entitlements([.init(group, [.read, .write], confirmed: .read)])
+    #expect(asked.needsConfirmation(group, .read))
+    #expect(asked.needsConfirmation(group, [.read, .write]))
+    #expect(!asked.needsConfirmation(group, .write))
+    #expect(!asked.needsConfirmation(try AccessGroup("other"), .read))
+    for order in [[Entitlements.Group(group, .read), .init(group, [.read, .write], confirmed: [.read, .write])]] {
+      for groups in [order, order.reversed()] {
+        let both = Entitlements(groups)
+        #expect(!both.needsConfirmation(group, .read))
+        #expect(both.needsConfirmation(group, .write))
+      }
+    }
+    // A right that is not there cannot be asked for.
+    #expect(Entitlements.Group(group, .list, confirmed: .all).confirmedRights == .list)
+    let grant = Grant(to: "x.com.example.editor", group, .all, asksForConfirmation: true, at: .test)
+    #expect(grant.entitlement.confirmedRights == [.read, .write])
+    #expect(Grant(to: "x.com.example.editor", group, .all, at: .test).entitlement.confirmedRights.isEmpty)
   }
 }

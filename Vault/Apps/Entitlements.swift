@@ -19,6 +19,21 @@ public struct Entitlements: Sendable, Equatable {
   public struct Group: Sendable, Equatable {
     public let group: AccessGroup
     public let rights: Rights
+    /// Those of them for which the owner is asked each time.
+    public let confirmedRights: Rights
+
+    public init(_ group: AccessGroup, _ rights: Rights, confirmed confirmedRights: Rights = []) {
+      self.group = group
+      self.rights = rights
+      self.confirmedRights = confirmedRights.intersection(rights)
+    }
+
+    /// What is free in one of them is free.
+    func union(_ other: Group) -> Group {
+      let free = rights.subtracting(confirmedRights).union(other.rights.subtracting(other.confirmedRights))
+      let all = rights.union(other.rights)
+      return Group(group, all, confirmed: all.subtracting(free))
+    }
   }
 
   /// In order, each group once.
@@ -28,7 +43,7 @@ public struct Entitlements: Sendable, Equatable {
     var unique: [Group] = []
     for group in groups {
       if let index = unique.firstIndex(where: { $0.group == group.group }) {
-        unique[index] = Group(group: group.group, rights: unique[index].rights.union(group.rights))
+        unique[index] = unique[index].union(group)
       } else {
         unique.append(group)
       }
@@ -40,11 +55,11 @@ public struct Entitlements: Sendable, Equatable {
   public init(_ manifest: Manifest, granted: [Group] = []) {
     let own = AccessGroup(ownGroupOf: manifest)
     let held = manifest.keychainAccessGroups + [own] + manifest.applicationGroups
-    self.init(held.map { Group(group: $0, rights: .all) } + granted)
+    self.init(held.map { Group($0, .all) } + granted)
   }
 
   /// Everything in one list of groups, for the owner of the vault.
-  public init(all groups: [AccessGroup]) { self.init(groups.map { Group(group: $0, rights: .all) }) }
+  public init(all groups: [AccessGroup]) { self.init(groups.map { Group($0, .all) }) }
 
   /// - Parameter group: Nil stands for the first one that the caller may write to.
   /// - Throws: `missingEntitlement`.
@@ -71,6 +86,11 @@ public struct Entitlements: Sendable, Equatable {
       throw VaultError(.missingEntitlement, "\(group.name): no right to \(rights.subtracting(held.rights).names)")
     }
     return group
+  }
+
+  /// Whether the owner is to be asked before a caller that passes `check` uses these rights.
+  public func needsConfirmation(_ group: AccessGroup, _ rights: Rights) -> Bool {
+    groups.contains { $0.group == group && !$0.confirmedRights.isDisjoint(with: rights) }
   }
 }
 

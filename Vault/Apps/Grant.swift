@@ -19,6 +19,11 @@ public struct Grant: Sendable, Equatable {
     created = now
   }
 
+  /// That there are items is told unasked.
+  public var entitlement: Entitlements.Group {
+    Entitlements.Group(group, rights, confirmed: asksForConfirmation ? [.read, .write] : [])
+  }
+
   // MARK: The record
 
   var attributes: [UInt8] {

@@ -35,8 +35,7 @@ extension Vault {
   public borrowing func entitlements(of signed: SignedManifest) throws -> Entitlements {
     let application = signed.manifest.applicationIdentifier
     guard let pin = try pin(application), pin.removed == nil else { throw VaultError(.appNotInstalled, application) }
-    let granted = try grants(to: application).map { Entitlements.Group(group: $0.group, rights: $0.rights) }
-    return Entitlements(signed.manifest, granted: granted)
+    return Entitlements(signed.manifest, granted: try grants(to: application).map(\.entitlement))
   }
 }
 

@@ -4,6 +4,8 @@ public struct Item: Equatable, Sendable {
   public static let maximumPrimaryTextByteCount = 1024
   /// The prefix of attributes that the user names.
   public static let userPrefix = "user."
+  /// The attribute that names the app, as `TEAM.identifier`, with whose removal the item goes.
+  public static let installBound = "install-bound"
 
   public let itemClass: ItemClass
   public var attributes: Attributes

@@ -4,6 +4,8 @@ package struct RunningApp: Sendable, Equatable {
   package static let applicationVariable = "COFFER_APP"
   package static let containerVariable = "COFFER_CONTAINER"
   package static let groupsVariable = "COFFER_APP_GROUPS"
+  /// The signed manifest of an app that is being developed, which is installed nowhere.
+  package static let manifestVariable = "COFFER_APP_MANIFEST"
   /// `TEAM.` in front of an identifier.
   private static let teamByteCount = 32
 

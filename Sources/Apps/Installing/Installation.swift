@@ -38,7 +38,9 @@ extension InstalledApps {
     guard let before else { return .new }
     guard before.removed == nil else { return .again }
     guard before.version == signed.manifest.version else { return .update }
-    guard let bundle = try Self.unlessDamaged({ try self.bundle(before.applicationIdentifier) }), let bundle else { return .repair }
+    guard let bundle = try Self.unlessDamaged({ try self.bundle(before.applicationIdentifier) }), let bundle else {
+      return .repair
+    }
     guard bundle.signed.manifest == signed.manifest else {
       throw AppsError(.sameVersionDiffers, "version \(before.version)")
     }
@@ -55,7 +57,7 @@ extension InstalledApps {
     _ bytes: [UInt8], from source: OpenDirectory, in vault: inout Vault, at now: Timestamp
   ) throws -> Installation {
     let signed = try SignedManifestFile.read(bytes)
-    try recover(in: vault)
+    try recover(in: &vault)
     let plan = try plan(signed, in: vault)
     if plan.kind == .unchanged {
       try complete(signed.manifest)

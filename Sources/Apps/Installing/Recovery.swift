@@ -27,7 +27,7 @@ enum Leftover: String, CaseIterable {
 
 extension InstalledApps {
   /// Finishes or undoes what was interrupted, as the vault says. Files of an app that this vault does not know stay: another vault may.
-  package func recover(in vault: borrowing Vault) throws {
+  package func recover(in vault: inout Vault) throws {
     for name in try directory.names() {
       var application = ""
       guard let leftover = Leftover(name, &application) else { continue }
@@ -44,7 +44,7 @@ extension InstalledApps {
           try undoRemoval(FileName(application), name)
         } else {
           // A program of it that runs still keeps its data: another time.
-          do { try finishRemoval(application, in: vault) } catch ContainerError.Code.running {}
+          do { try finishRemoval(application, in: &vault) } catch ContainerError.Code.running {}
         }
       }
     }
@@ -52,7 +52,8 @@ extension InstalledApps {
 
   /// The commit of the vault was the moment: an app of the version that the pin says goes in place, any other goes.
   private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
-    guard let pin, pin.removed == nil, let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
+    guard let pin, pin.removed == nil,
+      let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
       let bundle, bundle.signed.manifest.version == pin.version, try Self.unlessDamaged({ try Self.prove(bundle) }) != nil
     else { return try replacement.cancel() }
     try complete(bundle.signed.manifest)

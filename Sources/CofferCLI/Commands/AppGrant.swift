@@ -40,17 +40,29 @@ struct AppGrant: ParsableCommand {
     var audit = try AppAudit(.grant)
     audit.group = group.name
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let pin = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }
-    audit.application = pin.applicationIdentifier
+    try audit.deciding {
+      guard try opened.isOpenedByOwner() else {
+        throw Failure(
+          .denied, "grant: a key file lies there for programs, and only the owner lets them in",
+          hint: "open the vault with its passphrase, or with the recovery key")
+      }
+    }
+    let (name, team) = try audit.deciding { try application(in: opened) }
+    audit.application = name
     try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
-    let owner = AppTeams.owner(of: group)
-    Descriptor.error.note(
-      "note: \(pin.identifier) is of team \(pin.teamKey.identifier), the group of \(owner.map { "team \($0)" } ?? "no team")\n")
-    let grant = Grant(to: pin.applicationIdentifier, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(pin.applicationIdentifier) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
+    let owner = AppTeams.owner(of: group).map { "team \($0)" } ?? "no team"
+    Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
+    let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
+    try about(name) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
     opened.finish()
     if json { try Descriptor.output.write(grant.json.description + "\n") }
+  }
+
+  /// The name that the grant is for, and whose it is.
+  private func application(in vault: borrowing Vault) throws -> (name: String, team: String) {
+    if app == ItemAccess.commandName { return (app, "this command, also where a key file opens the vault") }
+    let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
+    return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
   }
 }
 
@@ -70,8 +82,10 @@ struct AppRevoke: ParsableCommand {
     var audit = try AppAudit(.revoke)
     audit.group = group.name
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
+    let name = try audit.deciding {
+      try app == ItemAccess.commandName
+        ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
+    }
     audit.application = name
     try audit.deciding {
       guard try opened.grants(to: name).contains(where: { $0.group == group }) else {

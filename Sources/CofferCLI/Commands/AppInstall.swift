@@ -70,9 +70,9 @@ struct AppList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let opened = try vault.open()
+    var opened = try vault.open()
     let apps = try AppPlace.apps()
-    try apps.recover(in: opened)
+    try apps.recover(in: &opened)
     let entries = try apps.entries(in: opened)
     opened.finish()
     for entry in entries {
@@ -108,9 +108,12 @@ struct AppShow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let opened = try vault.open()
+    var opened = try vault.open()
     let apps = try AppPlace.apps()
-    try apps.recover(in: opened)
+    try apps.recover(in: &opened)
+    guard app != ItemAccess.commandName else {
+      return try print(opened.grants(to: app), of: app)
+    }
     let pin = try about(app) { try apps.pin(named: app, in: opened) }
     let grants = try opened.grants(to: pin.applicationIdentifier)
     let groups = AppGroups(apps, pin)
@@ -135,6 +138,16 @@ struct AppShow: ParsableCommand {
     for name in groups.application { table.rows.append(["application group", name]) }
     for executable in groups.executables { table.rows.append(["executable", "\(executable.path) (\(executable.role.name))"]) }
     for grant in grants { table.rows.append(["granted", grant.text]) }
+    try Descriptor.output.write(table.text(style: .current()))
+  }
+
+  /// What the command itself was let into.
+  private func print(_ grants: [Grant], of name: String) throws {
+    guard !json else {
+      let members: [(String, JSON)] = [("application", .text(name)), ("grants", .array(grants.map(\.json)))]
+      return try Descriptor.output.write(JSON.object(members).description + "\n")
+    }
+    let table = Table(heading: ["FIELD", "VALUE"], rows: grants.map { ["granted", $0.text] })
     try Descriptor.output.write(table.text(style: .current()))
   }
 }

@@ -16,6 +16,7 @@ struct SecretEdit: ParsableCommand {
   @Option(parsing: .singleValue, help: ArgumentHelp("Remove this attribute. May be repeated.", valueName: "name"))
   var removeAttr: [String] = []
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
@@ -36,7 +37,9 @@ struct SecretEdit: ParsableCommand {
       return stored
     }
     var opened = try vault.open()
-    let entry = try selection.one(in: opened)
+    let access = try access.access(in: opened)
+    let entry = try selection.one(in: opened, access, .write)
+    try access.confirm("change \(entry.nameWithGroup)", entry.reference.group, .write, isInputAllowed: !vault.noInput)
     for name in removed where entry.item.attributes[name] == nil {
       throw Failure(.notFound, "\(entry.name): has no attribute \(name)")
     }
@@ -57,7 +60,9 @@ struct SecretEdit: ParsableCommand {
     }
     let editor = try Editor.command()
     var opened = try vault.open()
-    let entry = try selection.one(in: opened)
+    let access = try access.access(in: opened)
+    let entry = try selection.one(in: opened, access, [.read, .write])
+    try access.confirm("read and change \(entry.nameWithGroup)", entry.reference.group, [.read, .write], isInputAllowed: true)
     let before = try about(entry.name) { try opened.secret(of: entry.reference) }
     let after = try edited(before, with: editor)
     guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }

@@ -17,13 +17,19 @@ struct SecretGet: ParsableCommand {
   @Flag(help: "As JSON, with the secret in base64.")
   var json = false
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let selection = try Selection(item)
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd") } ?? .output
     let opened = try vault.open()
-    let entry = try selection.one(in: opened)
+    let access = try access.access(in: opened)
+    let isSecretWanted = selection.name.field.map { $0 == "secret" } ?? true
+    let entry = try selection.one(in: opened, access, isSecretWanted ? .read : .list)
+    if isSecretWanted {
+      try access.confirm("read \(entry.nameWithGroup)", entry.reference.group, .read, isInputAllowed: !vault.noInput)
+    }
     if let field = selection.name.field, field != "secret" {
       try write(field, of: entry, to: output)
     } else {

@@ -17,10 +17,11 @@ struct SecretList: ParsableCommand {
   @Flag(help: "As JSON.")
   var json = false
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    try Listing.print(group: group, itemClass, json: json, vault) { _ in true }
+    try Listing.print(group: group, itemClass, json: json, access, vault) { _ in true }
   }
 }
 
@@ -46,6 +47,7 @@ struct SecretFind: ParsableCommand {
   @Flag(help: "As JSON.")
   var json = false
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
@@ -54,7 +56,7 @@ struct SecretFind: ParsableCommand {
       return (name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
     }
     let part = pattern.lowercased()
-    try Listing.print(group: group, itemClass, json: json, vault) { entry in
+    try Listing.print(group: group, itemClass, json: json, access, vault) { entry in
       let attributes = entry.item.attributes
       return attributes.contains { $0.value.searched?.lowercased().contains(part) ?? false }
         && wanted.allSatisfy { (attributes[$0.name] ?? attributes[Item.userPrefix + $0.name])?.text == $0.value }
@@ -64,14 +66,23 @@ struct SecretFind: ParsableCommand {
 
 private enum Listing {
   static func print(
-    group: String?, _ itemClass: ClassName?, json: Bool, _ options: VaultOptions, where isWanted: (Entry) -> Bool
+    group: String?, _ itemClass: ClassName?, json: Bool, _ access: AccessOptions, _ options: VaultOptions,
+    where isWanted: (Entry) -> Bool
   ) throws {
     let group = try group.map { try AccessGroup($0) }
     let opened = try options.open()
-    if let group { try opened.checkExists(group, hint: "--group names one of these") }
+    let access = try access.access(in: opened)
+    if let group {
+      try access.check(group, .list)
+      try opened.checkExists(group, hint: "--group names one of these")
+    }
     var damaged: [VaultError] = []
     let found = try opened.entries(
-      in: group, where: { (itemClass == nil || itemClass?.itemClass == $0.item.itemClass) && isWanted($0) },
+      in: group,
+      where: {
+        (itemClass == nil || itemClass?.itemClass == $0.item.itemClass) && isWanted($0)
+          && access.allows($0.reference.group, .list)
+      },
       damaged: { damaged.append($0) })
     let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     opened.finish()

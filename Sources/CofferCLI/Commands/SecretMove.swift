@@ -24,6 +24,7 @@ struct SecretMove: ParsableCommand {
   @Option(name: .customLong("class"), help: "The kind of item.")
   var itemClass: ClassName = .genericPassword
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
@@ -37,9 +38,16 @@ struct SecretMove: ParsableCommand {
       throw Failure.usage("group: the new name says one, --to-group another")
     }
     let renamed = try target.map { (target) throws(Failure) in try target.item(itemClass.itemClass) }
-    let newGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) } ?? selection.group
+    let wantedGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) }
     var opened = try vault.open()
-    let entry = try selection.one(in: opened)
+    let access = try access.access(in: opened)
+    let entry = try selection.one(in: opened, access, [.read, .write])
+    let newGroup = try access.groupForAdding(wantedGroup ?? entry.reference.group)
+    let purpose = "move \(entry.nameWithGroup) to \(newGroup.name)"
+    try access.confirm(purpose, entry.reference.group, [.read, .write], isInputAllowed: !vault.noInput)
+    if newGroup != entry.reference.group {
+      try access.confirm(purpose, newGroup, .write, isInputAllowed: !vault.noInput)
+    }
     let isGroupNew = try opened.lacks(newGroup, isCreated: createGroup)
     try about(newName ?? entry.name) {
       try opened.transaction { transaction in

@@ -14,6 +14,7 @@ struct SecretRemove: ParsableCommand {
   @Flag(help: "Do not ask.")
   var force = false
 
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
@@ -22,14 +23,22 @@ struct SecretRemove: ParsableCommand {
       throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
     }
     var opened = try vault.open()
+    let access = try access.access(in: opened)
     let entry: Entry?
     do {
-      entry = try selection.exact(in: opened) ?? selection.only(in: opened)
+      if access.application != nil {
+        entry = try selection.one(in: opened, access, .write)
+      } else {
+        try access.check(selection.group, .write)
+        entry = try selection.exact(in: opened) ?? selection.only(in: opened)
+      }
     } catch let error as SelectedIsDamaged {
       Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
       entry = nil
     }
     let name = entry?.nameWithGroup ?? "\(selection.name)"
+    try access.confirm(
+      "remove \(name)", entry?.reference.group ?? selection.group, .write, isInputAllowed: !vault.noInput)
     if !force, !vault.noInput, Descriptor.input.isTerminal {
       guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
     }

@@ -22,13 +22,20 @@ struct SecretSet: ParsableCommand {
   @Option(help: "When the secret can be read, and whether only on this machine.")
   var accessible: AccessibilityName?
 
+  @Flag(help: "With --as: it goes when the app is removed.")
+  var installBound = false
+
   @OptionGroup var attributes: AttributeOptions
+  @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let selection = try Selection(item)
     guard selection.name.field == nil else {
       throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
+    }
+    guard !installBound || access.application != nil else {
+      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "--as APP says which app")
     }
     let changes = try attributes.changes(for: selection.itemClass)
     let source = try SecretSource.choose(file: file, vault)
@@ -41,10 +48,11 @@ struct SecretSet: ParsableCommand {
     var given: Secret?
     if case .stream = source { given = try source.read(isInputAllowed: false) }
     var opened = try vault.open(place)
-    let group = try selection.group
+    let access = try access.access(in: opened)
+    let (group, existing) = try target(of: selection, in: opened, access)
     let isGroupNew = try opened.lacks(group, isCreated: createGroup)
-    let existing = isGroupNew ? nil : try opened.entry(selection.name.item(selection.itemClass), in: group)
     if existing != nil, !update { throw duplicate(selection.name) }
+    try access.confirm("set \(selection.name) in \(group.name)", group, .write, isInputAllowed: !vault.noInput)
     let secret = try given.take() ?? source.read(isInputAllowed: !vault.noInput)
     try about("\(selection.name)") {
       if let existing {
@@ -55,6 +63,7 @@ struct SecretSet: ParsableCommand {
       } else {
         var new = try selection.name.item(selection.itemClass)
         new.apply(changes)
+        if installBound { new[Item.installBound] = access.application }
         try opened.transaction { transaction in
           if isGroupNew { try transaction.makeGroup(group) }
           try transaction.add(new, secret: secret, to: group, accessible: accessible?.accessibility ?? .whenUnlocked, at: .now())
@@ -63,6 +72,20 @@ struct SecretSet: ParsableCommand {
     }
     opened.finish()
     if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
+  }
+
+  /// The group that is meant, and the item that is there already. What an app replaces may lie in any of its groups.
+  private func target(
+    of selection: Selection, in vault: borrowing Vault, _ access: ItemAccess
+  ) throws -> (AccessGroup, Entry?) {
+    let named = try selection.name.group.map { try AccessGroup($0) }
+    let item = try selection.name.item(selection.itemClass)
+    let first = try access.groupForAdding(named)
+    let groups = try update ? access.groups(named: named, .write) : []
+    for group in [first] + groups where try vault.contains(group) {
+      if let entry = try vault.entry(item, in: group) { return (group, entry) }
+    }
+    return (first, nil)
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

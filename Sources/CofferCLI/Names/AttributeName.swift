@@ -54,7 +54,7 @@ enum AttributeName {
   }
 
   static func isSettable(_ name: String) -> Bool {
-    !["created", "modified", "class"].contains(name)
+    !["created", "modified", "class", Item.installBound].contains(name)
   }
 
   static func kind(of name: String, in itemClass: ItemClass) -> Kind {

@@ -40,9 +40,10 @@ extension VaultOptions {
   {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
+      let keyFile = try place.keyFile ?? serviceKeyFile(kinds)
       Hardening.hide()
       // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
-      let file = try place.keyFile.map { try Secret.readingFile($0) } ?? Secret(count: 0)
+      let file = try keyFile.map { try Secret.readingFile($0) }
       var attempt = 1
       while true {
         var isTyped = false
@@ -58,6 +59,15 @@ extension VaultOptions {
     }
   }
 
+  /// A key file of the service manager's, where the vault may be opened by one and the caller has named nothing else.
+  private func serviceKeyFile(_ kinds: Set<SlotType>) throws -> Descriptor? {
+    guard kinds.contains(.keyFile), passphraseDescriptor == nil, recoveryKeyDescriptor == nil, !recoveryKey,
+      let path = Environment[ServiceCredentials.directoryVariable].map({ "\($0)/\(ServiceCredentials.keyFile)" }),
+      unsafe access(path, F_OK) == 0
+    else { return nil }
+    return try .open(path)
+  }
+
   private static func isMistyped(_ error: VaultError) -> Bool {
     error.code == .wrongCredential || error.code == .recoveryKeyMalformed
   }
@@ -65,7 +75,7 @@ extension VaultOptions {
   /// - Parameters:
   ///   - kinds: those that the file claims to have: enough to know what to ask for, no more.
   ///   - isTyped: becomes true where a person has typed it, and may mistype.
-  private func credential(_ kinds: Set<SlotType>, _ file: borrowing Secret, _ path: String, _ isTyped: inout Bool) throws
+  private func credential(_ kinds: Set<SlotType>, _ file: borrowing Secret?, _ path: String, _ isTyped: inout Bool) throws
     -> Credential
   {
     if let recoveryKeyDescriptor {
@@ -75,7 +85,7 @@ extension VaultOptions {
       isTyped = true
       return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput))
     }
-    guard keyFile != nil else {
+    guard let file = try file.copy() else {
       guard kinds.contains(.passphrase) else {
         throw Failure(
           .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
@@ -83,7 +93,6 @@ extension VaultOptions {
       }
       return try .passphrase(passphrase.read("Passphrase: ", &isTyped))
     }
-    let file = try file.duplicate()
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
     return needsBoth ? .passphrase(try passphrase.read("Passphrase: ", &isTyped), andKeyFile: file) : try .keyFile(file)
   }
@@ -106,6 +115,15 @@ extension Vault {
     } catch {
       Descriptor.error.note(
         "coffer: warning: the state of the vault was not recorded: \(Failure(error).message.escapingControls())\n")
+    }
+  }
+}
+
+extension Secret? {
+  fileprivate borrowing func copy() throws -> Secret? {
+    switch self {
+    case .some(let secret): try secret.duplicate()
+    case .none: nil
     }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Storage
 import VaultCore
 
 /// Where a passphrase comes from when a vault is opened.

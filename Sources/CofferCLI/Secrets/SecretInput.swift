@@ -45,17 +45,6 @@ extension Secret {
   var endsLine: Bool {
     withBytes { $0.byteCount > 0 && $0.byte(at: $0.byteCount - 1) == 0x0A }
   }
-
-  /// Drops one line end, which an editor or echo(1) has put there.
-  mutating func dropLineEnd() {
-    let length = withBytes { bytes in
-      var length = bytes.byteCount
-      if length > 0, bytes.byte(at: length - 1) == 0x0A { length -= 1 }
-      if length < bytes.byteCount, length > 0, bytes.byte(at: length - 1) == 0x0D { length -= 1 }
-      return length
-    }
-    truncate(to: length)
-  }
 }
 
 extension RawSpan {

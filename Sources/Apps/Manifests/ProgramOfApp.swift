@@ -1,0 +1,55 @@
+import AppContainers
+package import VaultCore
+
+/// A program that belongs to an app, told by where it lies: in the app's directory, with the content that was signed.
+package enum ProgramOfApp {
+  /// The manifest of the app that an executable was installed as. Nil where it lies in no app's directory.
+  ///
+  /// An interpreter is none, whatever script it runs.
+  /// - Parameter path: Absolute, without links, as the kernel says it.
+  /// - Throws: `AppsError`: `bundleDamaged`, also where the manifest does not name the executable, `executableChanged`; `ContainerError`.
+  package static func manifest(of path: String) throws -> SignedManifest? {
+    let parts = path.split(separator: "/").map(String.init)
+    for count in parts.indices.dropFirst().reversed() where isApplication(parts[count - 1]) {
+      let directory = try OpenDirectory.foreign("/" + parts[..<count].joined(separator: "/"))
+      guard let bytes = try directory.contents(FileName(SignedManifestFile.name), limit: ManifestFile.maximumByteCount) else {
+        continue
+      }
+      let signed = try SignedManifestFile.read(bytes)
+      let name = parts[count - 1]
+      guard signed.manifest.applicationIdentifier.utf8.elementsEqual(name.utf8) else {
+        throw AppsError(.bundleDamaged, "\(name): with the manifest of \(signed.manifest.applicationIdentifier)")
+      }
+      let relative = parts[count...].joined(separator: "/")
+      guard let executable = signed.manifest.executables.first(where: { $0.path.utf8.elementsEqual(relative.utf8) }) else {
+        throw AppsError(.bundleDamaged, "\(name): its manifest does not name \(relative)")
+      }
+      guard try ExecutableContent.open(relative, in: directory).digest() == executable.digest else {
+        throw AppsError(.executableChanged, relative)
+      }
+      return signed
+    }
+    return nil
+  }
+
+  /// The manifest in a file, with its signature proven.
+  package static func manifest(inFile path: String) throws -> SignedManifest {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
+      throw AppsError(.bundleDamaged, path)
+    }
+    let directory = try OpenDirectory.foreign(String(path[..<slash]))
+    let name = try FileName(String(path[path.utf8.index(after: slash)...]))
+    guard let bytes = try directory.contents(name, limit: ManifestFile.maximumByteCount) else {
+      throw AppsError(.bundleDamaged, "\(path): there is no manifest")
+    }
+    return try SignedManifestFile.read(bytes)
+  }
+
+  /// `TEAM.identifier`.
+  private static func isApplication(_ name: String) -> Bool {
+    guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")), (try? TeamIdentifier(String(name[..<dot]))) != nil else {
+      return false
+    }
+    return (try? AppIdentifier(String(name[name.utf8.index(after: dot)...]))) != nil
+  }
+}

@@ -1,0 +1,49 @@
+internal import Glibc
+public import VaultCore
+
+/// What opens a vault, as a service manager hands it over: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory
+/// that `$CREDENTIALS_DIRECTORY` names (systemd.exec(5), `LoadCredential=`).
+public enum ServiceCredentials {
+  public static let directoryVariable = "CREDENTIALS_DIRECTORY"
+  public static let keyFile = "coffer.key"
+  public static let passphraseFile = "coffer.passphrase"
+  /// In bytes: that of a key file.
+  private static let maximumByteCount = 1 << 20
+
+  /// Nil where there is none. The key file counts before the passphrase, whose key derivation takes half a second.
+  /// - Parameter environment: The value of a variable.
+  /// - Throws: `StorageError`: `notAVault` for what is no file, `wrongLength`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`:
+  ///   `keyFileLength` is thrown when it is used; `memoryNotLockable`, `outOfMemory`.
+  public static func load(environment: (String) -> String?) throws -> Credential? {
+    guard let directory = environment(directoryVariable), directory.utf8.first == UInt8(ascii: "/") else { return nil }
+    if let key = try read("\(directory)/\(keyFile)") { return try .keyFile(key) }
+    guard var passphrase = try read("\(directory)/\(passphraseFile)") else { return nil }
+    passphrase.dropLineEnd()
+    return try .passphrase(passphrase)
+  }
+
+  /// The service manager's files belong to root, or to the user of the service.
+  private static func read(_ path: String) throws -> Secret? {
+    guard try FileStatus.at(path) != nil else { return nil }
+    let file = try Descriptor(path, O_RDONLY)
+    let status = try file.status()
+    guard status.kind == .regular else { throw StorageError(.notAVault, "\(path): no file") }
+    guard status.size <= maximumByteCount else { throw StorageError(.wrongLength, path) }
+    return try Secret(capacity: Int(status.size)) { try file.read(into: &$0) }
+  }
+}
+
+extension Secret {
+  /// Drops one line end, which an editor or echo(1) has put there.
+  public mutating func dropLineEnd() {
+    let length = withBytes { bytes in
+      func ends(_ length: Int, with byte: UInt8) -> Bool {
+        guard length > 0 else { return false }
+        return unsafe bytes.unsafeLoad(fromByteOffset: length - 1, as: UInt8.self) == byte
+      }
+      guard ends(bytes.byteCount, with: 0x0A) else { return bytes.byteCount }
+      return ends(bytes.byteCount - 1, with: 0x0D) ? bytes.byteCount - 2 : bytes.byteCount - 1
+    }
+    truncate(to: length)
+  }
+}
