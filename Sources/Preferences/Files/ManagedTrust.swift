@@ -5,11 +5,6 @@ public struct ManagedTrust: Sendable, Equatable {
   let owner: UInt32
   let top: String
 
-  init(owner: UInt32, top: String) {
-    self.owner = owner
-    self.top = top
-  }
-
   /// The directories from that of the file up.
   /// - Throws: `foreignOwner`, `permissionsTooOpen`; what the system says.
   func checkDirectories(of path: String) throws(PreferenceError) {
