@@ -127,7 +127,7 @@ struct AuditWriter: ~Copyable {
   // MARK: Where it ends
 
   private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
-    let bytes = try head.read(AuditHead.byteCount + 1, at: 0)
+    let bytes = try head.read(AuditHead.byteCount, at: 0)
     let kept = AuditHead(bytes)
     if let kept, try open(kept.segment, files).namedByteCount() == Int(kept.byteCount) {
       return AuditEnd(chain: kept.chain, segment: kept.segment, byteCount: kept.byteCount, synced: kept.synced)

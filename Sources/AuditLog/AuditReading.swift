@@ -31,7 +31,7 @@ package struct AuditReading {
       parts.append(Part(file: file, byteCount: byteCount))
     }
     self.parts = parts
-    let bytes = try head?.read(AuditHead.byteCount + 1, at: 0) ?? []
+    let bytes = try head?.read(AuditHead.byteCount, at: 0) ?? []
     self.head = AuditHead(bytes)
     hasLostHead = self.head == nil && (!bytes.isEmpty || parts.contains { $0.byteCount > 0 })
   }

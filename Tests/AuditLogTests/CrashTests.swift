@@ -131,6 +131,38 @@ import Testing
     #expect(try bench.problems() == [] && bench.names() == ["one", "two"])
   }
 
+  /// What an entry costs: a lock and its release, two looks, and two writes. No sync, unless its operation asks for one.
+  @Test func anEntryCostsFewCalls() throws {
+    let bench = Bench()
+    try bench.log(["first"])
+    let program = try #require(Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "AuditWriter").path)
+    func count(_ entries: Int) throws -> [String: Int] {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/strace")
+      let calls = "openat,flock,pread64,pwrite64,write,fstat,newfstatat,fsync,fdatasync,getdents64"
+      process.arguments = [
+        "-f", "-qq", "-o", bench.state + "/trace", "-e", "trace=\(calls)", program, bench.state, "\(entries)", "x",
+      ]
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0)
+      let lines = try String(contentsOfFile: bench.state + "/trace", encoding: .utf8).split(separator: "\n")
+      return lines.reduce(into: [:]) { counts, line in
+        guard let name = line.split(separator: " ").last(where: { $0.contains("(") })?.prefix(while: { $0 != "(" }) else {
+          return
+        }
+        counts[calls.split(separator: ",").first { line.contains(" \($0)(") }.map(String.init) ?? String(name), default: 0] += 1
+      }
+    }
+    let (few, many) = (try count(10), try count(60))
+    // One of the writes is the acknowledgement.
+    let expected = ["flock": 2, "pread64": 1, "pwrite64": 1, "write": 2]
+    for call in ["openat", "flock", "pread64", "pwrite64", "write", "fsync", "fdatasync", "getdents64"] {
+      #expect(many[call, default: 0] - few[call, default: 0] == 50 * expected[call, default: 0], "\(call)")
+    }
+  }
+
   @Test func aLogThatCannotBeWrittenIsAnError() throws {
     let bench = Bench()
     try FileManager.default.createDirectory(atPath: bench.state, withIntermediateDirectories: true)

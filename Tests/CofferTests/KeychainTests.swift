@@ -122,8 +122,9 @@ struct Teams {
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(count: 1 << 20))
     #expect(try editor.secret(of: reference).count == 1 << 20)
-    #expect(Self.code { try editor.update(reference, secret: Secret(count: (1 << 20) + 1)) } == .secretTooLarge)
-    #expect(Self.code { try editor.add(Item(service: "other"), secret: Secret(count: (1 << 20) + 1)) } == .secretTooLarge)
+    #expect(Self.code { try editor.update(reference, secret: Secret(count: (1 << 20) + 1)) } == .notAllowed)
+    #expect(
+      Self.code { try editor.add(Item(service: "other", account: "ada"), secret: Secret(count: (1 << 20) + 1)) } == .notAllowed)
     #expect(try editor.items().map(\.reference) == [reference])
   }
 
