@@ -103,7 +103,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "SharedToken", "PropertyLists", "Preferences", "VaultCore", "Storage",
+        "CofferCLI", "LiveSettings", "SharedToken", "PreferenceProbe", "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

@@ -17,7 +17,10 @@ package struct Sandbox {
   /// - Parameter lock: A descriptor that stays open for as long as the sandbox lives.
   package func arguments(lock: Int32?) throws(ContainerError) -> [String] {
     var words = ["--unshare-all", "--share-net", "--die-with-parent", "--new-session"]
-    words += ["--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--proc", "/proc", "--dev", "/dev"]
+    words += [
+      "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt", "--proc", "/proc", "--dev",
+      "/dev",
+    ]
     words += ["--tmpfs", "/tmp", "--tmpfs", "/run", "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
     let root = try OpenDirectory.foreign("/")
     for text in ["bin", "sbin", "lib", "lib32", "lib64", "libx32"] {
@@ -36,11 +39,14 @@ package struct Sandbox {
 
   /// What the environment says of the app: its directories in the place of the user's.
   package func variables(of application: String) -> [(name: String, value: String)] {
-    [
+    let support = container + "/Library/Application Support"
+    return [
       (RunningApp.applicationVariable, application), (RunningApp.containerVariable, container),
       (RunningApp.groupsVariable, groups.joined(separator: "\n")), ("HOME", container), ("TMPDIR", container + "/tmp"),
-      ("XDG_DATA_HOME", container + "/Library"), ("XDG_CONFIG_HOME", container + "/Library"),
-      ("XDG_STATE_HOME", container + "/Library"), ("XDG_CACHE_HOME", container + "/Library/Caches"),
+      // Foundation asks the user database for the home directory, unless this says another one.
+      ("CFFIXED_USER_HOME", container),
+      ("XDG_DATA_HOME", support), ("XDG_CONFIG_HOME", support), ("XDG_STATE_HOME", support),
+      ("XDG_CACHE_HOME", container + "/Library/Caches"),
     ]
   }
 }

@@ -68,6 +68,24 @@ import Testing
     #expect(try app("ls -d /proc/[0-9]* | wc -l").output.split(separator: "\n").first.flatMap { Int($0) } ?? 99 < 8)
   }
 
+  @Test("Foundation finds the directories of the container", .enabled(if: isSandboxPossible())) func directories() throws {
+    let workspace = try prepared()
+    let script = """
+      cp $(command -v PreferenceProbe) bin/widget
+      sed 's/example.a/example.d/; s/Version = 1/Version = 2/' draft >draft2; sed -i 's/example.c/example.d/' draft2
+      coffer app sign draft2 --key one.key >signed; coffer app install signed --key-file key >/dev/null 2>&1
+      coffer app run com.example.d --executable bin/widget -- directories standard
+      """
+    let home = try run(workspace, "echo $W/coffer/Containers/$(cat one).com.example.d").output.dropLast()
+    let support = "\(home)/Library/Application Support"
+    let expected = [
+      "\(home)", "\(home)/Documents", "\(home)/Library", "\(home)/Library/Caches", support, "\(home)/tmp",
+      "\(home)/Documents", "\(home)/Library/Caches", support, "\(home)",
+    ]
+    let outcome = try run(workspace, script)
+    #expect(outcome.output.split(separator: "\n").map(String.init) == expected, "\(outcome)")
+  }
+
   @Test("the exit status is that of the program", .enabled(if: isSandboxPossible())) func status() throws {
     let workspace = try prepared()
     #expect(try run(workspace, "coffer app run com.example.a -- 'exit 42'").status == 42)

@@ -47,6 +47,42 @@ import Testing
     #expect(try run("viewer", "get", "standard", "k").output == "nil")
   }
 
+  @Test func directoriesAreThoseOfTheContainer() throws {
+    let home = probe.home.appending(path: "Containers/editor").path
+    let said = try run("editor", "directories", "standard").output.split(separator: "\n").map(String.init)
+    #expect(
+      said.dropFirst().prefix(4)
+        == ["\(home)/Documents", "\(home)/Library", "\(home)/Library/Caches", "\(home)/Library/Application Support"])
+  }
+
+  @Test func aFileIsLeftOutOfBackups() throws {
+    let file = probe.home.appending(path: "Containers/editor/file")
+    try Data().write(to: file)
+    #expect(try run("editor", "exclude", "standard", file.path).output == "false true")
+    #expect(try run("editor", "exclude", "standard", file.path).output == "true true")
+    _ = try run("editor", "include", "standard", file.path)
+    #expect(try run("editor", "exclude", "standard", file.path).output == "false true")
+    #expect(try run("editor", "exclude", "standard", file.path + ".none").output == "\(CocoaError.fileNoSuchFile.rawValue)")
+  }
+
+  @Test("D3 an app deletes what was delivered, and nothing elsewhere") func deliveredItems() throws {
+    let container = probe.home.appending(path: "Containers/editor/Documents")
+    let inbox = container.appending(path: "Inbox")
+    try FileManager.default.createDirectory(at: inbox, withIntermediateDirectories: true)
+    for name in ["Inbox/a", "b"] { try Data().write(to: container.appending(path: name)) }
+    unsafe chmod(inbox.path, 0o500)
+    func remove(_ path: String) throws -> String { try run("editor", "remove-delivered", "standard", path).output }
+    for path in [container.appending(path: "b").path, inbox.path + "/../b", inbox.path, "/etc/passwd"] {
+      #expect(try remove(path) == "\(CocoaError.fileWriteInvalidFileName.rawValue)")
+    }
+    #expect(try remove(inbox.path + "/none") == "\(CocoaError.fileNoSuchFile.rawValue)")
+    #expect(try remove(inbox.path + "/a") == "removed")
+    #expect(!FileManager.default.fileExists(atPath: inbox.path + "/a"))
+    #expect(FileManager.default.fileExists(atPath: container.path + "/b"))
+    let mode = try FileManager.default.attributesOfItem(atPath: inbox.path)[.posixPermissions] as? Int
+    #expect(mode == 0o500)
+  }
+
   @Test("C4 members of a group read what another has set") func members() throws {
     _ = try run("editor", "set", Self.group, "value", "k")
     #expect(try files("Groups/\(Self.group)").contains { $0.hasPrefix(Self.group) })

@@ -78,7 +78,11 @@ package struct AppContainer: Sendable {
   /// What the app has read, it may delete.
   /// - Throws: `missing`.
   package func removeDelivered(_ name: FileName) throws(ContainerError) {
-    let inbox = try directory(.inbox)
+    try Self.removeDelivered(name, from: directory(.inbox))
+  }
+
+  /// The same for a program of the app, which has its container by the path that it was told.
+  package static func removeDelivered(_ name: FileName, from inbox: OpenDirectory) throws(ContainerError) {
     guard try inbox.kind(name) != nil else { throw ContainerError(.missing, inbox.below(name)) }
     try inbox.setMode(0o700)
     defer { try? inbox.setMode(0o500) }

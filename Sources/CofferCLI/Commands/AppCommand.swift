@@ -6,7 +6,8 @@ struct AppCommand: ParsableCommand {
     abstract: "Install apps, with containers and groups of their own.",
     subcommands: [
       AppKeygen.self, AppSign.self, AppLint.self, AppInstall.self, AppList.self, AppShow.self, AppRemove.self, AppForget.self,
-      AppGrant.self, AppRevoke.self, AppBackup.self, AppRestore.self, AppPurge.self, AppRun.self, AppDev.self, AppLog.self,
+      AppGrant.self, AppRevoke.self, AppBackup.self, AppRestore.self, AppPurge.self, AppDeliver.self, AppRun.self, AppDev.self,
+      AppLog.self,
     ]
   )
 

@@ -68,6 +68,9 @@ public struct SearchPlaces: Sendable, Equatable {
   /// What the app is called without its team; nil where the program is none.
   public var applicationIdentifier: String? { app?.identifier }
 
+  /// The container of the app; nil where the program is none.
+  public var container: String? { app?.container }
+
   /// The directory of an application group of the app.
   public func groupContainer(_ name: String) -> String? { app?.group(name) }
 

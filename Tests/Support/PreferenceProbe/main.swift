@@ -22,6 +22,33 @@ guard let store = store(next()) else {
 switch command {
 case "container":
   say(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: next())?.path ?? "nil")
+case "directories":
+  let urls: [URL] = [
+    URL.homeDirectory, URL.documentsDirectory, URL.libraryDirectory, URL.cachesDirectory, URL.applicationSupportDirectory,
+    URL.temporaryDirectory,
+  ]
+  for url in urls { say(url.path) }
+  let kinds: [FileManager.SearchPathDirectory] = [.documentDirectory, .cachesDirectory, .applicationSupportDirectory]
+  for kind in kinds { say(FileManager.default.urls(for: kind, in: .userDomainMask).first?.path ?? "nil") }
+  say(NSHomeDirectory())
+case "exclude":
+  do {
+    let url = URL(filePath: next())
+    let before = try url.isExcludedFromBackup()
+    try url.setExcludedFromBackup(true)
+    say("\(before) \(try url.isExcludedFromBackup())")
+  } catch {
+    say("\((error as? CocoaError)?.code.rawValue ?? 0)")
+  }
+case "include":
+  try URL(filePath: next()).setExcludedFromBackup(false)
+case "remove-delivered":
+  do {
+    try FileManager.default.removeDeliveredItem(at: URL(filePath: next()))
+    say("removed")
+  } catch {
+    say("\((error as? CocoaError)?.code.rawValue ?? 0)")
+  }
 case "set":
   store.set(next(), forKey: next())
 case "get":
