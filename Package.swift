@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "SystemCalls"),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
     .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
     // Apps
@@ -55,7 +56,7 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -96,6 +97,8 @@ let package = Package(
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
+    .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
+    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "VaultCore"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
     .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
     .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe"]),

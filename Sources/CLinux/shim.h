@@ -104,3 +104,25 @@ extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, i
 static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
   return posix_spawn_file_actions_addfchdir_np(actions, directory);
 }
+
+/// What statx(2) tells, as the kernel lays it out. The header that declares it is not the same for all who include it.
+struct coffer_statx_time {
+  long long seconds;
+  unsigned int nanoseconds;
+  int reserved;
+};
+struct coffer_statx {
+  unsigned int mask, block_size;
+  unsigned long long attributes;
+  unsigned int link_count, user, group;
+  unsigned short mode, reserved;
+  unsigned long long inode, size, blocks, attributes_mask;
+  struct coffer_statx_time accessed, born, changed, modified;
+  unsigned int special_major, special_minor, device_major, device_minor;
+  unsigned long long more[14];
+};
+
+/// statx(2) of a path, of a link itself: type, inode and, where `mask` has 0x800, when the file was made.
+static inline int coffer_statx(const char *path, struct coffer_statx *status) {
+  return (int)syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, 0x901u, status);
+}

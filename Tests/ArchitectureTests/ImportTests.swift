@@ -8,6 +8,7 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Coffer", ["VaultCore", "Storage", "AppContainers", "Apps", "Glibc", "Synchronization"]),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
@@ -26,8 +27,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc",
-        "Synchronization", "ArgumentParser",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
   ]
