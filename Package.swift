@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "Preferences", targets: ["Preferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "PreferenceStoreCombine", targets: ["PreferenceStoreCombine"]),
+    .library(name: "Widgets", targets: ["Widgets"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
@@ -32,6 +33,7 @@ let package = Package(
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
     .target(name: "Wire", dependencies: ["VaultCore"]),
+    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
     .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
     // Apps
@@ -46,6 +48,9 @@ let package = Package(
     .target(
       name: "PreferenceStoreCombine",
       dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
+    // Widgets
+    .target(
+      name: "Widgets", dependencies: ["AppContainers", "SystemCalls", "CLinux", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
@@ -53,12 +58,18 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
     // Examples
     .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
+    .target(name: "LuckyNumberStore", dependencies: ["PreferenceStore"], path: "Examples/LuckyNumber/Store"),
+    .executableTarget(name: "LuckyNumber", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/App"),
+    .executableTarget(
+      name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Widget"),
+    .executableTarget(
+      name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Intents"),
     .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
     // Tests
     .executableTarget(
@@ -88,7 +99,11 @@ let package = Package(
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
+    .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
+    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "VaultCore"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
+    .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
+    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -103,7 +118,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "SharedToken", "PreferenceProbe", "PropertyLists", "Preferences", "VaultCore", "Storage",
+        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken", "PreferenceProbe",
+        "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

@@ -46,6 +46,21 @@ static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#endif
+
+/// fcntl(F_OFD_GETLK) for one byte: 1 where another open file description has a lock on it, 0 where none has. Takes none itself.
+static inline int coffer_ofd_is_locked(int descriptor, long offset) {
+  struct flock lock = {0};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
 /// renameat2(RENAME_NOREPLACE): -1 with EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 static inline int coffer_rename_exclusive(const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
@@ -88,4 +103,26 @@ extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, i
 /// The program that is spawned begins in this open directory.
 static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
   return posix_spawn_file_actions_addfchdir_np(actions, directory);
+}
+
+/// What statx(2) tells, as the kernel lays it out. The header that declares it is not the same for all who include it.
+struct coffer_statx_time {
+  long long seconds;
+  unsigned int nanoseconds;
+  int reserved;
+};
+struct coffer_statx {
+  unsigned int mask, block_size;
+  unsigned long long attributes;
+  unsigned int link_count, user, group;
+  unsigned short mode, reserved;
+  unsigned long long inode, size, blocks, attributes_mask;
+  struct coffer_statx_time accessed, born, changed, modified;
+  unsigned int special_major, special_minor, device_major, device_minor;
+  unsigned long long more[14];
+};
+
+/// statx(2) of a path, of a link itself: type, inode and, where `mask` has 0x800, when the file was made.
+static inline int coffer_statx(const char *path, struct coffer_statx *status) {
+  return (int)syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, 0x901u, status);
 }

@@ -5,7 +5,9 @@ struct Coffer: ParsableCommand {
     commandName: "coffer",
     abstract: "A keychain and preference store for Linux.",
     version: "0.1.0",
-    subcommands: [VaultCommand.self, SecretCommand.self, DefaultsCommand.self, AppCommand.self, CompletionCommand.self]
+    subcommands: [
+      VaultCommand.self, SecretCommand.self, DefaultsCommand.self, AppCommand.self, DoctorCommand.self, CompletionCommand.self,
+    ]
   )
 
   /// Nouns alone do nothing.

@@ -45,6 +45,8 @@ enum Diagnostics {
       logger.error("values of \(domain) are kept in memory for now: \(error.code.name), \(error.detail)")
     case .notExported(let domain, let error):
       logger.warning("the property list of \(domain) is not up to date: \(error.code.name), \(error.detail)")
+    case .managedIgnored(let path, let error):
+      logger.error("the managed settings in \(path) are not used: \(error.code.name), \(error.detail)")
     }
   }
 

@@ -9,6 +9,7 @@ import Testing
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/Wire", ["VaultCore"]),
+    ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Coffer", ["VaultCore", "Storage", "AppContainers", "Apps", "Glibc", "Synchronization"]),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
@@ -18,13 +19,17 @@ import Testing
       ["PropertyLists", "Preferences", "AppContainers", "Foundation", "Observation", "Synchronization", "Logging"]
     ),
     ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
+    (
+      "Sources/Widgets",
+      ["AppContainers", "SystemCalls", "CLinux", "Glibc", "Foundation", "Dispatch", "Synchronization", "Logging"]
+    ),
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux", "Glibc",
-        "Synchronization", "ArgumentParser",
+        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
   ]

@@ -118,6 +118,16 @@ struct Teams {
     #expect(try Self.text(teams.keychain(teams.editor).secret(of: reference)) == "kept")
   }
 
+  @Test("D15 it is no place for large data: a secret has at most 1 MiB") func size() throws {
+    let editor = try teams.keychain(teams.editor)
+    let reference = try editor.add(item, secret: Secret(count: 1 << 20))
+    #expect(try editor.secret(of: reference).count == 1 << 20)
+    #expect(Self.code { try editor.update(reference, secret: Secret(count: (1 << 20) + 1)) } == .notAllowed)
+    #expect(
+      Self.code { try editor.add(Item(service: "other", account: "ada"), secret: Secret(count: (1 << 20) + 1)) } == .notAllowed)
+    #expect(try editor.items().map(\.reference) == [reference])
+  }
+
   @Test func aGrantGivesWhatItSaysAndCanBeTakenBack() throws {
     let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
     let reference = try editor.add(item, secret: Secret(testing: "one"))

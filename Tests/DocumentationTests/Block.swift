@@ -16,7 +16,7 @@ struct Block {
     case packages = "sh root"
     /// Commands of the Swift toolchain: what they name must exist. They would run for minutes.
     case toolchain = "sh toolchain"
-    /// A part of LibraryExample.swift or AppStorageExample.swift, which are compiled and run.
+    /// A part of LibraryExample.swift, of others beside it, or of a program in Examples, which are compiled and run.
     case library = "swift"
   }
 

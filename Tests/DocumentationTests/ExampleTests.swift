@@ -106,8 +106,10 @@ import Testing
   }
 
   private static func library(_ block: Block, _ place: String) {
-    let sources = ["Library", "AppStorage", "Keychain"].map { Document("Tests/DocumentationTests/\($0)Example.swift").text }
+    let examples = ["Library", "AppStorage", "Keychain"].map { "Tests/DocumentationTests/\($0)Example.swift" }
+    let programs = ["Widget/LuckyNumberWidget", "App/LuckyNumber"].map { "Examples/LuckyNumber/\($0).swift" }
+    let sources = (examples + programs).map { Document($0).text }
     let text = block.lines.joined(separator: "\n")
-    #expect(sources.contains { $0.contains(text) }, "\(place): differs from the examples beside this file")
+    #expect(sources.contains { $0.contains(text) }, "\(place): differs from the examples beside this file and from the programs")
   }
 }

@@ -18,8 +18,13 @@ import Testing
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   }
 
-  private func run(_ app: String, isMember: Bool = true, _ arguments: String...) throws -> (output: String, errors: String) {
-    let process = probe.process(arguments)
+  /// - Parameter under: A program that starts it, with its arguments.
+  private func run(_ app: String, isMember: Bool = true, under words: [String] = [], _ arguments: String...) throws -> (
+    output: String, errors: String
+  ) {
+    let process =
+      words.first.map { probe.process(words.dropFirst() + [probe.program.path] + arguments, URL(filePath: $0)) }
+      ?? probe.process(arguments)
     var environment = process.environment ?? [:]
     environment["COFFER_HOME"] = nil
     environment["COFFER_APP"] = "\(Self.team).com.example.\(app)"
@@ -101,6 +106,34 @@ import Testing
     #expect(try run("editor", "container", "standard", "\(Self.team).other").output == "nil")
     // A program that is no app.
     #expect(try probe.run("container", "standard", Self.group).output == "nil")
+  }
+
+  @Test("C16 C3 C18 a file of the group is written through another one and a rename, or directly", arguments: [true, false])
+  func fileOfTheGroup(atomically: Bool) throws {
+    let trace = probe.home.appending(path: "trace")
+    let strace = "/usr/bin/strace -f -qq -y -e trace=openat,rename,renameat,renameat2 -o"
+    let path = try run(
+      "editor", under: strace.split(separator: " ").map(String.init) + [trace.path], "write-file", "standard", Self.group,
+      "number.txt", "7", "\(atomically)"
+    ).output
+    #expect(path == probe.home.appending(path: "Groups/\(Self.group)/number.txt").path)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "7")
+    let calls = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n").filter { $0.contains("number.txt\"") }
+    #expect(calls.contains { $0.contains("rename") } == atomically, "\(calls)")
+    #expect(calls.contains { $0.contains("openat") && $0.contains("O_CREAT") } == !atomically, "\(calls)")
+    #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "7")
+  }
+
+  @Test("C17 a file that is missing, or holds no number, is 0") func noNumber() throws {
+    #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "0")
+    _ = try run("editor", "write-file", "standard", Self.group, "number.txt", "seven", "true")
+    #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "0")
+  }
+
+  @Test("C2 the warning of a large domain names what data belongs into") func largeDomain() throws {
+    let errors = try run("editor", "fill", "standard").errors
+    #expect(errors.contains("com.example.editor holds") && errors.contains("a file or a database is"), "\(errors)")
+    #expect(try !run("viewer", "set", "standard", "small", "k").errors.contains("database"))
   }
 
   @Test("B19 another app's settings are not there") func foreignDomain() throws {

@@ -27,7 +27,7 @@ final class StoreFixture: Sendable {
     let places = SearchPlaces(
       user: root.appending(path: "Preferences").path, managed: root.appending(path: "managed").path,
       anyUser: root.appending(path: "anyUser").path, languages: [root.appending(path: "Languages").path],
-      host: "0123456789abcdef0123456789abcdef", userIdentifier: 1000)
+      host: "0123456789abcdef0123456789abcdef", userIdentifier: 1000, administrator: geteuid())
     lists = SearchLists(
       places: places, volatileDomains: VolatileDomains(arguments: ["program"] + arguments), source: FileDomainSource())
     ChangeWatch.start()
@@ -41,6 +41,14 @@ final class StoreFixture: Sendable {
       let file = root.appending(path: path)
       try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file, options: .atomic)
+      guard path.hasPrefix("managed/") else { return }
+      // Whatever the umask says: nobody but the owner writes there.
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+      var directory = file.deletingLastPathComponent()
+      while directory.path.utf8.count > root.path.utf8.count {
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        directory.deleteLastPathComponent()
+      }
     }
   }
 

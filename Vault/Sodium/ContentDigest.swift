@@ -1,6 +1,6 @@
 import CSodium
 
-/// BLAKE2b-256 of a file, piece by piece: what a manifest says of an executable.
+/// BLAKE2b-256 of a file, piece by piece: what a manifest says of an executable, and a log of its entries.
 @safe public struct ContentDigest: ~Copyable {
   public static let byteCount = Digest.byteCount
   /// What `crypto_generichash_state` asks for; it is larger than Swift lets a C structure be aligned.

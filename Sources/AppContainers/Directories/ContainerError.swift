@@ -54,7 +54,7 @@ package struct ContainerError: Error, Equatable, Sendable {
     self.detail = detail
   }
 
-  init(errno number: Int32, _ subject: String) {
+  package init(errno number: Int32, _ subject: String) {
     let code: Code =
       switch number {
       case ENOENT: .missing

@@ -92,6 +92,18 @@ extension OpenDirectory {
     return file
   }
 
+  /// For reading and writing, made for this user alone where there is none.
+  /// - Parameter isAppending: Whether every write goes to its end.
+  /// - Throws: `symbolicLink`, `notAFile`; what the system says.
+  package func fileToChange(_ name: FileName, isAppending: Bool = false) throws(ContainerError) -> OpenFile {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (isAppending ? O_APPEND : 0)
+    let opened = retrying { unsafe openat(number, name.terminated, flags, 0o600) }
+    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, below(name)) }
+    let file = OpenFile(opened.result, below(name))
+    guard Self.kind(try file.status()) == .file else { throw ContainerError(.notAFile, below(name)) }
+    return file
+  }
+
   /// All of a small file. Nil where there is none.
   /// - Throws: `tooLarge`.
   package func contents(_ name: FileName, limit: Int) throws(ContainerError) -> [UInt8]? {

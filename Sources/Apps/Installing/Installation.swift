@@ -38,16 +38,13 @@ extension InstalledApps {
     guard let before else { return .new }
     guard before.removed == nil else { return .again }
     guard before.version == signed.manifest.version else { return .update }
-    guard let bundle = try? bundle(before.applicationIdentifier) else { return .repair }
+    guard let bundle = try Self.unlessDamaged({ try self.bundle(before.applicationIdentifier) }), let bundle else {
+      return .repair
+    }
     guard bundle.signed.manifest == signed.manifest else {
       throw AppsError(.sameVersionDiffers, "version \(before.version)")
     }
-    do {
-      try Self.prove(bundle)
-      return .unchanged
-    } catch {
-      return .repair
-    }
+    return try Self.unlessDamaged { try Self.prove(bundle) } == nil ? .repair : .unchanged
   }
 
   /// Installs an app. Its executables are copied, and only they: what is not signed does not come along.

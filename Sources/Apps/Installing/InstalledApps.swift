@@ -48,6 +48,8 @@ package struct InstalledApps {
       throw error
     } catch let error as ContainerError {
       throw error
+    } catch let error as VaultError where error.code == .outOfMemory {
+      throw error
     } catch {
       throw AppsError(.bundleDamaged, "\(application): \(error)")
     }

@@ -52,11 +52,29 @@ extension InstalledApps {
 
   /// The commit of the vault was the moment: an app of the version that the pin says goes in place, any other goes.
   private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
-    guard let pin, pin.removed == nil, let bundle = try? bundle(replacement.ready, of: application),
-      bundle.signed.manifest.version == pin.version, (try? Self.prove(bundle)) != nil
+    guard let pin, pin.removed == nil,
+      let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
+      let bundle, bundle.signed.manifest.version == pin.version, try Self.unlessDamaged({ try Self.prove(bundle) }) != nil
     else { return try replacement.cancel() }
     try complete(bundle.signed.manifest)
     try replacement.finish()
+  }
+
+  /// Nil where what lies there is wrong. What could not be read this time, with too many open files or a disk that fails, is an error:
+  /// it says nothing about the app, and nothing may be deleted for it.
+  static func unlessDamaged<Result>(_ body: () throws -> Result) throws -> Result? {
+    do {
+      return try body()
+    } catch {
+      guard isDamage(error) else { throw error }
+      return nil
+    }
+  }
+
+  private static func isDamage(_ error: any Error) -> Bool {
+    guard let error = error as? ContainerError else { return error is AppsError }
+    let damages: Set<ContainerError.Code> = [.missing, .symbolicLink, .notADirectory, .notAFile, .tooLarge, .nameNotAllowed]
+    return damages.contains(error.code)
   }
 
   private func undoRemoval(_ application: FileName, _ marker: FileName) throws {

@@ -27,7 +27,7 @@ extension InstalledApps {
   func finishRemoval(_ application: String, holding lock: RunningLock? = nil, in vault: inout Vault) throws {
     try removeBoundItems(of: application, in: &vault)
     let marker = try Leftover.removing.name(of: FileName(application))
-    let bundle = try? bundle(marker, of: application)
+    let bundle = try Self.unlessDamaged { try self.bundle(marker, of: application) }.flatMap(\.self)
     try data.removeContainer(FileName(application), holding: lock)
     for group in bundle?.signed.manifest.applicationGroups ?? [] {
       if try !hasMember(group, besides: application, in: vault) { try data.removeGroup(FileName(group.name)) }

@@ -31,6 +31,9 @@ enum AppPlace {
     return container
   }
 
+  /// Nil where nothing was ever installed.
+  static func existingData() throws -> DataDirectory? { try DataDirectory(existingAt: path()) }
+
   static func containers() throws -> [AppContainer] {
     guard let data = try DataDirectory(existingAt: path()) else { return [] }
     return try containerNames(in: data).compactMap { try data.container(FileName($0)) }

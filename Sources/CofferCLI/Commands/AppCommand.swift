@@ -7,6 +7,7 @@ struct AppCommand: ParsableCommand {
     subcommands: [
       AppKeygen.self, AppSign.self, AppLint.self, AppInstall.self, AppList.self, AppShow.self, AppRemove.self, AppForget.self,
       AppGrant.self, AppRevoke.self, AppBackup.self, AppRestore.self, AppPurge.self, AppDeliver.self, AppRun.self, AppDev.self,
+      AppLog.self,
     ]
   )
 

@@ -37,18 +37,23 @@ struct AppGrant: ParsableCommand {
     if list { rights.insert(.list) }
     guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
     let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.grant)
+    audit.group = group.name
     var opened = try vault.open()
-    guard try opened.isOpenedByOwner() else {
-      throw Failure(
-        .denied, "grant: a key file lies there for programs, and only the owner lets them in",
-        hint: "open the vault with its passphrase, or with the recovery key")
+    try audit.deciding {
+      guard try opened.isOpenedByOwner() else {
+        throw Failure(
+          .denied, "grant: a key file lies there for programs, and only the owner lets them in",
+          hint: "open the vault with its passphrase, or with the recovery key")
+      }
     }
-    let (name, team) = try application(in: opened)
-    try opened.checkExists(group, hint: "name one of these")
+    let (name, team) = try audit.deciding { try application(in: opened) }
+    audit.application = name
+    try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
     let owner = AppTeams.owner(of: group).map { "team \($0)" } ?? "no team"
     Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
     let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(name) { try opened.transaction { try $0.put(grant) } }
+    try about(name) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
     opened.finish()
     if json { try Descriptor.output.write(grant.json.description + "\n") }
   }
@@ -74,14 +79,20 @@ struct AppRevoke: ParsableCommand {
 
   func run() throws {
     let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.revoke)
+    audit.group = group.name
     var opened = try vault.open()
-    let name =
+    let name = try audit.deciding {
       try app == ItemAccess.commandName
-      ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
-    guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
-      throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+        ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
     }
-    try about(name) { try opened.transaction { try $0.removeGrant(to: name, group) } }
+    audit.application = name
+    try audit.deciding {
+      guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
+        throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+      }
+    }
+    try about(name) { try audit.doing { try opened.transaction { try $0.removeGrant(to: name, group) } } }
     opened.finish()
   }
 }

@@ -22,13 +22,15 @@ struct AppInstall: ParsableCommand {
 
   func run() throws {
     let place = try manifest.place()
-    let signed = try about(place.path) { try SignedManifestFile.read(place.bytes) }
+    var audit = try AppAudit(.install)
+    let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
+    audit.application = signed.manifest.applicationIdentifier
     var opened = try vault.open()
     let apps = try AppPlace.apps()
-    let plan = try about(signed.manifest.applicationIdentifier) { try apps.plan(signed, in: opened) }
-    try confirm(plan)
-    let done = try about(plan.application) {
-      try apps.install(place.bytes, from: place.directory, in: &opened, at: .now())
+    let plan = try about(audit.application) { try audit.deciding { try apps.plan(signed, in: opened) } }
+    try audit.deciding { try confirm(plan) }
+    let done = try about(audit.application) {
+      try audit.doing { try apps.install(place.bytes, from: place.directory, in: &opened, at: .now()) }
     }
     opened.finish()
     guard json else {

@@ -33,14 +33,16 @@ struct AppRun: ParsableCommand {
   }
 
   private func start() throws {
-    let (name, sandbox, lock) = try prepared()
+    // In the directory of the user, before the environment is that of the app.
+    var audit = try AppAudit(.run)
+    let (name, sandbox, lock) = try prepared(&audit)
     for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
     // It names what the app does not see.
     unsafe unsetenv("COFFER_HOME")
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
-      try Launch.become(sandbox.program, arguments, keeping: lock.number)
+      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
     }
     let words = try sandbox.arguments(lock: lock.number)
     guard let program = Sandbox.programs.first(where: { unsafe access($0, X_OK) == 0 }) else {
@@ -53,12 +55,23 @@ struct AppRun: ParsableCommand {
         .other, "bubblewrap does not work here, and without it an app sees everything of yours",
         hint: "the system must allow user namespaces; --no-sandbox if an open start is meant")
     }
-    try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+    try audit.doing(because: "sandbox") {
+      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+    }
   }
 
   /// The lock on all apps is given back before the program starts.
-  private func prepared() throws -> (name: String, Sandbox, RunningLock) {
+  private func prepared(_ audit: inout AppAudit) throws -> (name: String, Sandbox, RunningLock) {
     let apps = try AppPlace.apps()
+    let name = try audit.deciding { try installed(apps) }
+    audit.application = name
+    return try audit.deciding {
+      let lock = try apps.runningLock(of: name)
+      return (name, try apps.sandbox(of: name, executable: executable), lock)
+    }
+  }
+
+  private func installed(_ apps: InstalledApps) throws -> String {
     let names = try apps.applications(named: app)
     guard let name = names.first else {
       throw Failure(.notFound, "\(app): no such app is installed", hint: "coffer app list shows the apps there are")
@@ -66,7 +79,6 @@ struct AppRun: ParsableCommand {
     guard names.count == 1 else {
       throw Failure(.severalMatch, "\(app): several teams have it", hint: "name one: TEAM.\(app)", details: names)
     }
-    let lock = try apps.runningLock(of: name)
-    return (name, try apps.sandbox(of: name, executable: executable), lock)
+    return name
   }
 }

@@ -45,6 +45,11 @@ extension DoctorFinding {
         kind: "not-exported", subject: domain,
         detail: "the property list cannot be kept up to date: \(failure.reason(about: domain))",
         hint: failure.hint ?? "the journal has all values")
+    case .managedIgnored(let path, let error):
+      let failure = DefaultsFailure(error, about: path)
+      self.init(
+        kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason(about: path))",
+        hint: "the file and its directories must belong to root, and nobody else may write to them")
     // The first is looked for by `doctor`, the second is thrown.
     case .large, .unsaved: return nil
     }

@@ -24,7 +24,8 @@ enum DefaultsProgram {
     do {
       let invocation = try DefaultsInvocation.parse(arguments)
       let session = DefaultsSession(
-        store: DefaultsStore(host: invocation.host), isJSON: invocation.isJSON, isNoSecret: invocation.isNoSecret)
+        store: DefaultsStore(host: invocation.host, container: invocation.container), isJSON: invocation.isJSON,
+        isNoSecret: invocation.isNoSecret)
       try session.run(invocation.request)
       return DefaultsFailure.Status.ok.rawValue
     } catch let failure as VaultSideFailure {

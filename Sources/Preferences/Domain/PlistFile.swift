@@ -4,11 +4,18 @@ import PropertyLists
 /// The property list of a domain: what people and other programs read, and may change.
 struct PlistFile {
   let path: String
+  /// Nil where anybody may have written it.
+  var trust: ManagedTrust?
 
-  /// - Throws: `damaged` where it is no property list with a dictionary at the top; `symbolicLink`, `notAFile`, `accessDenied`, `io`.
+  /// - Throws: `damaged` where it is no property list with a dictionary at the top; `symbolicLink`, `notAFile`, `accessDenied`, `io`;
+  ///   `foreignOwner` and `permissionsTooOpen` where it has to be the administrator's.
   func read() throws(PreferenceError) -> (values: PropertyListDictionary, identity: FileIdentity)? {
     guard let file = try OpenFile.open(path, O_RDONLY) else { return nil }
     let status = try file.status()
+    if let trust {
+      try trust.checkDirectories(of: path)
+      try trust.check(status, path)
+    }
     guard status.st_size <= PropertyList.maximumByteCount else { throw PreferenceError(.damaged, "\(path): too large") }
     let bytes = try file.read(at: 0, count: Int(status.st_size))
     do {

@@ -7,6 +7,7 @@ internal import Synchronization
 /// Thread-safe.
 public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   public let path: String
+  private let trust: ManagedTrust?
   private let observers = PreferenceObservers()
   private let state: Mutex<State>
   private let counter = Atomic<UInt64>(.random(in: 0 ... .max))
@@ -17,10 +18,21 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     var problem: PreferenceError?
   }
 
-  public init(path: String) {
+  public convenience init(path: String) { self.init(path: path, nil) }
+
+  /// - Parameter trust: Who must have written it; what others could have written holds nothing.
+  init(path: String, _ trust: ManagedTrust?) {
     self.path = path
-    state = Mutex(Self.load(path))
+    self.trust = trust
+    let state = Self.load(path, trust)
+    self.state = Mutex(state)
     ChangeWatch.add(self)
+    report(state.problem)
+  }
+
+  private func report(_ problem: PreferenceError?) {
+    guard trust != nil, let problem else { return }
+    PreferenceEvent.report([.managedIgnored(path: path, problem)])
   }
 
   public var stamp: UInt64 { counter.load(ordering: .acquiring) }
@@ -33,9 +45,9 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     observers.add(handler)
   }
 
-  private static func load(_ path: String) -> State {
+  private static func load(_ path: String, _ trust: ManagedTrust?) -> State {
     do throws(PreferenceError) {
-      guard let list = try PlistFile(path: path).read() else { return State() }
+      guard let list = try PlistFile(path: path, trust: trust).read() else { return State() }
       return State(values: list.values, identity: list.identity)
     } catch {
       return State(identity: (try? FileIdentity.at(path)) ?? nil, problem: error)
@@ -44,9 +56,11 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
 
   /// Reads the file again where it is another one.
   private func reload() -> Bool {
+    var news: PreferenceError?
     let keys = state.withLock { state -> [PreferenceChange.Key] in
       guard (try? FileIdentity.at(path)) != state.identity || state.problem != nil else { return [] }
-      let new = Self.load(path)
+      let new = Self.load(path, trust)
+      if new.problem != state.problem { news = new.problem }
       // One that is being written, or cannot be read any more: what was known goes on to hold.
       if new.problem != nil, state.problem == nil, state.identity != nil {
         state.problem = new.problem
@@ -58,6 +72,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
       counter.add(1, ordering: .releasing)
       return changes.take()
     }
+    report(news)
     guard !keys.isEmpty else { return false }
     observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
     return true

@@ -12,6 +12,8 @@ public enum PreferenceEvent: Sendable {
   case unsaved(domain: String, PreferenceError)
   /// The property list beside the journal could not be brought up to date, or read.
   case notExported(domain: String, PreferenceError)
+  /// Settings that an administrator forces were not used: others could have written them, or they are damaged.
+  case managedIgnored(path: String, PreferenceError)
 
   public enum QuarantinedFile: Sendable {
     case journal

@@ -95,7 +95,11 @@ struct EntryBuilder {
   }
 
   func managed(_ name: DomainName) -> [SearchEntry] {
-    [places.managedUser, places.managed].map { propertyList(.managed, name.name, at: path($0, name)) }
+    let trust = ManagedTrust(owner: places.administrator, top: places.managed)
+    return [places.managedUser, places.managed].map { directory in
+      let path = path(directory, name)
+      return SearchEntry(.managed, name: name.name, path: path, domain: source.managedPropertyList(at: path, trust))
+    }
   }
 
   func anyUser(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {

@@ -6,6 +6,8 @@ public protocol DomainSource: Sendable {
   func domain(_ name: DomainName, in directory: PreferenceDirectory, _ options: FileDomain.Options) -> any WritableDomain
   /// A property list that is only read. It need not be there.
   func propertyList(at path: String) -> any PreferenceDomain
+  /// One that counts only while nobody but the administrator can write it.
+  func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain
   func exists(_ path: String) -> Bool
 }
 
@@ -23,6 +25,10 @@ public struct FileDomainSource: DomainSource {
 
   public func propertyList(at path: String) -> any PreferenceDomain { PlistFileDomain(path: path) }
 
+  public func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain {
+    PlistFileDomain(path: path, trust)
+  }
+
   public func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
@@ -39,5 +45,6 @@ package struct UnavailableDomainSource: DomainSource {
   }
 
   package func propertyList(at path: String) -> any PreferenceDomain { VolatileDomain() }
+  package func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain { VolatileDomain() }
   package func exists(_ path: String) -> Bool { false }
 }

@@ -9,6 +9,8 @@ public struct SearchPlaces: Sendable, Equatable {
   public let user: String
   /// What the administrator forces on users: files here, and above them those in `users/UID`.
   public let managed: String
+  /// Who must own them.
+  let administrator: UInt32
   /// Settings for all users, below everybody's own.
   public let anyUser: String
   /// Directories with `LANGUAGE.plist`; the first that has the file counts.
@@ -21,17 +23,19 @@ public struct SearchPlaces: Sendable, Equatable {
   public init(
     user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
     languages: [String]? = nil,
-    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil
+    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, administrator: UInt32 = 0
   ) {
     self.init(
-      user: user, managed: managed, anyUser: anyUser, languages: languages, host: host, userIdentifier: userIdentifier, app: nil)
+      user: user, managed: managed, anyUser: anyUser, languages: languages, host: host, userIdentifier: userIdentifier,
+      administrator: administrator, app: nil)
   }
 
   private init(
     user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
     languages: [String]? = nil,
-    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, app: RunningApp?
+    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, administrator: UInt32 = 0, app: RunningApp?
   ) {
+    self.administrator = administrator
     self.app = app
     self.user = user
     self.managed = managed

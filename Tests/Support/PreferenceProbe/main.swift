@@ -22,6 +22,23 @@ guard let store = store(next()) else {
 switch command {
 case "container":
   say(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: next())?.path ?? "nil")
+case "write-file":
+  let (group, name, text, atomically) = (next(), next(), next(), next())
+  guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else { exit(1) }
+  let url = container.appendingPathComponent(name)
+  try text.write(to: url, atomically: atomically == "true", encoding: .utf8)
+  say(url.path)
+case "read-file":
+  let (group, name) = (next(), next())
+  guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else { exit(1) }
+  let text = try? String(contentsOf: container.appendingPathComponent(name), encoding: .utf8)
+  say("\(text.map { Int($0) ?? 0 } ?? 0)")
+case "launch":
+  if let text = store.string(forKey: "text") { say("\(text) \(store.double(forKey: "number"))") }
+  store.set("hoge", forKey: "text")
+  store.set(1.0, forKey: "number")
+case "fill":
+  for key in ["a", "b"] { store.set(Data(count: 300_000), forKey: key) }
 case "directories":
   let urls: [URL] = [
     URL.homeDirectory, URL.documentsDirectory, URL.libraryDirectory, URL.cachesDirectory, URL.applicationSupportDirectory,

@@ -5,6 +5,8 @@ internal import PropertyLists
 /// The domains that a command line can name.
 struct DefaultsStore {
   let host: DefaultsInvocation.Host
+  /// An app or a group; nil for the user's own domains.
+  var container: String?
 
   /// Nothing is made or changed by asking for a domain.
   func domain(_ domain: DefaultsInvocation.Domain) throws -> any EditableDomain {
@@ -17,7 +19,7 @@ struct DefaultsStore {
   }
 
   private func stored(_ name: String, _ domain: DomainName) throws -> any EditableDomain {
-    let (directory, suffix) = try place()
+    let (directory, suffix) = try place(of: domain)
     return StoredDomain(named: name, suffix.map { domain.onHost($0) } ?? domain, in: directory)
   }
 
@@ -37,9 +39,10 @@ struct DefaultsStore {
   }
 
   /// Where the domains of the host lie, and what their names end in.
-  private func place() throws -> (directory: PreferenceDirectory, suffix: String?) {
+  private func place(of domain: DomainName? = nil) throws -> (directory: PreferenceDirectory, suffix: String?) {
     let places = try places()
-    let directory = PreferenceDirectory(places.user)
+    let path = try ContainerPlace.preferences(of: domain, in: container, places) ?? places.user
+    let directory = PreferenceDirectory(path)
     let identifier: String
     switch host {
     case .any: return (directory, nil)
@@ -50,7 +53,7 @@ struct DefaultsStore {
     guard (try? DomainName("h.\(identifier)")) != nil else {
       throw DefaultsFailure.usage("-host \(identifier): cannot be a part of a file's name", hint: "defaults printHostIdentifier")
     }
-    return (PreferenceDirectory(places.byHost), identifier)
+    return (PreferenceDirectory("\(path)/ByHost"), identifier)
   }
 
   func places() throws -> SearchPlaces { try SearchPlaces { Environment[$0] } }
@@ -60,14 +63,19 @@ struct DefaultsStore {
 
   /// All domains that have files.
   func names() throws -> [DefaultsInvocation.Domain] {
-    let (directory, suffix) = try place()
-    return try DomainListing.names(in: directory, suffix: suffix).map { $0 == GlobalName.inMessages ? .global : .named($0) }
+    try names(in: place())
+  }
+
+  private func names(in place: (directory: PreferenceDirectory, suffix: String?)) throws -> [DefaultsInvocation.Domain] {
+    try DomainListing.names(in: place.directory, suffix: place.suffix)
+      .map { $0 == GlobalName.inMessages ? .global : .named($0) }
   }
 
   /// Whether a domain has files by now, or is not among those that are listed.
   func isWatchable(_ domain: DefaultsInvocation.Domain) throws -> Bool {
     switch domain {
-    case .global, .named: try names().contains(domain)
+    case .global: try names().contains(domain)
+    case .named(let name): try names(in: place(of: try? DomainName(name))).contains(domain)
     case .application(let name): try names().contains(.named(ApplicationName.domain(of: name)))
     case .path: true
     }

@@ -13,5 +13,9 @@ struct ExistingDomains: DomainSource {
   }
 
   func propertyList(at path: String) -> any PreferenceDomain { files.propertyList(at: path) }
+  func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain {
+    files.managedPropertyList(at: path, trust)
+  }
+
   func exists(_ path: String) -> Bool { files.exists(path) }
 }

@@ -52,14 +52,19 @@ package struct DefaultsInvocation: Equatable, Sendable {
   }
 
   package var host: Host
+  /// The app or group whose domains are meant, in its container; nil for those of the user.
+  package var container: String?
   package var request: Request
   /// `--json`.
   package var isJSON: Bool
   /// `--not-a-secret`.
   package var isNoSecret: Bool
 
-  package init(host: Host = .any, _ request: Request, isJSON: Bool = false, isNoSecret: Bool = false) {
+  package init(
+    host: Host = .any, container: String? = nil, _ request: Request, isJSON: Bool = false, isNoSecret: Bool = false
+  ) {
     self.host = host
+    self.container = container
     self.request = request
     self.isJSON = isJSON
     self.isNoSecret = isNoSecret

@@ -37,6 +37,10 @@ package enum DefaultsUsage {
     <domain> is ( <domain_name> | -app <application_name> | -globalDomain )
              or a path to a file omitting the '.plist' extension
 
+    Right behind the verb:
+      -container <app or group>            means the domains in the container of an app or of an application group
+                                           (not explain, doctor)
+
     <value> is one of:
       <value_rep>
       -string <string_value>

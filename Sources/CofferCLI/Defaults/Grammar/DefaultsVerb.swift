@@ -52,6 +52,14 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether it works on domains of one place.
+  var takesContainer: Bool {
+    switch self {
+    case .explain, .doctor, .help, .printHostIdentifier: false
+    default: true
+    }
+  }
+
   var takesNotASecret: Bool {
     switch self {
     case .write, .rename, .import: true

@@ -21,9 +21,14 @@ extension DefaultsInvocation {
     guard let verb = DefaultsVerb(argument: word) else { throw .usage("\(word): no such verb") }
     if queue.next == "--help" || queue.next == "-h" { return DefaultsInvocation(host: host, .help) }
     if verb == .doctor, let move = try moveSecrets(queue) { return DefaultsInvocation(host: host, move) }
+    var container: String?
+    if queue.take("-container") {
+      guard verb.takesContainer else { throw .usage("\(verb.rawValue): unexpected argument -container") }
+      container = try queue.take(orSay: "-container: the name of an app or a group is missing")
+    }
     let options = try Options(&queue, verb)
     return DefaultsInvocation(
-      host: host, try options.isInput ? writeInput(&queue) : request(verb, &queue), isJSON: options.isJSON,
+      host: host, container: container, try options.isInput ? writeInput(&queue) : request(verb, &queue), isJSON: options.isJSON,
       isNoSecret: options.isNoSecret)
   }
 

@@ -1,0 +1,38 @@
+internal import CLinux
+internal import Glibc
+
+/// Which file it is, whatever it is called: its number in the file system, and when it was made. The number alone is given to another
+/// file when this one is gone; the two together are not.
+package struct LastingIdentity: Equatable, Sendable {
+  package let inode: UInt64
+  package let bornSeconds: Int64
+  package let bornNanoseconds: UInt32
+
+  package init(inode: UInt64, bornSeconds: Int64, bornNanoseconds: UInt32) {
+    self.inode = inode
+    self.bornSeconds = bornSeconds
+    self.bornNanoseconds = bornNanoseconds
+  }
+
+  package enum Found: Equatable, Sendable {
+    case nothing
+    /// Nil where the file system does not say when a file was made: then only its path is known.
+    case file(LastingIdentity?)
+  }
+
+  /// What lies at a path; a link itself.
+  /// - Throws: what the system says.
+  package static func at(_ path: String) throws(ContainerError) -> Found {
+    var status = coffer_statx()
+    guard unsafe coffer_statx(path, &status) == 0 else {
+      let number = errno
+      if number == ENOENT || number == ENOTDIR { return .nothing }
+      throw ContainerError(errno: number, path)
+    }
+    // STATX_BTIME and STATX_INO
+    guard status.mask & 0x900 == 0x900 else { return .file(nil) }
+    let identity = LastingIdentity(
+      inode: status.inode, bornSeconds: status.born.seconds, bornNanoseconds: status.born.nanoseconds)
+    return .file(identity)
+  }
+}

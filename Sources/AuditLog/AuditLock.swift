@@ -1,0 +1,78 @@
+internal import AppContainers
+internal import CLinux
+internal import Glibc
+internal import SystemCalls
+
+/// One process at a time writes, or looks where the log ends: a lock on the file `head`, which the kernel takes back when the process
+/// dies.
+enum AuditLock {
+  /// In microseconds. Whoever has the lock writes an entry and gives it back; one that was stopped meanwhile holds nobody up for longer.
+  private static let patience: UInt32 = 5_000_000
+  private static let longestPause: UInt32 = 5_000
+
+  static func take(_ file: OpenFile, isShared: Bool = false) throws(ContainerError) {
+    var waited: UInt32 = 0
+    var pause: UInt32 = 50
+    while true {
+      let taken = retrying { flock(file.number, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
+      if taken.result == 0 { return }
+      guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, file.path) }
+      guard waited < patience else { throw ContainerError(.busy, "\(file.path): another process keeps it locked") }
+      usleep(pause)
+      waited += pause
+      pause = min(2 * pause, longestPause)
+    }
+  }
+
+  static func release(_ file: OpenFile) { flock(file.number, LOCK_UN) }
+}
+
+extension OpenFile {
+  /// Up to `count` bytes from an offset on; fewer only at the end.
+  func read(_ count: Int, at offset: Int) throws(ContainerError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let part = unsafe bytes.withUnsafeMutableBytes { buffer in
+        retrying { unsafe pread(number, buffer.baseAddress! + filled, count - filled, offset + filled) }
+      }
+      guard part.result >= 0 else { throw ContainerError(errno: part.errno, path) }
+      if part.result == 0 { break }
+      filled += part.result
+    }
+    return Array(bytes[..<filled])
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ContainerError) {
+    let written = unsafe bytes.withUnsafeBytes { buffer in
+      retrying { unsafe pwrite(number, buffer.baseAddress, buffer.count, offset) }
+    }
+    guard written.result >= 0 else { throw ContainerError(errno: written.errno, path) }
+    guard written.result == bytes.count else { throw ContainerError(.full, path) }
+  }
+
+  /// At the end, in one call, or not at all.
+  /// - Throws: `full`, where there was room for a part; what the system says.
+  func append(_ bytes: [UInt8], after byteCount: Int) throws(ContainerError) {
+    let written = unsafe bytes.withUnsafeBytes { buffer in
+      retrying { unsafe Glibc.write(number, buffer.baseAddress, buffer.count) }
+    }
+    guard written.result != bytes.count else { return }
+    // Should this fail too, the next writer notes what was left there.
+    if written.result > 0 { ftruncate(number, byteCount) }
+    throw written.result >= 0 ? ContainerError(.full, path) : ContainerError(errno: written.errno, path)
+  }
+
+  /// What was written is on the disk.
+  func synchronizeData() throws(ContainerError) {
+    let synced = retrying { fdatasync(number) }
+    guard synced.result == 0 else { throw ContainerError(errno: synced.errno, path) }
+  }
+
+  /// Nil where the file has no name any more: somebody has removed it.
+  func namedByteCount() throws(ContainerError) -> Int? {
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0 else { throw ContainerError(errno: errno, path) }
+    return status.st_nlink == 0 ? nil : Int(status.st_size)
+  }
+}

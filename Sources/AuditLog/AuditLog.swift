@@ -1,0 +1,137 @@
+package import AppContainers
+internal import Synchronization
+
+/// The log of decisions, to which several processes and threads may write.
+///
+/// An entry costs a lock, one write of itself and one of the head, and no sync, unless its operation asks for one. What could not be
+/// logged is an error, and is not to be done then.
+package final class AuditLog: Sendable {
+  private let files: AuditDirectory
+  private let state: Mutex<AuditWriter>
+
+  /// Made where there is none.
+  /// - Parameter state: The directory for what belongs to this machine.
+  /// - Throws: `ContainerError`.
+  package init(in state: String, limits: AuditLimits = AuditLimits()) throws(ContainerError) {
+    files = try AuditDirectory(in: state)
+    self.state = Mutex(AuditWriter(head: try files.head(), limits: limits))
+  }
+
+  /// - Returns: the end of the chain, with the entry.
+  /// - Throws: `ContainerError`: `tooLarge` where a text has more than `AuditEntry.maximumFieldByteCount` bytes, `busy`, `full`,
+  ///   `readOnly`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`, where there is no cryptography.
+  @discardableResult
+  package func append(_ entry: AuditEntry, isSynced: Bool) throws -> AuditChain {
+    try entry.checkLengths()
+    return try state.withLock { try $0.append(entry, isSynced: isSynced, in: files) }
+  }
+}
+
+extension AuditEntry {
+  fileprivate func checkLengths() throws(ContainerError) {
+    for text in [operation, caller.executable, caller.application, application, group, reason] {
+      guard text.utf8.count <= Self.maximumFieldByteCount else {
+        throw ContainerError(.tooLarge, "a field of the audit log: more than \(Self.maximumFieldByteCount) bytes")
+      }
+    }
+  }
+}
+
+/// What a process keeps open, and how it writes. The end of the log is always read from `head`: others write too.
+struct AuditWriter: ~Copyable {
+  private var head: OpenFile
+  private var segment: (number: UInt64, file: OpenFile)?
+  private let limits: AuditLimits
+
+  init(head: OpenFile, limits: AuditLimits) {
+    self.head = head
+    self.limits = limits
+  }
+
+  mutating func append(_ entry: AuditEntry, isSynced: Bool, in files: AuditDirectory) throws -> AuditChain {
+    try lock(files)
+    defer { AuditLock.release(head) }
+    var end = try end(files)
+    let batch = try AuditBatch(end, at: entry.milliseconds, entry)
+    guard end.byteCount > 0, end.byteCount + UInt64(batch.bytes.count) > UInt64(limits.segmentByteCount) else {
+      try write(&end, batch, isSynced: isSynced, files)
+      return end.chain
+    }
+    // What was found at the end of a file belongs there.
+    if !end.prefix.isEmpty || !end.notes.isEmpty {
+      try write(&end, AuditBatch(end, at: entry.milliseconds), isSynced: true, files)
+    }
+    end = try begin(after: end, in: files)
+    let dropped = try dropped(in: files)
+    if let dropped { end.notes.append(.dropped(dropped.chain)) }
+    try write(&end, AuditBatch(end, at: entry.milliseconds, entry), isSynced: true, files)
+    for segment in dropped?.segments ?? [] { try files.remove(segment) }
+    return end.chain
+  }
+
+  private mutating func lock(_ files: AuditDirectory) throws(ContainerError) {
+    while true {
+      try AuditLock.take(head)
+      if try head.namedByteCount() != nil { return }
+      AuditLock.release(head)
+      head = try files.head()
+      segment = nil
+    }
+  }
+
+  private mutating func write(_ end: inout AuditEnd, _ batch: AuditBatch, isSynced: Bool, _ files: AuditDirectory) throws {
+    let file = try open(end.segment, files)
+    try file.append(batch.bytes, after: Int(end.byteCount))
+    end.byteCount += UInt64(batch.bytes.count)
+    end.chain = batch.chain
+    end.prefix = []
+    end.notes = []
+    if isSynced {
+      try file.synchronizeData()
+      end.synced = end.chain.number
+    }
+    try save(end)
+  }
+
+  private func save(_ end: AuditEnd) throws(ContainerError) {
+    let kept = AuditHead(chain: end.chain, segment: end.segment, byteCount: end.byteCount, synced: end.synced)
+    try head.write(kept.bytes, at: 0)
+  }
+
+  private mutating func open(_ number: UInt64, _ files: AuditDirectory) throws(ContainerError) -> OpenFile {
+    if let segment, segment.number == number, try segment.file.namedByteCount() != nil { return segment.file }
+    let isNew = try files.segments().contains(number) == false
+    let file = try files.segment(number)
+    if isNew { try files.directory.synchronize() }
+    segment = (number, file)
+    return file
+  }
+
+  /// A new file. `head` names it before anything is in it, so that after a kill nobody goes on in the one before.
+  private mutating func begin(after end: AuditEnd, in files: AuditDirectory) throws -> AuditEnd {
+    var next = AuditEnd(chain: end.chain, segment: end.chain.number + 1, byteCount: 0, synced: end.synced)
+    let file = try open(next.segment, files)
+    next.byteCount = UInt64(try file.namedByteCount() ?? 0)
+    try save(next)
+    return next
+  }
+
+  /// The files that are too many now, and the chain up to their end.
+  private func dropped(in files: AuditDirectory) throws -> (segments: [UInt64], chain: AuditChain)? {
+    let segments = try files.segments()
+    let count = segments.count - limits.segmentCount
+    guard count > 0, let last = try AuditTail(files.contents(segments[count - 1])).last else { return nil }
+    return (Array(segments[..<count]), AuditChain(number: last.number, digest: last.digest))
+  }
+
+  // MARK: Where it ends
+
+  private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
+    let bytes = try head.read(AuditHead.byteCount, at: 0)
+    let kept = AuditHead(bytes)
+    if let kept, try open(kept.segment, files).namedByteCount() == Int(kept.byteCount) {
+      return AuditEnd(chain: kept.chain, segment: kept.segment, byteCount: kept.byteCount, synced: kept.synced)
+    }
+    return try AuditEnd(recovering: kept, isNew: bytes.isEmpty, in: files)
+  }
+}

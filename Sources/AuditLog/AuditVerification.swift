@@ -1,0 +1,116 @@
+internal import VaultCore
+
+/// Whether the log is one chain, from its first entry to the last one that was written, and where it is not.
+///
+/// After a break it goes on from what the entry behind it says, so that each place is told once. What is proven and what is not: see
+/// docs/decisions/0019-audit-log.md.
+package struct AuditVerification {
+  package enum Problem: Equatable, Sendable {
+    /// The entry is not what was written, or what stood before it is not.
+    case changed(UInt64)
+    case missing(ClosedRange<UInt64>)
+    /// The entry stands where a later one belongs.
+    case outOfOrder(UInt64)
+    /// Bytes behind this entry that are no entry, and that nobody has noted.
+    case unreadable(after: UInt64)
+    /// The oldest entry that is left; those before it were not removed by the log itself.
+    case beginsLate(UInt64)
+    /// A writer found that entries were gone which had been written.
+    case wereMissing(notedIn: UInt64)
+    /// A writer found no end of the log kept, or another one.
+    case headWasWrong(notedIn: UInt64)
+    case headIsWrong
+    /// A chain that was kept elsewhere does not lead here.
+    case notContinued(UInt64)
+  }
+
+  package private(set) var count: UInt64 = 0
+  package private(set) var problems: [Problem] = []
+  /// The last entry.
+  package private(set) var end: AuditChain?
+  /// Entries that were cut off by a kill or a full disk; that is no problem of the chain.
+  package private(set) var unfinishedCount = 0
+  /// Whether only entries that were not yet on the disk are missing at the end: a power failure does this too.
+  package private(set) var mayBePowerFailure = false
+
+  /// - Parameter kept: The end of the chain at an earlier time, which was kept elsewhere.
+  package init(_ reading: AuditReading, continuing kept: AuditChain? = nil) throws {
+    var first: LoggedEntry?
+    var dropped: [AuditChain] = []
+    var unfinished: [UInt8]?
+    var isKeptFound = kept == nil
+    var isHeadFound = reading.head == nil || reading.head?.chain == .start
+    try reading.forEachLine { line in
+      guard case .entry(let logged, let content) = line else {
+        if case .other(let bytes) = line { unfinished = unfinished.map { $0 + [AuditLine.end] + bytes } ?? bytes }
+        return
+      }
+      let note = AuditNote(logged.entry)
+      try take(logged, content, after: &first, &unfinished, note)
+      if case .dropped(let chain)? = note { dropped.append(chain) }
+      let here = AuditChain(number: logged.number, digest: logged.digest)
+      if here == kept { isKeptFound = true }
+      if here == reading.head?.chain { isHeadFound = true }
+      end = here
+      count += 1
+    }
+    let last = end?.number ?? 0
+    // The next writer notes it.
+    if unfinished != nil { unfinishedCount += 1 }
+    if let first, first.number > 1, try !Self.continues(first, dropped, reading) { problems.append(.beginsLate(first.number)) }
+    if reading.hasLostHead { problems.append(.headIsWrong) }
+    if let head = reading.head, !isHeadFound {
+      if last < head.chain.number {
+        problems.append(.missing(last + 1...head.chain.number))
+        mayBePowerFailure = last >= head.synced
+      } else {
+        problems.append(.headIsWrong)
+      }
+    }
+    if let kept, !isKeptFound { problems.append(.notContinued(kept.number)) }
+  }
+
+  private mutating func take(
+    _ logged: LoggedEntry, _ content: [UInt8], after first: inout LoggedEntry?, _ unfinished: inout [UInt8]?, _ note: AuditNote?
+  ) throws {
+    if let bytes = unfinished {
+      if case .unfinished(let digest, _)? = note, try AuditChain.digest(ofUnfinished: bytes) == digest {
+        unfinishedCount += 1
+      } else {
+        problems.append(.unreadable(after: end?.number ?? 0))
+      }
+      unfinished = nil
+    }
+    switch note {
+    case .missing?: problems.append(.wereMissing(notedIn: logged.number))
+    case .headMissing?, .headDiffers?: problems.append(.headWasWrong(notedIn: logged.number))
+    default: break
+    }
+    guard first != nil, let end else {
+      first = logged
+      if logged.number == 1, try AuditChain.digest(after: AuditChain.start.digest, content) != logged.digest {
+        problems.append(.changed(1))
+      }
+      return
+    }
+    if logged.number <= end.number {
+      problems.append(.outOfOrder(logged.number))
+    } else if logged.number > end.number + 1 {
+      problems.append(.missing(end.number + 1...logged.number - 1))
+    } else if try AuditChain.digest(after: end.digest, content) != logged.digest {
+      problems.append(.changed(logged.number))
+    }
+  }
+
+  /// Whether the log itself has removed all that stood before its first entry.
+  private static func continues(_ first: LoggedEntry, _ dropped: [AuditChain], _ reading: AuditReading) throws -> Bool {
+    var isWhole = false
+    try reading.forEachLine { line in
+      guard case .entry(first, let content) = line else { return }
+      for chain in dropped where chain.number + 1 == first.number {
+        if try AuditChain.digest(after: chain.digest, content) == first.digest { isWhole = true }
+      }
+    }
+    return isWhole
+  }
+}

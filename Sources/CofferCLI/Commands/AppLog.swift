@@ -1,0 +1,96 @@
+import ArgumentParser
+import AuditLog
+import Glibc
+import PropertyLists
+import VaultCore
+
+struct AppLog: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log", abstract: "What was decided about apps: allowed, refused, or begun and failed.",
+    discussion: """
+      The oldest first. Columns: time, decision, operation, app, group, reason, executable; at no terminal without a heading, separated by \
+      tabs. coffer doctor says whether the log is whole.
+      """)
+
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
+  var app: String?
+
+  @Option(help: ArgumentHelp("Nothing older: 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h or 7d.", valueName: "time"))
+  var since: String?
+
+  @Flag(help: "As JSON, one object in each line.")
+  var json = false
+
+  func run() throws {
+    let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
+    guard let reading = try about("the audit log", { try AuditReading(of: AuditPlace.state()) }) else { return }
+    var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "REASON", "BY"])
+    try about("the audit log") {
+      try reading.forEachEntry { logged in
+        guard logged.entry.milliseconds >= start, concerns(logged.entry) else { return }
+        if json {
+          try Descriptor.output.write(logged.json.description + "\n")
+        } else {
+          table.rows.append(logged.entry.columns)
+        }
+      }
+    }
+    if !json { try Descriptor.output.write(table.text(style: .current())) }
+    if try !AuditVerification(reading).problems.isEmpty {
+      Descriptor.error.note("coffer: warning: the audit log is not whole: coffer doctor says where\n")
+    }
+  }
+
+  /// What the log says of itself concerns all.
+  private func concerns(_ entry: AuditEntry) -> Bool {
+    guard let app, entry.decision != .noted else { return true }
+    return [entry.application, entry.caller.application].contains { name in
+      name.utf8.elementsEqual(app.utf8) || name.utf8.dropFirst(TeamIdentifier.characterCount).elementsEqual(".\(app)".utf8)
+    }
+  }
+}
+
+/// A moment that a person names.
+enum AuditTime {
+  private static let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
+
+  /// - Throws: usage.
+  static func milliseconds(_ text: String) throws -> Int64 {
+    if let last = text.last, let unit = units[last], let count = Int64(text.dropLast()), count >= 0 {
+      let (product, hasOverflown) = count.multipliedReportingOverflow(by: unit * 1000)
+      if !hasOverflown { return max(0, AuditPlace.now() - product) }
+    }
+    guard let seconds = DateText.parse(text) else {
+      throw Failure.usage("--since \(text): is no time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
+    }
+    return Int64((seconds + PropertyListDate.referenceOffset) * 1000)
+  }
+}
+
+extension LoggedEntry {
+  var json: JSON {
+    .object([
+      ("number", .natural(number)), ("time", .text(entry.time)), ("decision", .text(entry.decision.rawValue)),
+      ("operation", .text(entry.operation)), ("application", .text(entry.application)), ("group", .text(entry.group)),
+      ("reason", .text(entry.reason)), ("user", .natural(UInt64(entry.caller.user))),
+      ("process", .integer(Int64(entry.caller.process))), ("executable", .text(entry.caller.executable)),
+      ("caller", .text(entry.caller.application)),
+    ])
+  }
+}
+
+extension AuditEntry {
+  fileprivate var time: String { Timestamp(secondsSince1970: milliseconds.quotientRoundedDown(by: 1000)).text }
+
+  fileprivate var columns: [String] {
+    [time, decision.rawValue, operation, application, group, reason, caller.executable]
+  }
+}
+
+extension Int64 {
+  /// Also before 1970.
+  fileprivate func quotientRoundedDown(by divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}

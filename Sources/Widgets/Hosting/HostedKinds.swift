@@ -1,0 +1,72 @@
+/// The kinds that this program shows, and the requests for them.
+struct HostedKinds {
+  private let place: RequestPlace
+  private let names: [KindName]
+  private let tell: @Sendable () -> Void
+  private var directory: RequestDirectory
+  private var watch: DirectoryWatch
+  /// With the number of requests that were taken.
+  private var files: [(file: KindFile, taken: Int)] = []
+
+  /// From now on the kinds are shown by this program, and requests are kept for it. What was asked for before is answered by asking each
+  /// provider once, which the caller does next.
+  /// - Throws: `kindInUse`, `notWatchable`, `container`.
+  init(_ names: [KindName], in place: RequestPlace, tell: @escaping @Sendable () -> Void) throws(WidgetError) {
+    self.place = place
+    self.names = names
+    self.tell = tell
+    directory = try place.made()
+    watch = try DirectoryWatch(directory.directory, tell: tell)
+    if try !claim() { try begin() }
+  }
+
+  /// How many requests have come for each kind since the last call. One, where somebody has removed the file: who found none has told
+  /// nobody.
+  mutating func take() throws(WidgetError) -> [Int] {
+    watch.willLook()
+    guard try place.existing()?.isSame(as: directory) ?? false else { return try begin() }
+    var counts: [Int] = []
+    for index in files.indices {
+      if try !files[index].file.isInPlace {
+        guard let file = try Self.claimed(names[index], in: directory) else { return try begin() }
+        files[index] = (file, 0)
+        counts.append(1)
+      } else {
+        let total = try files[index].file.requestCount
+        // Fewer: somebody has emptied it.
+        counts.append(total < files[index].taken ? 1 : total - files[index].taken)
+        files[index].taken = total
+      }
+    }
+    return counts
+  }
+
+  /// Anew, where the directory has gone.
+  @discardableResult private mutating func begin() throws(WidgetError) -> [Int] {
+    repeat {
+      // What this program itself has claimed would be in its way.
+      files = []
+      directory = try place.made()
+      watch = try DirectoryWatch(directory.directory, tell: tell)
+    } while try !claim()
+    return names.map { _ in 1 }
+  }
+
+  /// - Returns: False where somebody has removed the directory meanwhile.
+  private mutating func claim() throws(WidgetError) -> Bool {
+    for name in names {
+      guard let file = try Self.claimed(name, in: directory) else { return false }
+      files.append((file, 0))
+    }
+    return true
+  }
+
+  private static func claimed(_ name: KindName, in directory: RequestDirectory) throws(WidgetError) -> KindFile? {
+    while let file = try KindFile.made(name, in: directory.directory) {
+      try file.claim()
+      try file.empty()
+      if try file.isInPlace { return file }
+    }
+    return nil
+  }
+}

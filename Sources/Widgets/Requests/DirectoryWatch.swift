@@ -1,0 +1,47 @@
+internal import AppContainers
+internal import CLinux
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Tells when something has happened in a directory, by inotify(7).
+final class DirectoryWatch {
+  private static let changes =
+    UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+  private let source: any DispatchSourceRead
+  private let news: News
+
+  /// - Parameter tell: Called when something has happened, and then not again before `willLook()`.
+  /// - Throws: `notWatchable`.
+  init(_ directory: OpenDirectory, tell: @escaping @Sendable () -> Void) throws(WidgetError) {
+    let number = coffer_inotify()
+    // The directory that is open, whatever lies at its path by now.
+    let watch = number < 0 ? -1 : unsafe inotify_add_watch(number, "/proc/self/fd/\(directory.number)", Self.changes)
+    guard watch >= 0 else {
+      let reason = WidgetError(errno: errno, directory.path).detail
+      if number >= 0 { close(number) }
+      throw WidgetError(.notWatchable, "\(reason); sysctl fs.inotify shows how many instances and watches a user may have")
+    }
+    let news = News()
+    self.news = news
+    source = DispatchSource.makeReadSource(fileDescriptor: number, queue: DispatchQueue(label: "coffer.widgets.requests"))
+    source.setEventHandler {
+      // What has happened is in the files.
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while unsafe read(number, &buffer, buffer.count) > 0 {}
+      if !news.isTold.exchange(true, ordering: .acquiringAndReleasing) { tell() }
+    }
+    source.setCancelHandler { close(number) }
+    source.activate()
+  }
+
+  deinit { source.cancel() }
+
+  /// What happens from now on is told again.
+  func willLook() { news.isTold.store(false, ordering: .sequentiallyConsistent) }
+
+  private final class News: Sendable {
+    let isTold = Atomic(false)
+  }
+}

@@ -1,0 +1,33 @@
+internal import AppContainers
+internal import CLinux
+internal import Glibc
+
+/// Which file it is, whatever it is called.
+struct FileIdentity: Equatable, Sendable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  private init(_ status: stat) {
+    device = status.st_dev
+    inode = status.st_ino
+  }
+
+  /// Of an open file or directory.
+  init(of number: Int32, _ path: String) throws(WidgetError) { self.init(try Self.status(of: number, path)) }
+
+  /// Of what lies under a name. Nil where nothing does.
+  init?(_ name: FileName, in directory: OpenDirectory) throws(WidgetError) {
+    var status = stat()
+    guard unsafe fstatat(directory.number, "\(name)", &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      if errno == ENOENT { return nil }
+      throw WidgetError(errno: errno, directory.below(name))
+    }
+    self.init(status)
+  }
+
+  private static func status(of number: Int32, _ path: String) throws(WidgetError) -> stat {
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0 else { throw WidgetError(errno: errno, path) }
+    return status
+  }
+}

@@ -1,0 +1,138 @@
+import AuditLog
+import Foundation
+import Testing
+
+/// What somebody does to the files, and what verification and the next writer say to it.
+@Suite struct TamperTests {
+  private func filled() throws -> Bench {
+    let bench = Bench()
+    try bench.log(["one", "two", "three", "four", "five"])
+    return bench
+  }
+
+  @Test(arguments: 1...5) func anEntryThatWasEditedIsNamed(number: Int) throws {
+    let bench = try filled()
+    var lines = try bench.lines()
+    lines[number - 1] = lines[number - 1].replacing("owner", with: "OWNER")
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [.changed(UInt64(number))])
+    // It is not covered up by going on.
+    try bench.log(["six"])
+    #expect(try bench.problems() == [.changed(UInt64(number))])
+  }
+
+  @Test(arguments: 1...5) func everyByteCounts(number: Int) throws {
+    let bench = try filled()
+    let lines = try bench.lines()
+    let line = Array(lines[number - 1].utf8)
+    for index in stride(from: 0, to: line.count, by: 3) {
+      var spoiled = line
+      spoiled[index] ^= 0x01
+      try bench.write(lines: lines.enumerated().map { $0 == number - 1 ? String(decoding: spoiled, as: UTF8.self) : $1 })
+      #expect(try bench.problems() != [], "byte \(index)")
+    }
+  }
+
+  @Test(arguments: 1...4) func anEntryThatWasTakenOutIsMissed(number: Int) throws {
+    let bench = try filled()
+    var lines = try bench.lines()
+    lines.remove(at: number - 1)
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [number == 1 ? .beginsLate(2) : .missing(UInt64(number)...UInt64(number))])
+  }
+
+  @Test func entriesThatChangedPlacesAreSeen() throws {
+    let bench = try filled()
+    var lines = try bench.lines()
+    lines.swapAt(1, 2)
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [.missing(2...2), .outOfOrder(2), .missing(3...3)])
+  }
+
+  @Test(arguments: 0...4) func aLogThatWasCutOffIsSeen(count: Int) throws {
+    let bench = try filled()
+    try bench.write(lines: Array(bench.lines().prefix(count)))
+    #expect(try bench.problems() == [.missing(UInt64(count + 1)...5)])
+    #expect(try bench.verify().mayBePowerFailure)
+    // Also after somebody has written again: the numbers go on where the last one was.
+    try bench.log(["six"])
+    #expect(try bench.entries().last?.number == 7)
+    let found = try bench.problems()
+    #expect(
+      count == 0
+        ? found == [.wereMissing(notedIn: 6), .beginsLate(6)]
+        : found == [.wereMissing(notedIn: 6), .missing(UInt64(count + 1)...5)])
+  }
+
+  @Test func whatWasSyncedIsNotTakenByAPowerFailure() throws {
+    let bench = Bench()
+    let log = try AuditLog(in: bench.state)
+    for name in ["one", "two"] { try log.append(Bench.entry(name), isSynced: true) }
+    try log.append(Bench.entry("three"), isSynced: false)
+    let lines = try bench.lines()
+    try bench.write(lines: Array(lines.prefix(2)))
+    #expect(try bench.verify().mayBePowerFailure)
+    try bench.write(lines: Array(lines.prefix(1)))
+    #expect(try !bench.verify().mayBePowerFailure && bench.problems() == [.missing(2...3)])
+  }
+
+  @Test func aLogWithoutItsHeadIsSeen() throws {
+    let bench = try filled()
+    try FileManager.default.removeItem(atPath: bench.path("head"))
+    try bench.write(lines: Array(bench.lines().prefix(3)))
+    #expect(try bench.problems() == [.headIsWrong])
+    try bench.log(["next"])
+    #expect(try bench.problems() == [.headWasWrong(notedIn: 4)])
+    try bench.write(Array("nonsense\n".utf8), "head")
+    #expect(try bench.problems().contains(.headIsWrong))
+    try bench.log(["next"])
+    #expect(try bench.problems() == [.headWasWrong(notedIn: 4), .headWasWrong(notedIn: 6)])
+  }
+
+  @Test func filesThatAreGoneAreSeen() throws {
+    let bench = try filled()
+    try FileManager.default.removeItem(atPath: bench.path(try #require(bench.segments().first)))
+    #expect(try bench.problems() == [.missing(1...5)])
+    try bench.log(["six"])
+    #expect(try bench.problems() == [.wereMissing(notedIn: 6), .beginsLate(6)])
+  }
+
+  /// A process that keeps the log open notices that its files are gone.
+  @Test func aLogThatIsOpenGoesOnInFilesWithNames() throws {
+    let bench = Bench()
+    let log = try AuditLog(in: bench.state)
+    try log.append(Bench.entry("one"), isSynced: false)
+    for name in try bench.segments() + ["head"] { try FileManager.default.removeItem(atPath: bench.path(name)) }
+    try log.append(Bench.entry("two"), isSynced: false)
+    #expect(try bench.names() == ["two"])
+  }
+
+  @Test func textThatIsNoEntryIsSeen() throws {
+    let bench = try filled()
+    var lines = try bench.lines()
+    lines.insert("something else", at: 2)
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [.unreadable(after: 2)])
+  }
+
+  /// A chain that begins anew with the right numbers is no chain.
+  @Test func anEntryOfAnotherLogIsSeen() throws {
+    let bench = try filled()
+    let other = Bench()
+    try other.log(["a", "b", "c", "d", "e"])
+    var lines = try bench.lines()
+    lines[2] = try other.lines()[2]
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [.changed(3), .changed(4)])
+  }
+
+  /// Honest: whoever may write the files and knows how makes a chain that is whole. Only what was kept elsewhere tells.
+  @Test func whoeverWritesItAnewIsNotSeen() throws {
+    let bench = try filled()
+    let kept = try #require(try bench.verify().end)
+    try FileManager.default.removeItem(atPath: bench.state)
+    try bench.log(["one", "two", "three", "four", "other"])
+    #expect(try bench.problems() == [])
+    #expect(try bench.verify(continuing: kept).problems == [.notContinued(5)])
+  }
+}
