@@ -35,7 +35,8 @@ let package = Package(
     .target(name: "Wire", dependencies: ["VaultCore"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
+    .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences

@@ -6,7 +6,8 @@ package enum Answer: ~Copyable, Sendable {
   case done
   case reference(Reference)
   case secret(Secret)
-  case entitlements(Entitlements)
+  /// - application: `TEAM.identifier`, for an app.
+  case entitlements(Entitlements, application: String?)
   /// All of them, in one part after the other.
   case entries([Entry])
   case status(AgentStatus)
@@ -60,8 +61,9 @@ extension Answer {
     case .done: break
     case .reference(let reference): fields.set(reference)
     case .secret(let secret): return try send(Message(secret: secret).frame(.done, request: request))
-    case .entitlements(let entitlements):
-      return try send(Message(parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
+    case .entitlements(let entitlements, let application):
+      fields["application"] = application.map { .text($0) }
+      return try send(Message(fields: fields, parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
     case .entries(let entries):
       var parts: [[UInt8]] = []
       var count = 0
@@ -145,9 +147,14 @@ extension Message {
     return try parts.map { (part) throws(WireError) in try Entry(wirePart: part) }
   }
 
-  package borrowing func entitlements() throws(WireError) -> Entitlements {
-    try expectParts()
-    return Entitlements(try parts.map { (part) throws(WireError) in try Entitlements.Group(wirePart: part) })
+  package borrowing func entitlements() throws(WireError) -> (held: Entitlements, application: String?) {
+    var fields = Fields(fields)
+    let application = try fields.text("application")
+    try fields.end()
+    guard secret == nil else { throw WireError(.malformed, "more than was meant") }
+    return (
+      Entitlements(try parts.map { (part) throws(WireError) in try Entitlements.Group(wirePart: part) }), application
+    )
   }
 
   borrowing func expectNothingElse() throws(WireError) {

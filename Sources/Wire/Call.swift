@@ -9,6 +9,7 @@ package enum Call: ~Copyable, Sendable {
   case lock
   case entitlements
   case items(ItemClass?, AccessGroup?, Attributes)
+  case entry(Reference)
   /// - purpose: What the owner reads, where the owner is asked.
   case secret(Reference, purpose: String)
   case add(Item, Secret, AccessGroup?, Accessibility, installBound: Bool)
@@ -36,6 +37,9 @@ package enum Call: ~Copyable, Sendable {
       fields["class"] = itemClass.map { .integer(UInt64($0.rawValue)) }
       fields["group"] = group.map { .text($0.name) }
       return try Message(fields: fields, parts: [TLV.encode(attributes)]).frame(.items, request: request)
+    case .entry(let reference):
+      fields.set(reference)
+      return try Message(fields: fields).frame(.entry, request: request)
     case .secret(let reference, let purpose):
       fields.set(reference)
       fields["purpose"] = .text(purpose)
@@ -95,6 +99,7 @@ package enum Call: ~Copyable, Sendable {
     case .items:
       let (itemClass, group) = (try fields.value("class", ItemClass.self), try fields.group("group"))
       return .items(itemClass, group, try attributes(part))
+    case .entry: return .entry(try fields.reference())
     case .secret:
       return .secret(try fields.reference(), purpose: try Fields.required("purpose", try fields.text("purpose")))
     case .add:

@@ -13,6 +13,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case remove = 10
   /// From now on the agent tells of changes.
   case follow = 11
+  /// One item by its reference.
+  case entry = 12
 
   // Answers
   case done = 128

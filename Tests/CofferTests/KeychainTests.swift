@@ -210,14 +210,14 @@ struct Teams {
   @Test func aLockedKeychainSaysSo() throws {
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(testing: "one"))
-    editor.lock()
-    #expect(editor.isLocked)
+    try editor.lock()
+    #expect(try editor.isLocked)
     #expect(Self.code { try editor.items() } == .locked)
     #expect(Self.code { try editor.secret(of: reference) } == .locked)
     #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .locked)
     #expect(Self.code { try editor.remove(reference) } == .locked)
     #expect(Self.code { try editor.entitlements } == .locked)
-    editor.lock()
+    try editor.lock()
   }
 
   @Test func groupsThatATestNames() throws {
@@ -262,12 +262,12 @@ struct Teams {
     defer { try? FileManager.default.removeItem(at: directory) }
     let keychain = try Keychain.open(at: path, with: .throwAway(), as: .owner)
     let reference = try keychain.add(Item(service: "s", account: "a"), secret: Secret(testing: "kept"))
-    keychain.lock()
+    try keychain.lock()
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .locked)
     let wrong = try Secret(testing: [UInt8](repeating: 9, count: 64))
     let other = try Credential.keyFile(wrong)
     #expect(KeychainTests.code { try keychain.unlock(at: path, with: other) } == .wrongCredential)
-    #expect(keychain.isLocked)
+    #expect(try keychain.isLocked)
     try keychain.unlock(at: path, with: .throwAway())
     #expect(try KeychainTests.text(keychain.secret(of: reference)) == "kept")
     #expect(KeychainTests.code { try Keychain.open(at: path, with: other, as: .owner) } == .wrongCredential)

@@ -79,6 +79,10 @@ struct Received: ~Copyable {
     case .move(let reference, let group): #expect(try reference == self.reference && group == .standard)
     default: Issue.record("another call")
     }
+    switch try sent(.entry(reference)) {
+    case .entry(let reference): #expect(try reference == self.reference)
+    default: Issue.record("another call")
+    }
     switch try sent(.remove(reference)) {
     case .remove(let reference): #expect(try reference == self.reference)
     default: Issue.record("another call")
@@ -116,9 +120,9 @@ struct Received: ~Copyable {
     #expect(try received(.entries([heavy, heavy, heavy])).map(\.1.count) == [1, 1, 1])
 
     let entitlements = Entitlements([.init(.standard, .all), .init(try AccessGroup("g"), [.read, .list], confirmed: .read)])
-    try Answer.entitlements(entitlements).frames(request: 1) { frame in
-      let found = try Received(frame).message.entitlements() == entitlements
-      #expect(found)
+    try Answer.entitlements(entitlements, application: "T.x").frames(request: 1) { frame in
+      let found = try Received(frame).message.entitlements()
+      #expect(found.held == entitlements && found.application == "T.x")
     }
     let status = AgentStatus(isLocked: true, wasUnlocked: false, vault: "/x")
     try Answer.status(status).frames(request: 1) { frame in
