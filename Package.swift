@@ -32,11 +32,14 @@ let package = Package(
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
-    .target(name: "Wire", dependencies: ["VaultCore"]),
+    .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
     .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire"]),
+    .target(
+      name: "Agent",
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -108,8 +111,11 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .testTarget(
+      name: "AgentTests",
+      dependencies: ["Agent", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "CofferTests", dependencies: ["Coffer", "Storage", "VaultCore", "CofferTesting"]),
+    .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),

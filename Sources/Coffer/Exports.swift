@@ -1,4 +1,4 @@
-// Who uses the keychain names items, groups and secrets.
-@_exported public import VaultCore
 // And meets its errors.
 @_exported public import ItemService
+// Who uses the keychain names items, groups and secrets.
+@_exported public import VaultCore

@@ -53,7 +53,7 @@ extension KeychainIdentity {
   fileprivate func caller(in vault: borrowing Vault) throws -> Caller {
     switch self {
     case .app(let signed): try Caller(signed, in: vault)
-    case .groups(let groups): Caller(entitlements: Entitlements(all: groups), application: nil)
+    case .groups(let groups): Caller(groups)
     case .owner: .owner
     }
   }

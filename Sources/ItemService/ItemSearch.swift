@@ -11,14 +11,20 @@ struct ItemSearch {
   }
 
   /// Ordered by group as they are given; for all groups, `default` first.
-  /// - Parameter groups: Nil: all that there are.
-  func entries(in vault: borrowing Vault, _ groups: [AccessGroup]?) throws -> [Entry] {
+  /// - Parameters:
+  ///   - groups: Nil: all that there are.
+  ///   - isAllowed: Of each group.
+  func entries(
+    in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
+  ) throws -> [Entry] {
     if let item = exactItem {
-      let groups = try groups ?? [.standard] + vault.groups().filter { $0 != .standard }
+      let groups = try groups ?? [.standard] + vault.groups().filter { $0 != .standard && isAllowed($0) }
       return try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil }
     }
     let wanted = groups.map { Set($0) }
-    let entries = try vault.entries { (wanted?.contains($0.reference.group) ?? true) && matches($0.item) }.entries
+    let entries = try vault.entries {
+      (wanted?.contains($0.reference.group) ?? isAllowed($0.reference.group)) && matches($0.item)
+    }.entries
     guard let groups else { return entries }
     let found = Dictionary(grouping: entries, by: \.reference.group)
     return groups.flatMap { found[$0] ?? [] }

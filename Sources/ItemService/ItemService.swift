@@ -28,10 +28,11 @@ package struct ItemService {
   /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
   package func answer(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
     switch consume call {
-    case .entitlements: 
-      return .entitlements(try caller.entitlements ?? Entitlements(all: Self.groups(vault)), application: caller.application)
+    case .entitlements:
+      return .entitlements(try entitlements(in: vault), application: caller.application)
     case .items(let itemClass, let group, let attributes):
-      return .entries(try ItemSearch(itemClass, attributes).entries(in: vault, caller.groups(for: .list, in: group)))
+      return .entries(
+        try ItemSearch(itemClass, attributes).entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) })
     case .entry(let reference):
       try checkAttributes(reference.group)
       return .entries([try vault.entry(reference)])
@@ -56,7 +57,20 @@ package struct ItemService {
     [.standard] + (try vault.groups()).filter { $0 != .standard }
   }
 
+  private func entitlements(in vault: borrowing Vault) throws -> Entitlements {
+    if let entitlements = caller.entitlements { return entitlements }
+    return Entitlements(
+      try Self.groups(vault).map { group in
+        let rights = ([.read, .write, .list] as [Entitlements.Rights]).filter { allows(group, $0) }
+        return Entitlements.Group(group, rights.reduce([]) { $0.union($1) })
+      }.filter { !$0.rights.isEmpty })
+  }
+
   // MARK: Rights
+
+  private func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
+    (try? caller.check(group, rights)) != nil
+  }
 
   private func check(_ group: AccessGroup, _ rights: Entitlements.Rights, _ purpose: String = "") throws {
     try caller.check(group, rights)
