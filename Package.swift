@@ -111,9 +111,12 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
     .testTarget(
       name: "AgentTests",
-      dependencies: ["Agent", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting"]),
+      dependencies: [
+        "Agent", "AgentProbe", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting",
+      ]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
