@@ -44,8 +44,8 @@ package enum Gate {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
     case .status, .lock, .unlock: return .allow(.anybody)
-    case .done, .part, .failed, .change: return .refuse(code: "notAllowed", rule: "no request")
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .follow: break
+    case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove: break
     }
     guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
     if facts.isOwner { return .allow(.owner) }

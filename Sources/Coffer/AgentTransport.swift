@@ -141,7 +141,6 @@ extension Call {
       case .update: .update
       case .move: .move
       case .remove: .remove
-      case .follow: .follow
       }
     }
   }

@@ -28,28 +28,6 @@ package struct AgentStatus: Equatable, Sendable {
   }
 }
 
-/// Something has become of an item, or of the lock.
-package struct ChangeNotice: Equatable, Sendable {
-  package enum Kind: UInt8, CaseIterable, Sendable {
-    case added = 1
-    case updated
-    case removed
-    case locked
-    case unlocked
-    /// More has happened than was told one by one: look again.
-    case overflow
-  }
-
-  package let kind: Kind
-  /// Nil for what concerns the lock.
-  package let reference: Reference?
-
-  package init(_ kind: Kind, _ reference: Reference? = nil) {
-    self.kind = kind
-    self.reference = reference
-  }
-}
-
 // MARK: Out
 
 extension Answer {
@@ -87,28 +65,6 @@ extension Answer {
       return try send(Message(fields: fields).frame(.failed, request: request))
     }
     try send(Message(fields: fields).frame(.done, request: request))
-  }
-}
-
-extension ChangeNotice {
-  /// - Throws: as `Answer`.
-  package func frame() throws -> Secret {
-    var fields = Attributes()
-    fields["kind"] = .integer(UInt64(kind.rawValue))
-    if let reference { fields.set(reference) }
-    return try Message(fields: fields).frame(.change, request: 0)
-  }
-
-  /// - Throws: `WireError`: `field`, `malformed`.
-  package init(_ message: borrowing Message) throws(WireError) {
-    var fields = Fields(message.fields)
-    kind = try Fields.required("kind", try fields.value("kind", Kind.self))
-    switch kind {
-    case .added, .updated, .removed: reference = try fields.reference()
-    case .locked, .unlocked, .overflow: reference = nil
-    }
-    try fields.end()
-    try message.expectNothingElse()
   }
 }
 

@@ -17,7 +17,6 @@ package enum Call: ~Copyable, Sendable {
   case update(Reference, generation: UInt64, Item, Secret?)
   case move(Reference, AccessGroup)
   case remove(Reference)
-  case follow
 
   // MARK: Out
 
@@ -28,7 +27,6 @@ package enum Call: ~Copyable, Sendable {
     case .status: return try Message().frame(.status, request: request)
     case .lock: return try Message().frame(.lock, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
-    case .follow: return try Message().frame(.follow, request: request)
     case .unlock(let kind, let text, let file):
       fields["kind"] = .integer(UInt64(kind.rawValue))
       fields["text-count"] = .integer(UInt64(text.count))
@@ -89,7 +87,6 @@ package enum Call: ~Copyable, Sendable {
     case .status: return .status
     case .lock: return .lock
     case .entitlements: return .entitlements
-    case .follow: return .follow
     case .unlock:
       let kind = try Fields.required("kind", try fields.value("kind", SlotType.self))
       let count = try Fields.required("text-count", try fields.integer("text-count"))
@@ -116,7 +113,7 @@ package enum Call: ~Copyable, Sendable {
     case .move:
       return .move(try fields.reference(), try Fields.required("to-group", try fields.group("to-group")))
     case .remove: return .remove(try fields.reference())
-    case .done, .part, .failed, .change: throw WireError(.operation, "\(operation) is no request")
+    case .done, .part, .failed: throw WireError(.operation, "\(operation) is no request")
     }
   }
 

@@ -11,18 +11,14 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case update = 8
   case move = 9
   case remove = 10
-  /// From now on the agent tells of changes.
-  case follow = 11
   /// One item by its reference.
-  case entry = 12
+  case entry = 11
 
   // Answers
   case done = 128
   /// Part of an answer; others follow.
   case part = 129
   case failed = 130
-  /// Unasked, to who follows.
-  case change = 131
 
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

@@ -7,7 +7,7 @@ import Wire
     .app("T.com.example.editor"), .command, .system(path: "/usr/bin/git"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"),
   ]
-  static let items: [Wire.Operation] = [.entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .follow]
+  static let items: [Wire.Operation] = [.entitlements, .items, .entry, .secret, .add, .update, .move, .remove]
 
   private func code(_ facts: Gate.Facts) -> String? {
     if case .refuse(let code, _) = Gate.decide(facts) { code } else { nil }

@@ -138,10 +138,6 @@ struct Received: ~Copyable {
       #expect(received.header.operation == .failed)
       #expect(try received.message.failure() == ("locked", "d"))
     }
-    for kind in ChangeNotice.Kind.allCases {
-      let notice = ChangeNotice(kind, [.added, .updated, .removed].contains(kind) ? try reference : nil)
-      #expect(try ChangeNotice(Received(notice.frame()).message) == notice)
-    }
   }
 
   // MARK: Hostile
