@@ -5,6 +5,7 @@ let package = Package(
   name: "coffer",
   products: [
     .executable(name: "coffer", targets: ["CofferCLI"]),
+    .executable(name: "cofferd", targets: ["cofferd"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
@@ -59,10 +60,17 @@ let package = Package(
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
+    .target(name: "ProcessHardening", dependencies: ["CLinux"]),
+    .executableTarget(
+      name: "cofferd",
+      dependencies: [
+        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "Coffer", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),

@@ -128,7 +128,7 @@ package final class AgentServer: Sendable {
       close(connection)
       return
     }
-    let isStarted = Thread.start("coffer-client") { [self] in
+    let isStarted = AgentThread.start("coffer-client") { [self] in
       var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
         dismiss(connection, peer.process)
       }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import ItemService
 package import Storage
@@ -12,6 +13,8 @@ package final class AgentVault: @unchecked Sendable {
   private let mutex = Mutex(())
   private var vault: Vault?
   private var wasUnlocked = false
+  /// Milliseconds of a clock that only goes on.
+  private var lastUse: Int64 = 0
 
   /// - Parameter open: Proves a credential, and opens the vault. In whatever thread.
   package init(at path: String, open: @escaping @Sendable (borrowing Credential) throws -> Vault) {
@@ -44,7 +47,29 @@ package final class AgentVault: @unchecked Sendable {
     mutex.withLock { _ in
       swap(&self.vault, &vault)
       wasUnlocked = true
+      lastUse = Self.clock()
     }
+  }
+
+  /// Forgets the keys where nobody has used them for that long.
+  /// - Parameter milliseconds: Nil: never.
+  /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
+  package func lock(unusedFor milliseconds: Int64?) -> Int64? {
+    var old: Vault?
+    return mutex.withLock { _ in
+      guard vault != nil else { return nil }
+      guard let milliseconds else { return .max }
+      let left = lastUse + milliseconds - Self.clock()
+      if left <= 0 { swap(&vault, &old) }
+      return left > 0 ? left : nil
+    }
+  }
+
+  private static func clock() -> Int64 {
+    var time = timespec()
+    // Goes on while the machine sleeps.
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
   /// Forgets the keys.
@@ -59,6 +84,7 @@ package final class AgentVault: @unchecked Sendable {
     var call: Call? = consume call
     return try mutex.withLock { _ in
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
+      lastUse = Self.clock()
       let now = Timestamp(secondsSince1970: Int64(time(nil)))
       return try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
     }

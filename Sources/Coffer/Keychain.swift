@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Storage
 public import VaultCore
+internal import Wire
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
 ///
@@ -58,6 +59,17 @@ public final class Keychain: Sendable {
     }
   }
 
+  /// The keychain of the agent that `coffer vault unlock` has started. Who the program is finds out the agent. Nothing is asked yet.
+  /// - Parameter path: Of the agent's socket. Nil for the user's own.
+  /// - Throws: `storage` where no home directory is known.
+  public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
+    do {
+      return Keychain(AgentTransport(at: try path ?? Places(environment: Self.variable).agentSocket))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
   // MARK: Locked and unlocked
 
   public var isLocked: Bool { get throws { try transport.isLocked } }
@@ -65,10 +77,12 @@ public final class Keychain: Sendable {
   /// Forgets the keys. Every call fails with `locked` until `unlock`.
   public func lock() throws { try transport.lock() }
 
-  /// Opens the vault again.
+  /// Opens the vault again: in the process the one at a path, through the agent the agent's.
   /// - Throws: as `open`.
   public func unlock(at path: String? = nil, with credential: borrowing Credential) throws {
-    guard let transport = transport as? InProcessTransport else { return }
-    try transport.put(Self.openVault(path, credential))
+    switch transport {
+    case let transport as InProcessTransport: try transport.put(Self.openVault(path, credential))
+    default: _ = try transport.answer(.unlock(credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate()))
+    }
   }
 }

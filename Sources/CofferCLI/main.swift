@@ -1,4 +1,5 @@
 import Glibc
+import ProcessHardening
 
 Hardening.begin()
 exit(Coffer.start())

@@ -36,10 +36,17 @@ import Testing
     ),
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
+    ("Sources/ProcessHardening", ["CLinux", "Glibc"]),
+    (
+      "Sources/CofferDaemon",
+      [
+        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux", "Glibc", "ArgumentParser",
+      ]
+    ),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "Coffer", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),

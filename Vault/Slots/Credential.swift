@@ -3,9 +3,9 @@ public struct Credential: ~Copyable, Sendable {
   /// The slots that it may open.
   public let slotType: SlotType
   /// The passphrase, or the text of a recovery key; empty where there is none.
-  private let text: Secret
+  package let text: Secret
   /// The content of the key file; empty where there is none.
-  private let file: Secret
+  package let file: Secret
 
   private init(_ slotType: SlotType, text: consuming Secret, file: consuming Secret) {
     self.slotType = slotType

@@ -1,6 +1,7 @@
 import Apps
 import ArgumentParser
 import VaultCore
+import ProcessHardening
 
 struct AppKeygen: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import VaultCore
 
 struct SecretGet: ParsableCommand {
@@ -23,6 +24,7 @@ struct SecretGet: ParsableCommand {
   func run() throws {
     let selection = try Selection(item)
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd") } ?? .output
+    if access.application == nil, let keychain = try vault.agent() { return try run(selection, keychain, output) }
     let opened = try vault.open()
     let access = try access.access(in: opened)
     let isSecretWanted = selection.name.field.map { $0 == "secret" } ?? true
@@ -41,6 +43,18 @@ struct SecretGet: ParsableCommand {
       }
     }
     opened.finish()
+  }
+
+  /// Through the agent, which knows who asks.
+  private func run(_ selection: Selection, _ keychain: Keychain, _ output: Descriptor) throws {
+    let entry = try selection.one(in: keychain)
+    if let field = selection.name.field, field != "secret" { return try write(field, of: entry, to: output) }
+    let secret = try about(entry.name) { try keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)") }
+    if json {
+      try write(entry, secret, to: output)
+    } else {
+      try secret.write(to: output)
+    }
   }
 
   private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {

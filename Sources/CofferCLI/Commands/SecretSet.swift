@@ -1,5 +1,6 @@
 import ArgumentParser
 import VaultCore
+import ProcessHardening
 
 struct SecretSet: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -6,23 +6,13 @@ struct VaultCommand: ParsableCommand {
     commandName: "vault",
     abstract: "Make, check and unlock vaults.",
     subcommands: [
-      VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultVerify.self, VaultPassphrase.self, VaultSlot.self,
+      VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self, VaultSlot.self,
       VaultAcceptRollback.self,
     ]
   )
 
   func run() throws {
     throw Failure.usage("vault: a verb is missing", hint: "coffer vault --help")
-  }
-}
-
-struct VaultUnlock: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "unlock", abstract: "Check that the passphrase opens the vault.")
-
-  @OptionGroup var vault: VaultOptions
-
-  func run() throws {
-    try vault.open().finish()
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import VaultCore
+import ProcessHardening
 
 struct VaultInit: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import VaultCore
+import ProcessHardening
 
 /// A file descriptor that is read or written with the plain calls, so that no buffer of a library keeps a copy.
 struct Descriptor: Sendable {

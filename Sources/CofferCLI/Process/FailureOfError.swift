@@ -1,6 +1,7 @@
 import AppContainers
 import Apps
 import ArgumentParser
+import Coffer
 import Storage
 import VaultCore
 
@@ -15,6 +16,8 @@ extension Failure {
       self.init(FailureTable.storage[error.code.name], error.code.name, error.detail, subject)
     case let error as AppsError:
       self.init(FailureTable.applications[error.code.name], error.code.name, error.detail, subject)
+    case let error as KeychainError:
+      self.init(FailureTable.keychain[error.code.name], error.code.name, error.detail, subject)
     case let error as ContainerError:
       self.init(FailureTable.containers[error.code.name], error.code.name, error.detail, subject)
     default:

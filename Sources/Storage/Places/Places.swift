@@ -34,6 +34,13 @@ public struct Places: Sendable, Equatable {
     "\(state)/anchors/\(TemporaryName.hexadecimal(Self.fnv1a(path)))"
   }
 
+  /// On which the agent listens: in the directory for sockets or, where the system has none, in that of this machine's state.
+  public var agentSocket: String { (runtime ?? "\(state)/run") + "/agent.sock" }
+
+  /// Whose lock says that an agent has the vault.
+  /// - Parameter path: As for the anchor.
+  public func agentLock(forVaultAt path: String) -> String { "\(state)/agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).lock" }
+
   /// See `DeviceKeyFile`.
   public var deviceKey: String { "\(state)/device.key" }
 

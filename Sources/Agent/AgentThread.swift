@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A thread that nobody waits for.
-enum Thread {
+package enum AgentThread {
   private final class Body {
     let name: String
     let run: @Sendable () -> Void
@@ -10,7 +10,7 @@ enum Thread {
   }
 
   /// - Returns: Whether the system had a thread.
-  static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
     let body = unsafe Unmanaged.passRetained(Body(name, run))
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)

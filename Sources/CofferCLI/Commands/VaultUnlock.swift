@@ -1,0 +1,49 @@
+import ArgumentParser
+import Coffer
+import Storage
+import VaultCore
+
+struct VaultUnlock: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock", abstract: "Open the vault in the agent, which gives it to later commands and to apps.",
+    discussion: "Starts the agent, cofferd, if none runs.")
+
+  @Option(help: ArgumentHelp("Lock after so many minutes without use; 0: never. For an agent that is started.", valueName: "minutes"))
+  var idle = 15
+
+  @Flag(help: "Only prove that the credential is right; no agent is started or asked.")
+  var check = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    guard !check else { return try vault.open().finish() }
+    guard (0...60 * 24 * 365).contains(idle) else { throw Failure.usage("--idle: 0 to 525600 minutes") }
+    let place = try vault.openPlace()
+    let agent = try AgentProgram(for: place)
+    try agent.startUnlessRunning(idle: idle)
+    let keychain = try Keychain.connect(toAgentAt: agent.socket)
+    try vault.withCredential(for: place) { credential in
+      do {
+        try keychain.unlock(with: credential)
+      } catch let error as KeychainError where error.code == .wrongCredential {
+        // Asked for again, where a person has typed it.
+        throw VaultError(.wrongCredential)
+      }
+    }
+  }
+}
+
+struct VaultLock: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock", abstract: "Let the agent forget the keys.", discussion: "Where no agent runs, nothing is open.")
+
+  func run() throws {
+    let socket = try Places { Environment[$0] }.agentSocket
+    do {
+      try Keychain.connect(toAgentAt: socket).lock()
+    } catch let error as KeychainError where error.code == .agent {
+      Descriptor.error.note("note: no agent runs: nothing is open\n")
+    }
+  }
+}

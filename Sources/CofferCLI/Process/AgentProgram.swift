@@ -1,0 +1,67 @@
+import AuditLog
+import CLinux
+import Coffer
+import Glibc
+import Storage
+
+/// `cofferd`, which lies beside this program.
+struct AgentProgram {
+  let socket: String
+  private let vault: String
+
+  init(for place: VaultPlace) throws {
+    socket = try Places { Environment[$0] }.agentSocket
+    vault = place.path
+  }
+
+  private var isRunning: Bool { (try? Keychain.connect(toAgentAt: socket).isLocked) != nil }
+
+  /// Returns when it listens.
+  /// - Throws: other, where there is none, or it does not start.
+  func startUnlessRunning(idle: Int) throws {
+    guard !isRunning else { return }
+    guard let program = Self.path, unsafe access(program, X_OK) == 0 else {
+      throw Failure(
+        .other, "the agent is missing: \(Self.path ?? "cofferd")",
+        hint: "it is installed beside coffer; without it: coffer vault unlock --check")
+    }
+    let answer = try start(program, ["--vault", vault, "--idle", "\(idle)", "--ready-fd", "3"])
+    // Another command may have started it meanwhile.
+    guard answer == "ready" || (answer == "running" && isRunning) else {
+      throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+    }
+  }
+
+  private static var path: String? {
+    let own = AuditPlace.caller().executable
+    return own.utf8.lastIndex(of: UInt8(ascii: "/")).map { own[...$0] + "cofferd" }
+  }
+
+  /// In a session of its own, with nothing of this one's but what is said here.
+  /// - Returns: The line that it says when it is ready, or why it is not.
+  private func start(_ program: String, _ arguments: [String]) throws -> String {
+    var pipes: [Int32] = [0, 0]
+    guard unsafe pipe(&pipes) == 0 else { throw SystemError.last.failure(program) }
+    defer { Glibc.close(pipes[0]) }
+    for descriptor in pipes { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+      unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+    }
+    unsafe posix_spawn_file_actions_adddup2(&actions, pipes[1], 3)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    unsafe posix_spawnattr_setflags(&attributes, Int16(0x80))  // POSIX_SPAWN_SETSID
+    let words = unsafe ([program] + arguments).map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
+    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    var child: pid_t = 0
+    let result = unsafe posix_spawn(&child, program, &actions, &attributes, words + [nil], environ)
+    Glibc.close(pipes[1])
+    guard result == 0 else { throw SystemError(number: result).failure(program) }
+    let answer = try Descriptor(number: pipes[0], name: "the agent").contents(limit: 4096)
+    return String(decoding: answer, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+  }
+}

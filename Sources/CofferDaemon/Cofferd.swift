@@ -1,0 +1,62 @@
+import Agent
+import AppContainers
+import ArgumentParser
+import AuditLog
+import CLinux
+import Glibc
+import ProcessHardening
+import Storage
+import VaultCore
+
+/// Keeps a vault unlocked, and gives each program what is its own.
+struct Cofferd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cofferd", abstract: "Keep a vault unlocked, and give each program what is its own.",
+    discussion: "Started by `coffer vault unlock`, or by the service manager. Starts locked. SIGTERM ends it.", version: "0.1.0")
+
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  @Option(help: ArgumentHelp("Lock after so many minutes without use; 0: never.", valueName: "minutes"))
+  var idle = 15
+
+  @Option(
+    name: .customLong("ready-fd"),
+    help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
+  var readyDescriptor: Int32?
+
+  func validate() throws {
+    guard (0...60 * 24 * 365).contains(idle) else { throw ValidationError("--idle: 0 to 525600 minutes") }
+  }
+
+  func run() throws {
+    let waiting = SignalsToEnd.block()
+    do {
+      let server = try Service(vault: vault).server
+      say("ready")
+      let guardian = Guardian(server: server.server, vault: server.vault, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting)
+      guardian.start()
+      server.server.run()
+    } catch {
+      let reason = Self.reason(error)
+      say(reason)
+      throw CleanExit.message("cofferd: \(reason)")
+    }
+  }
+
+  private func say(_ line: String) {
+    guard let readyDescriptor else { return }
+    let bytes = Array("\(line)\n".utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(readyDescriptor, $0.baseAddress, $0.count) }
+    close(readyDescriptor)
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case AgentServer.Failure.running: "running"
+    case let error as StorageError: "\(error.code.name): \(error.detail)"
+    case let error as ContainerError: "\(error.code.name): \(error.detail)"
+    default: "\(error)"
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Agent
+import CLinux
+import Glibc
+
+/// Signals that end the agent: blocked in all threads, and waited for in one.
+struct SignalsToEnd: @unchecked Sendable {
+  private var set = sigset_t()
+
+  static func block() -> SignalsToEnd {
+    var signals = SignalsToEnd()
+    unsafe sigemptyset(&signals.set)
+    for signal in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&signals.set, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &signals.set, nil)
+    return signals
+  }
+
+  /// Whether one came within so many milliseconds.
+  func wait(_ milliseconds: Int64) -> Bool {
+    var time = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+    var set = set
+    return unsafe sigtimedwait(&set, nil, &time) > 0
+  }
+}
+
+/// Locks the vault when nobody uses it, and ends the agent when it is told to, or when there is no vault any more.
+struct Guardian: Sendable {
+  let server: AgentServer
+  let vault: AgentVault
+  /// In milliseconds; nil: never.
+  let idle: Int64?
+  private let signals: SignalsToEnd
+
+  /// How often it looks whether there still is a vault.
+  private static let longestWait: Int64 = 60_000
+
+  init(server: AgentServer, vault: AgentVault, idle: Int64?, _ signals: SignalsToEnd) {
+    self.server = server
+    self.vault = vault
+    self.idle = idle
+    self.signals = signals
+  }
+
+  func start() {
+    let isStarted = AgentThread.start("coffer-guardian") {
+      while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
+        guard unsafe access(vault.path, F_OK) == 0 else { break }
+      }
+      server.end()
+    }
+    if !isStarted { server.end() }
+  }
+}

@@ -1,0 +1,66 @@
+import Agent
+import AppContainers
+import AuditLog
+import CLinux
+import Glibc
+import ProcessHardening
+import Storage
+import Wire
+
+/// Everything that an agent needs, made from where it was started.
+struct Service {
+  let server: (server: AgentServer, vault: AgentVault)
+
+  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `AgentServer.Failure`.
+  init(vault path: String?) throws {
+    let places = try Places(environment: Self.variable)
+    let vault = try AgentVault(places, at: path)
+    let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
+    let log = try AuditLog(in: places.state)
+    let programs = Programs(in: data, command: Self.sibling("coffer"))
+    // From here on no other process of the same user can read this one's memory.
+    Hardening.hide()
+    let server = try AgentServer(
+      at: places.agentSocket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
+    ) { facts, decision, peer in
+      try Self.append(facts, decision, peer, to: log)
+    }
+    self.server = (server, vault)
+  }
+
+  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+
+  /// A program that lies beside this one.
+  private static func sibling(_ name: String) -> String? {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
+    let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    return own[...slash] + name
+  }
+
+  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
+    // What tells nothing of items is asked often.
+    guard facts.operation != .status else { return }
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    var (application, executable) = ("", "")
+    switch facts.program {
+    case .app(let name): application = name
+    case .command: executable = "coffer"
+    case .system(let path), .interpreter(let path): executable = path
+    case .unknown(let why): executable = why
+    }
+    let (result, reason): (AuditEntry.Decision, String) =
+      switch decision {
+      case .allow(.owner): (.allowed, "owner")
+      case .allow: (.allowed, "gate")
+      case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
+      }
+    try log.append(
+      AuditEntry(
+        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, result, "agent.\(facts.operation)",
+        by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
+        application: application, because: reason), isSynced: facts.operation == .unlock)
+  }
+}

@@ -1,0 +1,6 @@
+import ArgumentParser
+import Glibc
+import ProcessHardening
+
+Hardening.begin()
+Cofferd.main()
