@@ -15,7 +15,7 @@ struct AccessOptions: ParsableArguments {
     let name = try about(application) { try apps.pin(named: application, in: vault) }.applicationIdentifier
     return try about(name) {
       guard let signed = try apps.bundle(name)?.signed ?? developed(name) else { throw VaultError(.appNotInstalled) }
-      return ItemAccess(application: name, try vault.entitlements(of: signed))
+      return try ItemAccess(application: name, vault.entitlements(of: signed), in: vault)
     }
   }
 
@@ -30,45 +30,39 @@ struct AccessOptions: ParsableArguments {
 /// Which groups a command may use, and how. Groups of a team are its apps': the command, which any program of the user can start with a
 /// key file that lies there, uses them only where the owner has granted it, or has come in person.
 struct ItemAccess {
-  private enum Caller {
-    /// Whoever opened the vault with a passphrase or a recovery key; where it has neither, with its key file.
-    case owner
-    case command(granted: Entitlements)
-    case app(String, Entitlements)
-  }
-
-  private let caller: Caller
+  /// The app in whose name the command works. Nil: in its own.
+  private let app: (name: String, entitlements: Entitlements)?
+  /// What the owner has let the command into. Nil where it is the owner who has come.
+  private let granted: Entitlements?
 
   /// The name under which something is granted to the command.
   static let commandName = "coffer"
 
   init(in vault: borrowing Vault) throws {
-    caller =
-      try vault.isOpenedByOwner()
-      ? .owner : .command(granted: Entitlements(vault.grants(to: Self.commandName).map(\.entitlement)))
+    (app, granted) = (nil, try Self.granted(in: vault))
   }
 
-  init(application: String, _ entitlements: Entitlements) { caller = .app(application, entitlements) }
+  /// The name of an app takes away, and never gives: what a key file does not open for the command, it does not open under that name.
+  init(application: String, _ entitlements: Entitlements, in vault: borrowing Vault) throws {
+    (app, granted) = ((application, entitlements), try Self.granted(in: vault))
+  }
+
+  private static func granted(in vault: borrowing Vault) throws -> Entitlements? {
+    try vault.isOpenedByOwner() ? nil : Entitlements(vault.grants(to: commandName).map(\.entitlement))
+  }
 
   /// `TEAM.identifier` of the app in whose name the command works.
-  var application: String? {
-    if case .app(let name, _) = caller { name } else { nil }
-  }
+  var application: String? { app?.name }
 
   /// Before anything is looked up: that there is a group tells something too.
   /// - Throws: denied.
   func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
-    switch caller {
-    case .owner: break
-    case .command(let granted):
-      guard let team = AppTeams.owner(of: group) else { return }
-      guard (try? granted.check(group, rights)) != nil else {
-        throw Failure(
-          .denied, "group \(group.name): belongs to apps of team \(team)",
-          hint: "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP")
-      }
-    case .app(let name, let entitlements): try about(name) { _ = try entitlements.check(group, rights) }
-    }
+    if let app { try about(app.name) { _ = try app.entitlements.check(group, rights) } }
+    guard let granted, let team = AppTeams.owner(of: group), (try? granted.check(group, rights)) == nil else { return }
+    throw Failure(
+      .denied, "group \(group.name): belongs to apps of team \(team)",
+      hint:
+        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP --read --list")
   }
 
   func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool { (try? check(group, rights)) != nil }
@@ -77,13 +71,8 @@ struct ItemAccess {
   /// - Parameter purpose: Such as "read mail/ada".
   /// - Throws: locked where nobody can be asked; cancelled.
   func confirm(_ purpose: String, _ group: AccessGroup, _ rights: Entitlements.Rights, isInputAllowed: Bool) throws {
-    let (name, entitlements): (String, Entitlements)
-    switch caller {
-    case .owner: return
-    case .command(let granted): (name, entitlements) = (Self.commandName, granted)
-    case .app(let application, let held): (name, entitlements) = (application, held)
-    }
-    guard entitlements.needsConfirmation(group, rights) else { return }
+    let callers = [app, granted.map { (Self.commandName, $0) }].compactMap(\.self)
+    guard let name = callers.first(where: { $0.1.needsConfirmation(group, rights) })?.0 else { return }
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked, "group \(group.name): its owner wants to be asked before \(name) may \(purpose), and there is nobody to ask")
@@ -95,8 +84,12 @@ struct ItemAccess {
 
   /// The groups in which an item is meant that is named with this group, or with none.
   func groups(named group: AccessGroup?, _ rights: Entitlements.Rights) throws -> [AccessGroup] {
-    if case .app(let name, let entitlements) = caller {
-      return try about(name) { try entitlements.groups(for: rights, in: group) }
+    if group == nil, let app {
+      let held = try about(app.name) { try app.entitlements.groups(for: rights, in: nil) }
+      let allowed = held.filter { allows($0, rights) }
+      // Where all of them are closed, "no such item" would not be true.
+      if allowed.isEmpty, let first = held.first { try check(first, rights) }
+      return allowed
     }
     let group = group ?? .standard
     try check(group, rights)
@@ -105,8 +98,10 @@ struct ItemAccess {
 
   /// Where a new item goes.
   func groupForAdding(_ group: AccessGroup?) throws -> AccessGroup {
-    if case .app(let name, let entitlements) = caller { return try about(name) { try entitlements.groupForAdding(group) } }
-    return try groups(named: group, .write)[0]
+    guard let app else { return try groups(named: group, .write)[0] }
+    let group = try about(app.name) { try app.entitlements.groupForAdding(group) }
+    try check(group, .write)
+    return group
   }
 }
 
@@ -144,5 +139,14 @@ extension Vault {
     let kinds: Set<SlotType> = [.passphrase, .passphraseAndKeyFile, .recoveryKey]
     if kinds.contains(openedSlot.type) { return true }
     return try status().slots.allSatisfy { !kinds.contains($0.type) }
+  }
+
+  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
+  /// - Throws: denied.
+  borrowing func checkIsOpenedByOwner(_ verb: String, _ deed: String) throws {
+    guard try !isOpenedByOwner() else { return }
+    throw Failure(
+      .denied, "\(verb): a key file lies there for programs, and only the owner \(deed)",
+      hint: "open the vault with its passphrase, or with the recovery key")
   }
 }

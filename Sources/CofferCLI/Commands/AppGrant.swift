@@ -40,13 +40,7 @@ struct AppGrant: ParsableCommand {
     var audit = try AppAudit(.grant)
     audit.group = group.name
     var opened = try vault.open()
-    try audit.deciding {
-      guard try opened.isOpenedByOwner() else {
-        throw Failure(
-          .denied, "grant: a key file lies there for programs, and only the owner lets them in",
-          hint: "open the vault with its passphrase, or with the recovery key")
-      }
-    }
+    try audit.deciding { try opened.checkIsOpenedByOwner("grant", "lets them in") }
     let (name, team) = try audit.deciding { try application(in: opened) }
     audit.application = name
     try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
@@ -82,6 +76,7 @@ struct AppRevoke: ParsableCommand {
     var audit = try AppAudit(.revoke)
     audit.group = group.name
     var opened = try vault.open()
+    try audit.came(to: opened)
     let name = try audit.deciding {
       try app == ItemAccess.commandName
         ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier

@@ -26,6 +26,7 @@ struct AppInstall: ParsableCommand {
     let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
     audit.application = signed.manifest.applicationIdentifier
     var opened = try vault.open()
+    try audit.came(to: opened)
     let apps = try AppPlace.apps()
     let plan = try about(audit.application) { try audit.deciding { try apps.plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }

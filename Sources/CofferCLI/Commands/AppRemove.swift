@@ -19,6 +19,7 @@ struct AppRemove: ParsableCommand {
   func run() throws {
     var audit = try AppAudit(.remove)
     var opened = try vault.open()
+    try audit.came(to: opened)
     let apps = try AppPlace.apps()
     let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
@@ -49,6 +50,8 @@ struct AppForget: ParsableCommand {
     let apps = try AppPlace.apps()
     let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
+    // They are items of a team, and the version below which the app may not fall.
+    try audit.deciding { try opened.checkIsOpenedByOwner("forget", "deletes the items of an app") }
     if !force, !vault.noInput, Descriptor.input.isTerminal {
       let count = try apps.itemCount(of: name, in: opened)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
