@@ -41,12 +41,18 @@ public final class Keychain: Sendable {
   public static func open(at path: String? = nil, as identity: KeychainIdentity) throws -> Keychain {
     do {
       guard let credential = try ServiceCredentials.load(environment: Self.variable) else {
-        throw KeychainError(.locked, "nothing opens it: $CREDENTIALS_DIRECTORY has neither a key file nor a passphrase")
+        throw KeychainError(.locked, "nothing opens it: $\(ServiceCredentials.directoryVariable) \(Self.whatIsMissing())")
       }
       return try open(at: path, with: credential, as: identity)
     } catch {
       throw KeychainError(error)
     }
+  }
+
+  private static func whatIsMissing() -> String {
+    guard let directory = variable(ServiceCredentials.directoryVariable) else { return "is not set" }
+    guard unsafe access(directory, F_OK) == 0 else { return "is not there: \(directory); a sandbox does not show it" }
+    return "has neither a key file nor a passphrase"
   }
 
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }

@@ -4,9 +4,19 @@ import VaultCore
 
 /// Where a user's apps lie, for a command.
 enum AppPlace {
-  private static func path() throws -> String {
+  private static func path() throws -> String { try about { try UserDirectories { Environment[$0] }.dataDirectory() } }
+
+  /// Data and state, where they lie for this process.
+  static func user() throws -> (data: String, state: String) {
+    try about {
+      let user = try UserDirectories { Environment[$0] }
+      return (try user.dataDirectory(), try user.stateDirectory())
+    }
+  }
+
+  private static func about<Result>(_ body: () throws -> Result) throws -> Result {
     do {
-      return try UserDirectories { Environment[$0] }.dataDirectory()
+      return try body()
     } catch let UserDirectories.Failure.relativePath(path) {
       throw Failure(FailureTable.storage["relativePath"], "relativePath", "COFFER_HOME=\(path)", nil)
     } catch let UserDirectories.Failure.noHome(home) {

@@ -36,11 +36,16 @@ struct AppRun: ParsableCommand {
     // In the directory of the user, before the environment is that of the app.
     var audit = try AppAudit(.run)
     let (name, sandbox, lock) = try prepared(&audit)
+    let user = try AppPlace.user()
     for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
+    for variable in [UserDirectories.dataVariable, UserDirectories.stateVariable] { unsafe unsetenv(variable) }
     // It names what the app does not see.
     unsafe unsetenv("COFFER_HOME")
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
+      // The vault is the user's, and so are the anchor, without which an older copy is not noticed, and the key of the device.
+      unsafe setenv(UserDirectories.dataVariable, user.data, 1)
+      unsafe setenv(UserDirectories.stateVariable, user.state, 1)
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
       try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
     }
