@@ -54,7 +54,7 @@ package struct Sandbox {
 extension InstalledApps {
   /// What is needed to start a program of an app: it is proven, all its executables are the signed ones.
   /// - Parameter path: Of one of its executables. Nil stands for the first one that a person can start.
-  /// - Throws: `AppsError`: `appUnknown`, `bundleDamaged`, `executableMissing`, `executableChanged`.
+  /// - Throws: `AppsError`: `appUnknown`, `bundleDamaged`, `executableUnknown`, `executableMissing`, `executableChanged`.
   package func sandbox(of application: String, executable path: String?) throws -> Sandbox {
     guard let bundle = try bundle(application) else { throw AppsError(.appUnknown, application) }
     try Self.prove(bundle)
@@ -62,7 +62,10 @@ extension InstalledApps {
     let chosen =
       path.map { path in manifest.executables.first { $0.path.utf8.elementsEqual(path.utf8) } }
       ?? manifest.executables.first { $0.role == .app } ?? manifest.executables.first { $0.role == .tool }
-    guard let chosen else { throw AppsError(.executableMissing, path ?? "none has the role app or tool") }
+    guard let chosen else {
+      let paths = manifest.executables.map(\.path).joined(separator: ", ")
+      throw AppsError(.executableUnknown, "\(path.map { "not \($0)" } ?? "none with the role app or tool"), but \(paths)")
+    }
     try complete(manifest)
     let groups = try manifest.applicationGroups.map { try data.makeGroup(FileName($0.name)).path }
     guard let container = try containerPath(of: application) else { throw AppsError(.bundleDamaged, application) }

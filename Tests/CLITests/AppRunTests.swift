@@ -131,7 +131,10 @@ import Testing
     let unknown = try run(workspace, "coffer app run com.example.none")
     #expect(unknown.status == 125 && unknown.errors.contains("no such app is installed"))
     let path = try run(workspace, "coffer app run com.example.a --executable bin/none")
-    #expect(path.status == 125 && path.errors.contains("an executable is missing"))
+    #expect(path.status == 125, "\(path)")
+    #expect(path.errors.contains("the app has no such executable (not bin/none, but bin/shell, bin/widget)"), "\(path)")
+    let arguments = try run(workspace, "coffer app run com.example.a one two")
+    #expect(arguments.status == 2 && arguments.errors.contains("what the program gets stands after --"), "\(arguments)")
     let changed = try run(
       workspace,
       """

@@ -35,7 +35,8 @@ import VaultCore
     let user = ["COFFER_DATA_HOME": "/d/coffer", "COFFER_STATE_HOME": "/s/coffer"]
     let found = try places(app.merging(user) { $1 })
     #expect(found.vault == "/d/coffer/vault.coffer" && found.state == "/s/coffer" && found.deviceKey == "/s/coffer/device.key")
-    #expect(try places(app.merging(["COFFER_DATA_HOME": "d", "COFFER_STATE_HOME": ""]) { $1 }).vault == "/a/s/coffer/vault.coffer")
+    #expect(
+      try places(app.merging(["COFFER_DATA_HOME": "d", "COFFER_STATE_HOME": ""]) { $1 }).vault == "/a/s/coffer/vault.coffer")
     #expect(try places(user.merging(["COFFER_HOME": "/c"]) { $1 }).state == "/c/state")
   }
 

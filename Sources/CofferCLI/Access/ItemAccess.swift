@@ -62,7 +62,8 @@ struct ItemAccess {
     throw Failure(
       .denied, "group \(group.name): belongs to apps of team \(team)",
       hint:
-        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP --read --list")
+        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP --read --list"
+    )
   }
 
   func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool { (try? check(group, rights)) != nil }

@@ -70,17 +70,22 @@ struct AppPurge: ParsableCommand {
   @Flag(help: "The caches too, however much room there is.")
   var caches = false
 
+  @Flag(help: "As JSON.")
+  var json = false
+
   func run() throws {
+    var purged: [JSON] = []
     let containers = if let app { [try AppPlace.container(of: app)] } else { try AppPlace.containers() }
     for container in containers {
       do {
         let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
-        for kind in try Purge(container, isDiskLow: isDiskLow).emptied {
-          try Descriptor.output.write("\(container.app)\t\((kind.rules.path ?? []).joined(separator: "/"))\n")
-        }
+        let emptied = try Purge(container, isDiskLow: isDiskLow).emptied.map { ($0.rules.path ?? []).joined(separator: "/") }
+        purged.append(.object([("application", .text("\(container.app)")), ("emptied", .array(emptied.map { .text($0) }))]))
+        if !json { for path in emptied { try Descriptor.output.write("\(container.app)\t\(path)\n") } }
       } catch ContainerError.Code.running where app == nil {
         Descriptor.error.note("note: \(container.app): running, not touched\n")
       }
     }
+    if json { try Descriptor.output.write(JSON.array(purged).description + "\n") }
   }
 }

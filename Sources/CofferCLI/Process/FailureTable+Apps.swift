@@ -30,6 +30,7 @@ extension FailureTable {
     "manifestNotSigned": .init(.usage, "the manifest is not signed", "sign it: coffer app sign FILE --key KEY"),
     "executableMissing": .init(
       .notFound, "an executable is missing", "paths are relative to the manifest, or to the directory that --from names"),
+    "executableUnknown": .init(.notFound, "the app has no such executable", "--executable names one of those in the manifest"),
     "executableChanged": .init(
       .integrity, "an executable is not the one that was signed", "get the app again from its team, or sign it anew"),
     "sameVersionDiffers": .init(
