@@ -49,13 +49,18 @@ struct AppRestore: ParsableCommand {
   @Flag(help: "Do not ask.")
   var force = false
 
+  @Flag(help: "Take the backup of another app, too.")
+  var fromOtherApp = false
+
   func run() throws {
     let container = try AppPlace.container(of: app)
     let file = try Descriptor.open(archive)
     if !force, Descriptor.input.isTerminal {
       guard try Question.isYes("Replace the documents and settings of \(container.app)? [y/N] ") else { throw Failure.cancelled }
     }
-    try about(archive) { _ = try Restoration(of: container, from: OpenFile(adopting: file.number, archive)) }
+    try about(archive) {
+      _ = try Restoration(of: container, from: OpenFile(adopting: file.number, archive), isOfAnyApp: fromOtherApp)
+    }
   }
 }
 
