@@ -31,9 +31,15 @@ let package = Package(
     .target(name: "SystemCalls"),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    // Agent
+    .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     // Keychain
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps"]),
+    .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
+    .target(
+      name: "Agent",
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
+    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -105,12 +111,19 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
-    .testTarget(name: "CofferTests", dependencies: ["Coffer", "Storage", "VaultCore", "CofferTesting"]),
+    .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
+    .testTarget(
+      name: "AgentTests",
+      dependencies: [
+        "Agent", "AgentProbe", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting",
+      ]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
+    .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["VaultCore", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
+      name: "FuzzTests", dependencies: ["VaultCore", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
       name: "CLITests",

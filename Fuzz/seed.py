@@ -96,6 +96,38 @@ SEEDS["journal-record"] = [entry(1, b"key", value) for value in JOURNAL_VALUES] 
     entry(9, b"k", b"v"), entry(1, b"key", b"\1") + entry(2, b"key", b"")]
 SEEDS["journal"] = [b"", b"\0" * 64, bytes(range(256)), b"\x20\0\0\0" * 8]
 
+
+
+def attribute(kind, name, value):
+    return bytes([kind]) + u16(len(name)) + name + len(value).to_bytes(4, "little") + value
+
+
+def frame(operation, fields=b"", parts=(), secret=b""):
+    body = struct.pack("<I", len(fields)) + fields + u16(len(parts))
+    body += b"".join(struct.pack("<I", len(part)) + part for part in parts) + secret
+    return struct.pack("<IHHQ", len(body), 1, operation, 7) + body
+
+
+def number(name, value):
+    return attribute(3, name, value.to_bytes(8, "little"))
+
+
+ITEM = V["item.attributes"]
+GROUP = attribute(1, b"group", b"default")
+REFERENCE = GROUP + attribute(2, b"id", bytes(range(16)))
+ENTRY = number(b"accessible", 1) + number(b"generation", 3) + REFERENCE
+SEEDS["frame"] = [
+    frame(1), frame(2, number(b"kind", 1) + number(b"text-count", 4), secret=b"pass"), frame(3), frame(4),
+    frame(5, number(b"class", 1) + GROUP, [attribute(1, b"service", b"mail")]),
+    frame(6, REFERENCE + attribute(1, b"purpose", b"to log in")),
+    frame(7, number(b"accessible", 1) + GROUP + number(b"install-bound", 1), [ITEM], b"secret"),
+    frame(8, number(b"generation", 1) + GROUP + number(b"has-secret", 1) + attribute(2, b"id", bytes(16)), [ITEM], b"new"),
+    frame(9, REFERENCE + attribute(1, b"to-group", b"other")), frame(10, REFERENCE), frame(11, REFERENCE),
+    frame(128, REFERENCE), frame(128, b"", [struct.pack("<I", len(ENTRY)) + ENTRY + ITEM]),
+    frame(128, attribute(1, b"application", b"T.x"), [number(b"confirmed", 0) + GROUP + number(b"rights", 7)]),
+    frame(130, attribute(1, b"code", b"locked") + attribute(1, b"detail", b"")),
+]
+
 for target, seeds in SEEDS.items():
     folder = os.path.join(HERE, "Corpus", target)
     os.makedirs(folder, exist_ok=True)

@@ -10,9 +10,11 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <string.h>
 #include <unistd.h>
 
 /// memfd_secret(2): memory that the kernel itself does not map. -1 with ENOSYS where the kernel has none, or has it switched off.
@@ -125,4 +127,88 @@ struct coffer_statx {
 /// statx(2) of a path, of a link itself: type, inode and, where `mask` has 0x800, when the file was made.
 static inline int coffer_statx(const char *path, struct coffer_statx *status) {
   return (int)syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, 0x901u, status);
+}
+
+// Who is at the other end of a socket. Hidden without _GNU_SOURCE, and younger than the headers.
+struct coffer_credentials {
+  int process;
+  unsigned int user, group;
+};
+
+/// getsockopt(SO_PEERCRED): who connected, as it was then.
+static inline int coffer_peer_credentials(int socket, struct coffer_credentials *credentials) {
+  socklen_t length = sizeof *credentials;
+  return getsockopt(socket, SOL_SOCKET, 17, credentials, &length);
+}
+
+/// getsockopt(SO_PEERPIDFD): a descriptor of the process that connected, also when its number has been given to another one. Since Linux 6.5;
+/// -1 with ENOPROTOOPT before.
+static inline int coffer_peer_pidfd(int socket) {
+  int descriptor = -1;
+  socklen_t length = sizeof descriptor;
+  return getsockopt(socket, SOL_SOCKET, 77, &descriptor, &length) == 0 ? descriptor : -1;
+}
+
+/// pidfd_open(2), closed on exec.
+static inline int coffer_pidfd_open(int process) {
+  return (int)syscall(434, process, 0u);
+}
+
+/// From now on each message says who has sent it.
+static inline int coffer_pass_credentials(int socket) {
+  int on = 1;
+  return setsockopt(socket, SOL_SOCKET, 16 /* SO_PASSCRED */, &on, sizeof on);
+}
+
+/// recvmsg(2) that does not wait. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. Descriptors that
+/// come along are closed by the kernel: there is no room for them.
+static inline long coffer_receive(int socket, void *bytes, unsigned long count, int *process) {
+  struct iovec vector = {bytes, count};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(struct coffer_credentials))];
+  } control;
+  struct msghdr message = {0};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.room;
+  message.msg_controllen = sizeof control.room;
+  long got = recvmsg(socket, &message, MSG_DONTWAIT | 0x40000000 /* MSG_CMSG_CLOEXEC */);
+  *process = 0;
+  for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); got >= 0 && head; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 /* SCM_CREDENTIALS */) {
+      struct coffer_credentials credentials;
+      memcpy(&credentials, CMSG_DATA(head), sizeof credentials);
+      *process = credentials.process;
+    }
+  }
+  return got;
+}
+
+/// accept4(2), closed on exec.
+static inline int coffer_accept(int socket) {
+  return (int)syscall(SYS_accept4, socket, (void *)0, (void *)0, 02000000 /* SOCK_CLOEXEC */);
+}
+
+/// socket(2) of the local kind, closed on exec.
+static inline int coffer_local_socket(void) {
+  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+struct coffer_local_address {
+  unsigned short family;
+  char path[108];
+};
+
+/// bind(2) to a path, or connect(2) to it. -1 with ENAMETOOLONG where it does not fit.
+static inline int coffer_local_name(int socket, const char *path, int is_bound) {
+  struct coffer_local_address address = {AF_UNIX, {0}};
+  size_t length = strlen(path);
+  if (length >= sizeof address.path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address.path, path, length);
+  return is_bound ? bind(socket, (struct sockaddr *)&address, sizeof address)
+                  : connect(socket, (struct sockaddr *)&address, sizeof address);
 }

@@ -1,2 +1,4 @@
+// And meets its errors.
+@_exported public import ItemService
 // Who uses the keychain names items, groups and secrets.
 @_exported public import VaultCore

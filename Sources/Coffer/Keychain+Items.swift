@@ -1,5 +1,6 @@
-internal import Glibc
+internal import ItemService
 public import VaultCore
+internal import Wire
 
 extension Keychain {
   /// Adds an item.
@@ -13,32 +14,14 @@ extension Keychain {
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked,
     installBound: Bool = false
   ) throws -> Reference {
-    try write { transaction, access in
-      let group = try access.groupForAdding(group)
-      let item = try access.bind(item, installBound: installBound)
-      let now = Timestamp.now
-      if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
-      return try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
-    }
+    try answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)).reference()
   }
 
   /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
   /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
   /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
   public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
-    try read { vault, access in
-      let held = try access.groups(for: .list, in: query.group)
-      if let item = query.exactItem {
-        return try (held ?? Self.groups(vault)).compactMap { group in
-          try vault.contains(group) ? try vault.entry(item, in: group) : nil
-        }
-      }
-      let wanted = held.map { Set($0) }
-      let entries = try vault.entries { (wanted?.contains($0.reference.group) ?? true) && query.matches($0.item) }.entries
-      guard let held else { return entries }
-      let found = Dictionary(grouping: entries, by: \.reference.group)
-      return held.flatMap { found[$0] ?? [] }
-    }
+    try answer(.items(query.itemClass, query.group, query.attributes)).entries()
   }
 
   /// The one item that is meant.
@@ -51,23 +34,19 @@ extension Keychain {
   }
 
   /// The secret of an item, in locked memory.
+  /// - Parameter purpose: What the owner reads, where the owner wants to be asked.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`, `otherDevice`; `integrity`, …
-  public func secret(of reference: Reference) throws -> Secret {
-    try read { vault, access in
-      try access.check(reference.group, .read)
-      return try vault.secret(of: reference)
-    }
+  public func secret(of reference: Reference, purpose: String = "") throws -> Secret {
+    try answer(.secret(reference, purpose: purpose)).secret()
   }
 
   /// Changes the attributes and keeps the secret.
+  /// - Parameter change: May run more than once, where somebody else changes the item at the same time.
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`; `integrity`, …
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
-    try write { transaction, access in
-      try access.check(reference.group, .write)
-      return try transaction.update(reference, at: .now) { try Access.keepingBound(&$0, change) }
-    }
+    try self.change(reference, change) { nil }
   }
 
   /// Changes the secret, and the attributes if wanted.
@@ -76,9 +55,25 @@ extension Keychain {
   public func update(
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
-    try write { transaction, access in
-      try access.check(reference.group, .write)
-      return try transaction.update(reference, secret: secret, at: .now) { try Access.keepingBound(&$0, change) }
+    try self.change(reference, change) { try secret.duplicate() }
+  }
+
+  /// How often a change is tried that meets others.
+  private static let maximumTries = 100
+
+  private func change(
+    _ reference: Reference, _ change: (inout Item) throws -> Void, _ secret: () throws -> Secret?
+  ) throws -> Reference {
+    var tries = 1
+    while true {
+      do {
+        let entry = try entry(reference)
+        var item = entry.item
+        try change(&item)
+        return try answer(.update(reference, generation: entry.generation, item, secret())).reference()
+      } catch let error as KeychainError where error.code == .conflict && tries < Self.maximumTries {
+        tries += 1
+      }
     }
   }
 
@@ -86,23 +81,55 @@ extension Keychain {
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   @discardableResult
   public func move(_ reference: Reference, to group: AccessGroup) throws -> Reference {
-    try write { transaction, access in
-      try access.check(reference.group, [.read, .write])
-      _ = try access.groupForAdding(group)
-      if try !transaction.contains(group) { try transaction.createGroup(group, at: .now) }
-      return try transaction.move(reference, to: group, at: .now)
-    }
+    try answer(.move(reference, group)).reference()
   }
 
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   public func remove(_ reference: Reference) throws {
-    try write { transaction, access in
-      try access.check(reference.group, .write)
-      try transaction.remove(reference)
-    }
+    _ = try answer(.remove(reference))
   }
+
+  // MARK: Who may do what
+
+  /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
+  public var entitlements: Entitlements { get throws { try answer(.entitlements).entitlements().held } }
+
+  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
+  /// - Throws: `locked`, `appNotInstalled`; `integrity`.
+  public var ownGroup: AccessGroup? {
+    get throws { try answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }
+  }
+
+  /// An item by its reference, without its secret.
+  /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
+  public func entry(_ reference: Reference) throws -> Entry {
+    guard let entry = try answer(.entry(reference)).entries().first else { throw KeychainError(.notFound) }
+    return entry
+  }
+
+  private func answer(_ call: consuming Call) throws -> Answer { try transport.answer(call) }
 }
 
-extension Timestamp {
-  static var now: Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
+extension Answer {
+  private static let unexpected = KeychainError(.agent, "an answer to another question")
+
+  fileprivate consuming func reference() throws -> Reference {
+    guard case .reference(let reference) = consume self else { throw Self.unexpected }
+    return reference
+  }
+
+  fileprivate consuming func secret() throws -> Secret {
+    guard case .secret(let secret) = consume self else { throw Self.unexpected }
+    return secret
+  }
+
+  fileprivate consuming func entries() throws -> [Entry] {
+    guard case .entries(let entries) = consume self else { throw Self.unexpected }
+    return entries
+  }
+
+  fileprivate consuming func entitlements() throws -> (held: Entitlements, application: String?) {
+    guard case .entitlements(let held, let application) = consume self else { throw Self.unexpected }
+    return (held, application)
+  }
 }

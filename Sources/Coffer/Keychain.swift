@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Storage
-internal import Synchronization
 public import VaultCore
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
@@ -11,18 +10,14 @@ public import VaultCore
 /// The vault is opened in this process. Any number of processes and threads may use it at once. Thread-safe; a call waits for the calls
 /// of other threads, and at most 10 s for other processes.
 public final class Keychain: Sendable {
-  let identity: KeychainIdentity
-  private let box = VaultBox()
+  let transport: any KeychainTransport
+
+  init(_ transport: any KeychainTransport) { self.transport = transport }
 
   /// A keychain over a vault that was opened already.
-  public init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
-    self.identity = identity
-    do {
-      try check(vault)
-    } catch {
-      throw KeychainError(error)
-    }
-    box.put(vault)
+  /// - Throws: `appNotInstalled`, `integrity`.
+  public convenience init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
+    self.init(try InProcessTransport(vault, as: identity))
   }
 
   /// Opens the user's vault, or the one at a path.
@@ -71,82 +66,15 @@ public final class Keychain: Sendable {
 
   // MARK: Locked and unlocked
 
-  public var isLocked: Bool { box.isEmpty }
+  public var isLocked: Bool { get throws { try transport.isLocked } }
 
   /// Forgets the keys. Every call fails with `locked` until `unlock`.
-  public func lock() { box.empty() }
+  public func lock() throws { try transport.lock() }
 
   /// Opens the vault again.
   /// - Throws: as `open`.
   public func unlock(at path: String? = nil, with credential: borrowing Credential) throws {
-    let vault = try Self.openVault(path, credential)
-    do { try check(vault) } catch { throw KeychainError(error) }
-    box.put(vault)
-  }
-
-  /// An app that the vault does not know, or that was removed, gets nothing at all.
-  private func check(_ vault: borrowing Vault) throws { _ = try Access(identity, vault) }
-
-  // MARK: Who may do what
-
-  /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
-  public var entitlements: Entitlements {
-    get throws {
-      try read { vault, access in try access.entitlements ?? Entitlements(all: Self.groups(vault)) }
-    }
-  }
-
-  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
-  /// - Throws: `locked`, `appNotInstalled`; `integrity`.
-  public var ownGroup: AccessGroup? {
-    get throws { try read { _, access in try access.application.map { try AccessGroup($0) } } }
-  }
-
-  /// All that there are, `default` first. Takes a walk over the vault.
-  static func groups(_ vault: borrowing Vault) throws -> [AccessGroup] {
-    [.standard] + (try vault.groups()).filter { $0 != .standard }
-  }
-
-  /// Who may do what is asked anew for each call: what was granted may have been taken back.
-  func read<Result: ~Copyable & Sendable>(_ body: (borrowing Vault, Access) throws -> Result) throws -> Result {
-    try box.withVault { vault in try body(vault, Access(identity, vault)) }
-  }
-
-  func write<Result: Sendable>(_ body: (inout Transaction, Access) throws -> Result) throws -> Result {
-    try box.withVault { vault in
-      let access = try Access(identity, vault)
-      return try vault.transaction { try body(&$0, access) }
-    }
-  }
-}
-
-/// The vault, while there is one. All uses of it are within the lock, which is what makes it sendable.
-private final class VaultBox: @unchecked Sendable {
-  private let mutex = Mutex(())
-  private var vault: Vault?
-
-  var isEmpty: Bool { mutex.withLock { _ in vault == nil } }
-
-  func put(_ new: consuming Vault) {
-    var new: Vault? = consume new
-    mutex.withLock { _ in swap(&vault, &new) }
-  }
-
-  func empty() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
-  }
-
-  func withVault<Result: ~Copyable & Sendable>(
-    _ body: (inout Vault) throws -> Result
-  ) throws(KeychainError) -> Result {
-    try mutex.withLock { (_) throws(KeychainError) -> Result in
-      guard vault != nil else { throw KeychainError(.locked) }
-      do {
-        return try body(&vault!)
-      } catch {
-        throw KeychainError(error)
-      }
-    }
+    guard let transport = transport as? InProcessTransport else { return }
+    try transport.put(Self.openVault(path, credential))
   }
 }

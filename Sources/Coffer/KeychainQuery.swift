@@ -26,23 +26,4 @@ public struct KeychainQuery: Sendable, Equatable {
     get { if case .text(let text)? = attributes[name] { text } else { nil } }
     set { attributes[name] = newValue.map { .text($0) } }
   }
-
-  func matches(_ item: Item) -> Bool {
-    guard itemClass == nil || itemClass == item.itemClass else { return false }
-    let absent = item.itemClass.primaryAttributes
-    return attributes.allSatisfy { wanted in
-      // An absent primary attribute is an empty one.
-      let found = item.attributes[wanted.name] ?? absent.first { $0.name == wanted.name }?.absent
-      return found == wanted.value
-    }
-  }
-
-  /// The one item that can be meant, where all attributes that make one unique are said.
-  var exactItem: Item? {
-    guard let itemClass,
-      !attributes.contains(where: { wanted in !itemClass.primaryAttributes.contains { $0.name == wanted.name } }),
-      itemClass.primaryAttributes.allSatisfy({ attributes[$0.name] != nil })
-    else { return nil }
-    return Item(itemClass, attributes)
-  }
 }

@@ -8,8 +8,20 @@ import Testing
     ("Sources/SystemCalls", ["Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/Wire", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/Coffer", ["VaultCore", "Storage", "AppContainers", "Apps", "Glibc", "Synchronization"]),
+    ("Sources/ItemService", ["VaultCore", "Storage", "Wire"]),
+    (
+      "Sources/Agent",
+      [
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux", "Glibc",
+        "Synchronization",
+      ]
+    ),
+    (
+      "Sources/Coffer",
+      ["VaultCore", "Storage", "ItemService", "Wire", "CLinux", "AppContainers", "Apps", "Glibc", "Synchronization"]
+    ),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),

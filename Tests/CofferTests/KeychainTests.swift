@@ -29,7 +29,14 @@ struct Teams {
         keychainAccessGroups: keychain.map { try AccessGroup("\(team).\($0)") }), with: key)
   }
 
-  init() throws {
+  private let transport: Transport
+  private let agents = Agents()
+
+  /// Kept for as long as the test runs.
+  private final class Agents { var all: [AgentBench] = [] }
+
+  init(_ transport: Transport = .inProcess) throws {
+    self.transport = transport
     editor = try Self.signed(1, "com.example.editor", keychain: ["shared"])
     viewer = try Self.signed(1, "com.example.viewer", keychain: ["shared"])
     // The same name, another team.
@@ -41,15 +48,21 @@ struct Teams {
     }
   }
 
-  func keychain(_ app: SignedManifest) throws -> Keychain { try Keychain(Vault.openThrowAway(store), as: .app(app)) }
+  func keychain(_ app: SignedManifest) throws -> Keychain {
+    switch transport {
+    case .inProcess: return try Keychain(Vault.openThrowAway(store), as: .app(app))
+    case .socket:
+      let bench = try AgentBench(store, app)
+      agents.all.append(bench)
+      return bench.keychain
+    }
+  }
+
   var owner: Keychain { get throws { try Keychain(Vault.openThrowAway(store), as: .owner) } }
 }
 
 @Suite struct KeychainTests {
-  let teams: Teams
   let item = Item(service: "mail", account: "ada")
-
-  init() throws { teams = try Teams() }
 
   static func code<Result: ~Copyable>(_ body: () throws -> Result) -> KeychainError.Code? {
     do {
@@ -64,7 +77,10 @@ struct Teams {
     String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
   }
 
-  @Test("D15 apps of one team share an item, and no other app sees it") func sharing() throws {
+  @Test("D15 apps of one team share an item, and no other app sees it", arguments: Transport.allCases) func sharing(
+    _ transport: Transport
+  ) throws {
+    let teams = try Teams(transport)
     let (editor, viewer, stranger) = (
       try teams.keychain(teams.editor), try teams.keychain(teams.viewer), try teams.keychain(teams.stranger)
     )
@@ -91,7 +107,8 @@ struct Teams {
     #expect(try Self.text(editor.secret(of: reference)) == "two")
   }
 
-  @Test func aGroupOfItsOwnIsSeenByOneApp() throws {
+  @Test(arguments: Transport.allCases) func aGroupOfItsOwnIsSeenByOneApp(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
     let own = try AccessGroup(teams.editor.manifest.applicationIdentifier)
     let reference = try editor.add(item, secret: Secret(testing: "own"), group: own)
@@ -104,7 +121,10 @@ struct Teams {
     #expect(Self.code { try editor.secret(of: reference) } == .notFound)
   }
 
-  @Test("D15 items outlive the app, and are there again when it is installed again") func removal() throws {
+  @Test("D15 items outlive the app, and are there again when it is installed again", arguments: Transport.allCases) func removal(
+    _ transport: Transport
+  ) throws {
+    let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(testing: "kept"))
     var vault = try Vault.openThrowAway(teams.store)
@@ -113,12 +133,14 @@ struct Teams {
     #expect(Self.code { try editor.secret(of: reference) } == .appNotInstalled)
     #expect(Self.code { try editor.items() } == .appNotInstalled)
     #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .appNotInstalled)
-    #expect(Self.code { try teams.keychain(teams.editor) } == .appNotInstalled)
+    #expect(Self.code { try teams.keychain(teams.editor).entitlements } == .appNotInstalled)
     _ = try vault.transaction { try $0.install(teams.editor, at: .test) }
     #expect(try Self.text(teams.keychain(teams.editor).secret(of: reference)) == "kept")
   }
 
-  @Test("D15 it is no place for large data: a secret has at most 1 MiB") func size() throws {
+  @Test("D15 it is no place for large data: a secret has at most 1 MiB", arguments: Transport.allCases)
+  func size(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(count: 1 << 20))
     #expect(try editor.secret(of: reference).count == 1 << 20)
@@ -128,7 +150,8 @@ struct Teams {
     #expect(try editor.items().map(\.reference) == [reference])
   }
 
-  @Test func aGrantGivesWhatItSaysAndCanBeTakenBack() throws {
+  @Test(arguments: Transport.allCases) func aGrantGivesWhatItSaysAndCanBeTakenBack(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
     let reference = try editor.add(item, secret: Secret(testing: "one"))
     let application = teams.stranger.manifest.applicationIdentifier
@@ -144,7 +167,8 @@ struct Teams {
     #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
   }
 
-  @Test func aGrantThatAsksIsRefusedWhereNobodyCanBeAsked() throws {
+  @Test(arguments: Transport.allCases) func aGrantThatAsksIsRefusedWhereNobodyCanBeAsked(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
     let reference = try editor.add(item, secret: Secret(testing: "one"))
     let application = teams.stranger.manifest.applicationIdentifier
@@ -161,7 +185,8 @@ struct Teams {
     #expect(try Self.text(editor.secret(of: reference)) == "one")
   }
 
-  @Test func anInstallBoundItemNamesItsApp() throws {
+  @Test(arguments: Transport.allCases) func anInstallBoundItemNamesItsApp(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
     let reference = try editor.add(item, secret: Secret(testing: "one"), installBound: true)
     #expect(try editor.entry(reference)?.item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
@@ -180,6 +205,7 @@ struct Teams {
   }
 
   @Test func searchesFindWhatTheySay() throws {
+    let teams = try Teams()
     let owner = try teams.owner
     let other = try AccessGroup("other")
     let one = try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "1"))
@@ -207,17 +233,18 @@ struct Teams {
     #expect(Self.code { try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "1")) } == .duplicate)
   }
 
-  @Test func aLockedKeychainSaysSo() throws {
+  @Test(arguments: Transport.allCases) func aLockedKeychainSaysSo(_ transport: Transport) throws {
+    let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(testing: "one"))
-    editor.lock()
-    #expect(editor.isLocked)
+    try editor.lock()
+    #expect(try editor.isLocked)
     #expect(Self.code { try editor.items() } == .locked)
     #expect(Self.code { try editor.secret(of: reference) } == .locked)
     #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .locked)
     #expect(Self.code { try editor.remove(reference) } == .locked)
     #expect(Self.code { try editor.entitlements } == .locked)
-    editor.lock()
+    try editor.lock()
   }
 
   @Test func groupsThatATestNames() throws {
@@ -229,8 +256,9 @@ struct Teams {
     #expect(Self.code { try keychain.add(item, secret: Secret(testing: "3"), group: .standard) } == .missingEntitlement)
   }
 
-  @Test(.timeLimit(.minutes(10))) func threadsTakeTurns() async throws {
-    let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
+  @Test(.timeLimit(.minutes(10)), arguments: Transport.allCases) func threadsTakeTurns(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let keychain = try teams.keychain(teams.editor)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for thread in 0..<8 {
         group.addTask {
@@ -244,6 +272,7 @@ struct Teams {
       try await group.waitForAll()
     }
     #expect(try keychain.items().count == 200)
+    withExtendedLifetime(teams) {}
   }
 }
 
@@ -262,12 +291,12 @@ struct Teams {
     defer { try? FileManager.default.removeItem(at: directory) }
     let keychain = try Keychain.open(at: path, with: .throwAway(), as: .owner)
     let reference = try keychain.add(Item(service: "s", account: "a"), secret: Secret(testing: "kept"))
-    keychain.lock()
+    try keychain.lock()
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .locked)
     let wrong = try Secret(testing: [UInt8](repeating: 9, count: 64))
     let other = try Credential.keyFile(wrong)
     #expect(KeychainTests.code { try keychain.unlock(at: path, with: other) } == .wrongCredential)
-    #expect(keychain.isLocked)
+    #expect(try keychain.isLocked)
     try keychain.unlock(at: path, with: .throwAway())
     #expect(try KeychainTests.text(keychain.secret(of: reference)) == "kept")
     #expect(KeychainTests.code { try Keychain.open(at: path, with: other, as: .owner) } == .wrongCredential)

@@ -18,7 +18,7 @@ func store(_ token: borrowing Secret, as app: SignedManifest, keyFile: consuming
     let secret = try keychain.secret(of: entry.reference)
     secret.withBytes { bytes in print("\(entry.item["account"] ?? ""): \(bytes.byteCount) bytes") }
   }
-  keychain.lock()
+  try keychain.lock()
 }
 
 @Suite struct KeychainExampleTests {

@@ -5,7 +5,7 @@ import Testing
 @testable import Widgets
 
 /// A host in this process, on a clock of the test's.
-@Suite(.timeLimit(.minutes(1))) struct HostTests {
+@Suite(.timeLimit(.minutes(15))) struct HostTests {
   private final class ManualClock: HostClock {
     private struct State {
       var now = Date(timeIntervalSinceReferenceDate: 0)

@@ -1,6 +1,6 @@
 /// The canonical encoding of attributes: sorted by name, each name once. FORMAT.md has the layout.
-enum TLV {
-  static func encode(_ attributes: Attributes) -> [UInt8] {
+package enum TLV {
+  package static func encode(_ attributes: Attributes) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256)
     for (name, value) in attributes {
@@ -15,7 +15,7 @@ enum TLV {
   }
 
   /// - Throws: `attributesMalformed`.
-  static func decode(_ bytes: [UInt8]) throws(VaultError) -> Attributes {
+  package static func decode(_ bytes: [UInt8]) throws(VaultError) -> Attributes {
     var reader = ByteReader(bytes, orThrow: .attributesMalformed)
     var attributes = Attributes(reserving: 6)
     var previous: String?

@@ -90,14 +90,14 @@ public struct Item: Equatable, Sendable {
   }
 
   /// The plaintext of the record's field `a`.
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var all = attributes
     all["class"] = .integer(UInt64(itemClass.rawValue))
     return TLV.encode(all)
   }
 
   /// - Throws: `attributesMalformed`.
-  init(decoding bytes: [UInt8]) throws(VaultError) {
+  package init(decoding bytes: [UInt8]) throws(VaultError) {
     var attributes = try TLV.decode(bytes)
     guard case .integer(let rawClass)? = attributes["class"], let raw = UInt8(exactly: rawClass),
       let itemClass = ItemClass(rawValue: raw)

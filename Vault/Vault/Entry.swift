@@ -2,6 +2,8 @@
 public struct Reference: Hashable, Sendable {
   public let group: AccessGroup
   public let id: Identifier
+
+  package init(group: AccessGroup, id: Identifier) { (self.group, self.id) = (group, id) }
 }
 
 /// An item as it lies in the vault.
@@ -11,6 +13,10 @@ public struct Entry: Equatable, Sendable {
   public let accessibility: Accessibility
   /// The generation that last wrote it.
   public let generation: UInt64
+
+  package init(reference: Reference, item: Item, accessibility: Accessibility, generation: UInt64) {
+    (self.reference, self.item, self.accessibility, self.generation) = (reference, item, accessibility, generation)
+  }
 }
 
 /// An item as it lies in the vault, opened as a whole.

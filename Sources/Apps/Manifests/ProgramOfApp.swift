@@ -1,4 +1,4 @@
-import AppContainers
+package import AppContainers
 package import VaultCore
 
 /// A program that belongs to an app, told by where it lies: in the app's directory, with the content that was signed.
@@ -30,6 +30,19 @@ package enum ProgramOfApp {
       return signed
     }
     return nil
+  }
+
+  /// That of a directory of an installed app, with its signature proven, where it is that app's.
+  /// - Throws: `AppsError`: `bundleDamaged`; those of `SignedManifestFile.read`; `ContainerError`.
+  package static func manifest(inDirectory directory: OpenDirectory, named name: String) throws -> SignedManifest {
+    guard let bytes = try directory.contents(FileName(SignedManifestFile.name), limit: ManifestFile.maximumByteCount) else {
+      throw AppsError(.bundleDamaged, "\(name): without its manifest")
+    }
+    let signed = try SignedManifestFile.read(bytes)
+    guard signed.manifest.applicationIdentifier.utf8.elementsEqual(name.utf8) else {
+      throw AppsError(.bundleDamaged, "\(name): with the manifest of \(signed.manifest.applicationIdentifier)")
+    }
+    return signed
   }
 
   /// The manifest in a file, with its signature proven.

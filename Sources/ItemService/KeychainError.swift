@@ -1,11 +1,11 @@
-internal import Storage
-internal import VaultCore
+import Storage
+import VaultCore
 
 /// Why a keychain refused. One code for each cause; the detail never holds a secret.
 public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     public let name: String
-    init(_ name: String) { self.name = name }
+    package init(_ name: String) { self.name = name }
     public var description: String { name }
   }
 
@@ -48,6 +48,10 @@ extension KeychainError.Code {
   public static let noVault = Self("noVault")
   /// The vault was changed by somebody without its key, or is damaged, or an older copy was put in its place.
   public static let integrity = Self("integrity")
+  /// The item was changed by somebody else in between.
+  public static let conflict = Self("conflict")
+  /// The agent cannot be reached, has ended, or does not speak this protocol.
+  public static let agent = Self("agent")
   /// Another process did not let go of the vault in time. Nothing was changed.
   public static let busy = Self("busy")
   /// The disk is full. Nothing was changed.
@@ -82,7 +86,7 @@ extension KeychainError {
   ]
 
   /// Everything that the core throws and is not in the table tells of a vault that is not what its keys say.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as KeychainError: self = error
     case let error as VaultError: self.init(Self.vaultCodes[error.code] ?? .integrity, error.code.name, error.detail)

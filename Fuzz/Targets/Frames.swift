@@ -1,0 +1,34 @@
+import CofferTesting
+import VaultCore
+
+@testable import Wire
+
+extension FuzzTarget {
+  /// What clients send, and what an agent may answer: a header, and the rest.
+  static let frames: [FuzzTarget] = [
+    FuzzTarget("frame") { bytes in
+      let head = try unsafe FrameHeader(parsing: Array(bytes.prefix(FrameHeader.byteCount)).span.bytes)
+      try promise(head.bytes.prefix(8) == bytes.prefix(8), "a header is encoded as it was read")
+      let body = Array(bytes.dropFirst(FrameHeader.byteCount))
+      let message = try unsafe Message(parsing: Secret(copying: body.span.bytes))
+      guard head.operation.isRequest else {
+        _ = try? message.reference()
+        _ = try? message.status()
+        _ = try? message.failure()
+        _ = try? message.entitlements()
+        for entry in try message.entries() {
+          try promise(try Entry(wirePart: entry.wirePart) == entry, "an item is encoded as it was read")
+        }
+        return
+      }
+      let call = try Call.parse(head.operation, message)
+      let once = try call.frame(request: head.request).copyIntoUnprotectedBytes()
+      let again = Array(once.dropFirst(FrameHeader.byteCount))
+      let header = try unsafe FrameHeader(parsing: Array(once.prefix(FrameHeader.byteCount)).span.bytes)
+      try promise(header.operation == head.operation && header.bodyByteCount == again.count, "a call stays one")
+      let twice = try Call.parse(header.operation, Message(parsing: unsafe Secret(copying: again.span.bytes)))
+        .frame(request: head.request).copyIntoUnprotectedBytes()
+      try promise(once == twice, "what was encoded is read as it was")
+    }
+  ]
+}

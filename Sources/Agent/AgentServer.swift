@@ -1,0 +1,162 @@
+import CLinux
+import Glibc
+import Synchronization
+import VaultCore
+import Wire
+
+/// Takes connections, and gives each a thread. What a client does or does not do holds up no other.
+package final class AgentServer: Sendable {
+  package enum Failure: Error, Equatable {
+    /// Another agent has this socket, or this vault.
+    case running
+    /// The directory of the socket is not this user's alone.
+    case openDirectory
+    case system(String, Int32)
+  }
+
+  private let path: String
+  private let office: Conversation.Office
+  private let listener: Int32
+  private let lock: Int32
+  private let wake: Int32
+  private let connections = Mutex(Connections())
+
+  private struct Connections {
+    var isEnding = false
+    var perProcess: [Int32: Int] = [:]
+    /// To be shut down when the server ends.
+    var descriptors: Set<Int32> = []
+  }
+
+  /// Makes the socket; nothing is served yet.
+  /// - Parameters:
+  ///   - path: Of the socket. Its directory is made for this user alone.
+  ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
+  ///   - user: Whose vault it is.
+  /// - Throws: `Failure`.
+  package init(
+    at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, user: UInt32 = getuid(),
+    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+  ) throws(Failure) {
+    self.path = path
+    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log)
+    lock = try Self.lock(lockPath)
+    do throws(Failure) {
+      listener = try Self.bind(path)
+    } catch {
+      close(lock)
+      throw error
+    }
+    wake = coffer_eventfd()
+  }
+
+  deinit {
+    close(listener)
+    close(lock)
+    close(wake)
+  }
+
+  private static func lock(_ path: String) throws(Failure) -> Int32 {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw .system(path, errno) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let number = errno
+      close(descriptor)
+      throw number == EWOULDBLOCK ? .running : .system(path, number)
+    }
+    return descriptor
+  }
+
+  private static func bind(_ path: String) throws(Failure) -> Int32 {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { throw .system(path, EINVAL) }
+    let directory = String(path[..<slash])
+    _ = unsafe mkdir(directory, 0o700)
+    var status = stat()
+    guard unsafe lstat(directory, &status) == 0 else { throw .system(directory, errno) }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      throw .openDirectory
+    }
+    // Whose lock this is has no other agent beside it: what lies there was left by one that has ended.
+    _ = unsafe unlink(path)
+    let descriptor = coffer_local_socket()
+    guard descriptor >= 0 else { throw .system(path, errno) }
+    // Before anybody can connect: connections have it from here.
+    guard coffer_pass_credentials(descriptor) == 0, unsafe coffer_local_name(descriptor, path, 1) == 0,
+      unsafe chmod(path, 0o600) == 0, listen(descriptor, 128) == 0
+    else {
+      let number = errno
+      close(descriptor)
+      throw .system(path, number)
+    }
+    return descriptor
+  }
+
+  // MARK: Serving
+
+  /// Until `end`. The thread that calls it serves; each connection has its own.
+  package func run() {
+    var entries = [
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+    ]
+    while true {
+      _ = unsafe poll(&entries, 2, -1)
+      if entries[1].revents != 0 { break }
+      guard entries[0].revents != 0 else { continue }
+      let connection = coffer_accept(listener)
+      if connection >= 0 {
+        welcome(connection)
+      } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
+        // Nothing can be taken now. Whoever ends makes room.
+        _ = poll(nil, 0, 10)
+      }
+    }
+    connections.withLock { connections in
+      for descriptor in connections.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+    while connections.withLock({ !$0.descriptors.isEmpty }) { _ = poll(nil, 0, 1) }
+  }
+
+  /// From any thread. `run` returns when the last connection has ended.
+  package func end() {
+    connections.withLock { $0.isEnding = true }
+    var one: UInt64 = 1
+    _ = unsafe write(wake, &one, 8)
+  }
+
+  private func welcome(_ connection: Int32) {
+    guard let peer = try? Peer(of: connection), peer.user == office.user || peer.user == 0, admit(connection, peer.process) else {
+      close(connection)
+      return
+    }
+    let isStarted = Thread.start("coffer-client") { [self] in
+      var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
+        dismiss(connection, peer.process)
+      }
+      conversation.run()
+    }
+    if !isStarted {
+      dismiss(connection, peer.process)
+      close(connection)
+    }
+  }
+
+  private func admit(_ connection: Int32, _ process: Int32) -> Bool {
+    connections.withLock { connections in
+      guard !connections.isEnding, connections.descriptors.count < WireLimits.connections,
+        connections.perProcess[process, default: 0] < WireLimits.connectionsPerProcess
+      else { return false }
+      connections.perProcess[process, default: 0] += 1
+      connections.descriptors.insert(connection)
+      return true
+    }
+  }
+
+  /// Before the descriptor is closed: its number may be given to the next one at once.
+  private func dismiss(_ connection: Int32, _ process: Int32) {
+    connections.withLock { connections in
+      connections.descriptors.remove(connection)
+      let left = connections.perProcess[process, default: 1] - 1
+      connections.perProcess[process] = left > 0 ? left : nil
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Apps
+import Glibc
+import ItemService
+import VaultCore
+import Wire
+
+/// One client, from its first request to the end of its connection.
+struct Conversation: ~Copyable {
+  private let channel: FrameChannel
+  private let peer: Peer
+  private let office: Office
+  private var isOwner = false
+  private let ended: () -> Void
+
+  /// What all conversations have in common.
+  struct Office: Sendable {
+    let vault: AgentVault
+    let programs: any ProgramDirectory
+    /// The user whose vault it is.
+    let user: UInt32
+    let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+  }
+
+  /// - Parameter ended: Called when it is over, before the descriptor is closed.
+  init(_ channel: FrameChannel, _ peer: Peer, _ office: Office, ended: @escaping () -> Void) {
+    self.ended = ended
+    self.channel = channel
+    self.peer = peer
+    self.office = office
+  }
+
+  /// Until the client closes, or sends what is no request.
+  mutating func run() {
+    defer { ended() }
+    do {
+      while let (header, body) = try channel.receive() {
+        let call = try Call.parse(header.operation, body.message())
+        let answer = answer(header.operation, call)
+        try answer.frames(request: header.request) { try channel.send($0) }
+      }
+    } catch {
+      // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.
+    }
+  }
+
+  /// What goes wrong is an answer.
+  private mutating func answer(_ operation: Wire.Operation, _ call: consuming Call) -> Answer {
+    do {
+      return try decided(operation, call)
+    } catch {
+      let error = KeychainError(error)
+      return .failed(code: error.code.name, detail: error.detail)
+    }
+  }
+
+  private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
+    let facts = Gate.Facts(
+      operation: operation, program: try program(), isSameUser: peer.user == office.user, isOwner: isOwner,
+      isLocked: office.vault.isLocked)
+    let decision = Gate.decide(facts)
+    // What cannot be logged is not done.
+    try office.log(facts, decision, peer)
+    switch decision {
+    case .refuse(let code, let rule): return .failed(code: code, detail: rule)
+    case .allow(let name): return try done(call, as: name)
+    }
+  }
+
+  private func program() throws -> ProgramIdentity {
+    do {
+      return try office.programs.identify(peer)
+    } catch is Peer.Failure {
+      return .unknown("it has ended")
+    }
+  }
+
+  private mutating func done(_ call: consuming Call, as name: Gate.As) throws -> Answer {
+    switch consume call {
+    case .status: return .status(office.vault.status)
+    case .lock:
+      office.vault.lock()
+      isOwner = false
+      return .done
+    case .unlock(let kind, let text, let file):
+      try office.vault.unlock(try Self.credential(kind, text, file))
+      isOwner = kind != .keyFile
+      return .done
+    case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
+    }
+  }
+
+  private static func credential(_ kind: SlotType, _ text: consuming Secret, _ file: consuming Secret) throws -> Credential {
+    switch kind {
+    case .passphrase: try .passphrase(text)
+    case .recoveryKey: try .recoveryKey(text)
+    case .keyFile: try .keyFile(file)
+    case .passphraseAndKeyFile: .passphrase(text, andKeyFile: file)
+    case .external: throw KeychainError(.notAllowed, "a slot of another kind")
+    }
+  }
+
+  private func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
+    switch name {
+    case .anybody, .owner: return .owner
+    case .command: return try .command(in: vault)
+    case .app(let application):
+      guard let signed = try office.programs.manifest(of: application) else { throw KeychainError(.appNotInstalled, application) }
+      return try Caller(signed, in: vault)
+    }
+  }
+}

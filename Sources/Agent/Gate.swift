@@ -1,0 +1,60 @@
+import ItemService
+package import Wire
+
+/// Who may ask what. A pure function: it looks at nothing but what it is given, and everything that is asked goes through it.
+package enum Gate {
+  /// What is known when a request has arrived.
+  package struct Facts: Equatable, Sendable {
+    package var operation: Operation
+    package var program: ProgramIdentity
+    /// Whether the user of the process is the one whose vault it is.
+    package var isSameUser: Bool
+    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection.
+    package var isOwner: Bool
+    package var isLocked: Bool
+
+    package init(
+      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, isLocked: Bool = false
+    ) {
+      self.operation = operation
+      self.program = program
+      self.isSameUser = isSameUser
+      self.isOwner = isOwner
+      self.isLocked = isLocked
+    }
+  }
+
+  package enum Decision: Equatable, Sendable {
+    case allow(As)
+    /// - code: As `KeychainError` has them.
+    case refuse(code: String, rule: String)
+  }
+
+  /// In whose name it is done.
+  package enum As: Equatable, Sendable {
+    /// It concerns no item.
+    case anybody
+    case owner
+    case command
+    /// `TEAM.identifier`. Whether the vault knows it, and what it may do, says the vault.
+    case app(String)
+  }
+
+  package static func decide(_ facts: Facts) -> Decision {
+    guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
+    switch facts.operation {
+    case .status, .lock, .unlock: return .allow(.anybody)
+    case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove: break
+    }
+    guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
+    if facts.isOwner { return .allow(.owner) }
+    switch facts.program {
+    case .app(let application): return .allow(.app(application))
+    case .command: return .allow(.command)
+    case .system: return .refuse(code: "missingEntitlement", rule: "no app: a program of the system")
+    case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
+    case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
+    }
+  }
+}

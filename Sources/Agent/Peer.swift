@@ -1,0 +1,63 @@
+import CLinux
+import Glibc
+
+/// The process at the other end of a connection, as the kernel knows it.
+///
+/// The descriptor of the process pins it: when the process ends, its number may be given to another one, and `isAlive` says so. It does
+/// not pin the program: a process may become another program at any time, so who it is, is found out for each request anew.
+package final class Peer: Sendable {
+  package let process: Int32
+  package let user: UInt32
+  private let descriptor: Int32
+
+  package enum Failure: Error, Equatable {
+    /// It ended before anything could be found out about it.
+    case gone
+    case system(Int32)
+  }
+
+  /// - Parameter connection: A connected local socket.
+  /// - Throws: `Failure`.
+  package init(of connection: Int32) throws(Failure) {
+    var credentials = coffer_credentials()
+    guard unsafe coffer_peer_credentials(connection, &credentials) == 0 else { throw .system(errno) }
+    var descriptor = coffer_peer_pidfd(connection)
+    if descriptor < 0 {
+      // Before Linux 6.5 the number has to do. Where the process has ended by now, and another one has its number, that one is seen: its
+      // user is compared, and its program counts, not that of the one that is gone.
+      descriptor = coffer_pidfd_open(credentials.process)
+    }
+    guard descriptor >= 0 else { throw errno == ESRCH ? .gone : .system(errno) }
+    process = credentials.process
+    user = credentials.user
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  package var isAlive: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, 0) == 0
+  }
+
+  /// The file of the program that the process runs now: what the kernel runs, not what lies at its path.
+  /// - Returns: An open descriptor, and the path for people. Nil where it may not be read: a process that hides itself.
+  /// - Throws: `Failure`: `gone`.
+  func executable() throws(Failure) -> (descriptor: Int32, path: String)? {
+    let name = "/proc/\(process)/exe"
+    let opened = unsafe open(name, O_RDONLY | O_CLOEXEC)
+    let number = errno
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink(name, &buffer, buffer.count)
+    // After the look: that number was this process's all the time.
+    guard isAlive else {
+      if opened >= 0 { close(opened) }
+      throw .gone
+    }
+    guard opened >= 0 else {
+      guard number == EACCES || number == EPERM else { throw number == ENOENT ? .gone : .system(number) }
+      return nil
+    }
+    return (opened, String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+  }
+}

@@ -1,0 +1,117 @@
+package import AppContainers
+import Apps
+import Glibc
+import Synchronization
+package import VaultCore
+
+/// Who knows which program a process runs, and what is said of apps.
+package protocol ProgramDirectory: Sendable {
+  /// - Throws: `Peer.Failure`: `gone`; `ContainerError` where the apps cannot be read.
+  func identify(_ peer: Peer) throws -> ProgramIdentity
+  /// Of an installed app, as it lies there now.
+  /// - Throws: as `identify`; what is wrong with the manifest.
+  func manifest(of application: String) throws -> SignedManifest?
+}
+
+/// Finds out what the program of a peer is, from the kernel and from the apps that are installed.
+package final class Programs: ProgramDirectory {
+  /// A signed executable of an installed app.
+  private struct Signed {
+    let application: String
+    /// The file in the app's directory.
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private struct Registry {
+    var state: FileKey?
+    var byDigest: [[UInt8]: [Signed]] = [:]
+  }
+
+  private let data: DataDirectory
+  private let command: String?
+  private let digests = ProgramDigests()
+  private let registry = Mutex(Registry())
+
+  /// - Parameter command: The path of `coffer`; nil where there is none.
+  package init(in data: DataDirectory, command: String?) {
+    self.data = data
+    self.command = command
+  }
+
+  package func identify(_ peer: Peer) throws -> ProgramIdentity {
+    guard let (descriptor, path) = try peer.executable() else { return .unknown("it cannot be read") }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
+    if let application = try application(descriptor, status) { return .app(application) }
+    if isCommand(status) { return .command }
+    if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
+    if Self.isOfRoot(path, status) { return .system(path: path) }
+    return .unknown("no app, and not of the system: \(path)")
+  }
+
+  // MARK: Apps
+
+  package func manifest(of application: String) throws -> SignedManifest? {
+    guard let bundle = try data.apps().directory(FileName(application)) else { return nil }
+    return try ProgramOfApp.manifest(inDirectory: bundle, named: application)
+  }
+
+  private func application(_ descriptor: Int32, _ status: stat) throws -> String? {
+    let byDigest = try current()
+    guard !byDigest.isEmpty, let digest = digests.digest(of: descriptor, status), let found = byDigest[digest] else { return nil }
+    if let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) }) {
+      return here.application
+    }
+    // A copy elsewhere is the same program. Where several apps have it, nothing says which one it is.
+    return Set(found.map(\.application)).count == 1 ? found[0].application : nil
+  }
+
+  /// What the manifests say, read again when the directory of apps has changed: each installation renames something in there.
+  private func current() throws -> [[UInt8]: [Signed]] {
+    let directory = try data.apps()
+    var status = stat()
+    let isThere = unsafe fstat(directory.number, &status) == 0
+    let state = isThere ? FileKey(status) : nil
+    if let known = registry.withLock({ $0.state != nil && $0.state == state ? $0.byDigest : nil }) { return known }
+    var byDigest: [[UInt8]: [Signed]] = [:]
+    for name in try directory.names() {
+      guard "\(name)".utf8.first != UInt8(ascii: "."), let bundle = try directory.directory(name),
+        let signed = try? ProgramOfApp.manifest(inDirectory: bundle, named: "\(name)")
+      else { continue }
+      for executable in signed.manifest.executables {
+        guard let file = try? bundle.file(RelativePath(executable.path)) else { continue }
+        var own = stat()
+        guard unsafe fstat(file.number, &own) == 0 else { continue }
+        byDigest[executable.digest, default: []].append(
+          Signed(application: "\(name)", device: UInt64(own.st_dev), inode: UInt64(own.st_ino)))
+      }
+    }
+    registry.withLock { $0 = Registry(state: state, byDigest: byDigest) }
+    return byDigest
+  }
+
+  // MARK: Others
+
+  private func isCommand(_ status: stat) -> Bool {
+    var own = stat()
+    guard let command, unsafe stat(command, &own) == 0 else { return false }
+    return own.st_dev == status.st_dev && own.st_ino == status.st_ino
+  }
+
+  /// Of root and not for others to write, and so all directories above it, as its path is now.
+  private static func isOfRoot(_ path: String, _ status: stat) -> Bool {
+    func isKept(_ status: stat) -> Bool { status.st_uid == 0 && status.st_mode & 0o022 == 0 }
+    guard isKept(status), path.utf8.first == UInt8(ascii: "/") else { return false }
+    var now = stat()
+    guard unsafe stat(path, &now) == 0, now.st_dev == status.st_dev, now.st_ino == status.st_ino else { return false }
+    var end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    while let slash = end {
+      let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+      guard unsafe stat(directory, &now) == 0, isKept(now) else { return false }
+      end = slash == path.startIndex ? nil : path[..<slash].utf8.lastIndex(of: UInt8(ascii: "/"))
+    }
+    return true
+  }
+}

@@ -1,0 +1,34 @@
+import CLinux
+import Glibc
+
+/// A thread that nobody waits for.
+enum Thread {
+  private final class Body {
+    let name: String
+    let run: @Sendable () -> Void
+    init(_ name: String, _ run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+  }
+
+  /// - Returns: Whether the system had a thread.
+  static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+    let body = unsafe Unmanaged.passRetained(Body(name, run))
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // A thousand of them are not to need 8 GiB of address space.
+    unsafe pthread_attr_setstacksize(&attributes, 512 << 10)
+    var thread = pthread_t()
+    let result = unsafe pthread_create(
+      &thread, &attributes,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+        unsafe coffer_name_thread(body.name)
+        body.run()
+        return nil
+      }, body.toOpaque())
+    if result != 0 { unsafe body.release() }
+    return result == 0
+  }
+}

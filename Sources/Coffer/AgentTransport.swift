@@ -1,0 +1,147 @@
+internal import CLinux
+internal import Glibc
+internal import ItemService
+internal import Synchronization
+internal import VaultCore
+internal import Wire
+
+/// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where the agent was
+/// started anew.
+final class AgentTransport: KeychainTransport, @unchecked Sendable {
+  private let path: String
+  private let mutex = Mutex(())
+  private var channel: FrameChannel?
+  private var number: UInt64 = 0
+
+  init(at path: String) { self.path = path }
+
+  var isLocked: Bool {
+    get throws {
+      guard case .status(let status) = try answer(.status) else { throw KeychainError(.agent, "an answer to another question") }
+      return status.isLocked
+    }
+  }
+
+  func lock() throws { _ = try answer(.lock) }
+
+  func answer(_ call: consuming Call) throws -> Answer {
+    let operation = call.operation
+    var call: Call? = consume call
+    return try mutex.withLock { _ in
+      do {
+        number += 1
+        guard let call = call.take() else { throw KeychainError(.agent) }
+        let frame = try Self.frame(call, number)
+        try send(frame)
+        return try receive(operation)
+      } catch let error as KeychainError where error.code != .agent {
+        throw error
+      } catch {
+        // What may still come belongs to no question any more.
+        channel = nil
+        throw Self.failure(error, operation)
+      }
+    }
+  }
+
+  /// What does not fit is never sent.
+  private static func frame(_ call: consuming Call, _ number: UInt64) throws -> Secret {
+    do {
+      return try call.frame(request: number)
+    } catch let error as WireError {
+      throw KeychainError(.notAllowed, "too large: \(error.detail)")
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// A connection that has ended since the last question is made anew: nothing of this one was sent.
+  private func send(_ frame: borrowing Secret) throws {
+    if channel != nil, hasEnded { channel = nil }
+    if channel == nil { channel = try connected() }
+    try channel!.send(frame)
+  }
+
+  private var hasEnded: Bool {
+    guard channel != nil else { return true }
+    var entry = pollfd(fd: channel!.descriptor, events: Int16(POLLIN), revents: 0)
+    // Nobody speaks unasked on this connection.
+    return unsafe poll(&entry, 1, 0) != 0
+  }
+
+  private func connected() throws -> FrameChannel {
+    let descriptor = coffer_local_socket()
+    guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
+    guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
+      let number = errno
+      close(descriptor)
+      throw KeychainError(.agent, "\(path): nobody is there (errno \(number))")
+    }
+    var credentials = coffer_credentials()
+    // Whoever else has put a socket there would be told secrets.
+    guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
+      credentials.user == geteuid() || credentials.user == 0
+    else {
+      close(descriptor)
+      throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
+    }
+    return FrameChannel(descriptor)
+  }
+
+  private func receive(_ operation: Wire.Operation) throws -> Answer {
+    var entries: [Entry] = []
+    while true {
+      guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
+      guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
+      var message = try body.message()
+      switch header.operation {
+      case .part: entries += try message.entries()
+      case .failed:
+        let (code, detail) = try message.failure()
+        throw KeychainError(KeychainError.Code(code), detail)
+      case .done: return try Self.answer(operation, &message, entries)
+      default: throw KeychainError(.agent, "no answer")
+      }
+    }
+  }
+
+  private static func answer(_ operation: Wire.Operation, _ message: inout Message, _ before: [Entry]) throws -> Answer {
+    switch operation {
+    case .status: return .status(try message.status())
+    case .entitlements:
+      let (held, application) = try message.entitlements()
+      return .entitlements(held, application: application)
+    case .items, .entry: return .entries(before + (try message.entries()))
+    case .secret: return .secret(try message.secret.take() ?? Secret(count: 0))
+    case .add, .update, .move: return .reference(try message.reference())
+    default: return .done
+    }
+  }
+
+  /// Whether a change was made that the agent has not answered is not known.
+  private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
+    if let error = error as? KeychainError { return error }
+    let isChange = [.add, .update, .move, .remove].contains(operation)
+    return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
+  }
+}
+
+extension Call {
+  fileprivate var operation: Wire.Operation {
+    borrowing get {
+      switch self {
+      case .status: .status
+      case .unlock: .unlock
+      case .lock: .lock
+      case .entitlements: .entitlements
+      case .items: .items
+      case .entry: .entry
+      case .secret: .secret
+      case .add: .add
+      case .update: .update
+      case .move: .move
+      case .remove: .remove
+      }
+    }
+  }
+}

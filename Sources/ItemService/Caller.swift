@@ -1,0 +1,102 @@
+package import VaultCore
+
+/// In whose name items are used, and what that allows at this moment.
+package struct Caller {
+  private enum Scope {
+    /// Everything, with groups that are not there yet too.
+    case all
+    case held(Entitlements)
+    /// What belongs to no team, and of the teams' groups those that the owner has granted.
+    case unowned(granted: Entitlements)
+  }
+
+  private let scope: Scope
+  /// `TEAM.identifier`, for an app.
+  package let application: String?
+
+  /// The name under which something is granted to the command `coffer`.
+  package static let commandName = "coffer"
+
+  private init(_ scope: Scope, application: String? = nil) {
+    self.scope = scope
+    self.application = application
+  }
+
+  package static let owner = Caller(.all)
+
+  /// Groups that a test, or a tool of the owner, names itself.
+  package init(_ groups: [AccessGroup]) { self.init(.held(Entitlements(all: groups))) }
+
+  /// - Throws: `appNotInstalled`; integrity errors.
+  package init(_ signed: SignedManifest, in vault: borrowing Vault) throws {
+    self.init(.held(try vault.entitlements(of: signed)), application: signed.manifest.applicationIdentifier)
+  }
+
+  /// The command, which every program of the user can start.
+  /// - Throws: integrity errors.
+  package static func command(in vault: borrowing Vault) throws -> Caller {
+    Caller(.unowned(granted: Entitlements(try vault.grants(to: commandName).map(\.entitlement))))
+  }
+
+  // MARK: Groups
+
+  /// Nil where they are not a list, but all that fit a rule.
+  var entitlements: Entitlements? {
+    if case .held(let entitlements) = scope { entitlements } else { nil }
+  }
+
+  /// - Throws: `missingEntitlement`.
+  func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
+    switch scope {
+    case .all: break
+    case .held(let entitlements): try entitlements.check(group, rights)
+    case .unowned(let granted): if Self.team(of: group) != nil { try granted.check(group, rights) }
+    }
+  }
+
+  /// Whose a group is, as its name says. Nil where it begins with no team's name.
+  package static func team(of group: AccessGroup) -> TeamIdentifier? {
+    let prefix = group.name.prefix { $0 != "." }
+    guard prefix.utf8.count < group.name.utf8.count else { return nil }
+    return try? TeamIdentifier(String(prefix))
+  }
+
+  /// - Throws: `missingEntitlement`.
+  func groupForAdding(_ group: AccessGroup?) throws -> AccessGroup {
+    if case .held(let entitlements) = scope { return try entitlements.groupForAdding(group) }
+    let group = group ?? .standard
+    try check(group, .write)
+    return group
+  }
+
+  /// Nil: all that `check` lets pass.
+  /// - Throws: `missingEntitlement` for a group by name.
+  func groups(for rights: Entitlements.Rights, in group: AccessGroup?) throws -> [AccessGroup]? {
+    if case .held(let entitlements) = scope { return try entitlements.groups(for: rights, in: group) }
+    guard let group else { return nil }
+    try check(group, rights)
+    return [group]
+  }
+
+  func needsConfirmation(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
+    switch scope {
+    case .all: false
+    case .held(let entitlements), .unowned(let entitlements): entitlements.needsConfirmation(group, rights)
+    }
+  }
+
+  // MARK: Items that go with their app
+
+  /// The item as it is added: bound to the app, or to none.
+  /// - Throws: `notAllowed` where it says itself what it is bound to, and where the caller is no app.
+  func bind(_ item: Item, installBound: Bool) throws -> Item {
+    guard item.attributes[Item.installBound] == nil else { throw Self.boundByKeychain }
+    guard installBound else { return item }
+    guard let application else { throw KeychainError(.notAllowed, "only an app has items that go with it") }
+    var bound = item
+    bound[Item.installBound] = application
+    return bound
+  }
+
+  static let boundByKeychain = KeychainError(.notAllowed, "\(Item.installBound) is set by the keychain")
+}

@@ -1,0 +1,150 @@
+package import VaultCore
+
+/// What the agent says to a call.
+package enum Answer: ~Copyable, Sendable {
+  /// There is nothing to say but that it is done.
+  case done
+  case reference(Reference)
+  case secret(Secret)
+  /// - application: `TEAM.identifier`, for an app.
+  case entitlements(Entitlements, application: String?)
+  /// All of them, in one part after the other.
+  case entries([Entry])
+  case status(AgentStatus)
+  case failed(code: String, detail: String)
+}
+
+package struct AgentStatus: Equatable, Sendable {
+  package var isLocked: Bool
+  /// Whether it was unlocked since the agent runs: then items of the class "after first unlock" can be read though it is locked.
+  package var wasUnlocked: Bool
+  /// The file of the vault.
+  package var vault: String
+
+  package init(isLocked: Bool, wasUnlocked: Bool, vault: String) {
+    self.isLocked = isLocked
+    self.wasUnlocked = wasUnlocked
+    self.vault = vault
+  }
+}
+
+// MARK: Out
+
+extension Answer {
+  /// One frame, or several where there is more than fits into one: all but the last are parts.
+  /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
+  package consuming func frames(request: UInt64, _ send: (borrowing Secret) throws -> Void) throws {
+    var fields = Attributes()
+    switch consume self {
+    case .done: break
+    case .reference(let reference): fields.set(reference)
+    case .secret(let secret): return try send(Message(secret: secret).frame(.done, request: request))
+    case .entitlements(let entitlements, let application):
+      fields["application"] = application.map { .text($0) }
+      return try send(Message(fields: fields, parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
+    case .entries(let entries):
+      var parts: [[UInt8]] = []
+      var count = 0
+      for entry in entries {
+        let part = entry.wirePart
+        if parts.count == WireLimits.partCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
+          try send(Message(parts: parts).frame(.part, request: request))
+          (parts, count) = ([], 0)
+        }
+        parts.append(part)
+        count += part.count + 4
+      }
+      return try send(Message(parts: parts).frame(.done, request: request))
+    case .status(let status):
+      fields["locked"] = .integer(status.isLocked ? 1 : 0)
+      fields["was-unlocked"] = .integer(status.wasUnlocked ? 1 : 0)
+      fields["vault"] = .text(status.vault)
+    case .failed(let code, let detail):
+      fields["code"] = .text(code)
+      fields["detail"] = .text(detail)
+      return try send(Message(fields: fields).frame(.failed, request: request))
+    }
+    try send(Message(fields: fields).frame(.done, request: request))
+  }
+}
+
+// MARK: In
+
+extension Message {
+  package borrowing func reference() throws(WireError) -> Reference {
+    var fields = Fields(fields)
+    let reference = try fields.reference()
+    try fields.end()
+    try expectNothingElse()
+    return reference
+  }
+
+  package borrowing func status() throws(WireError) -> AgentStatus {
+    var fields = Fields(fields)
+    let status = AgentStatus(
+      isLocked: try fields.flag("locked"), wasUnlocked: try fields.flag("was-unlocked"),
+      vault: try Fields.required("vault", try fields.text("vault")))
+    try fields.end()
+    try expectNothingElse()
+    return status
+  }
+
+  package borrowing func failure() throws(WireError) -> (code: String, detail: String) {
+    var fields = Fields(fields)
+    let code = try Fields.required("code", try fields.text("code"))
+    let detail = try Fields.required("detail", try fields.text("detail"))
+    try fields.end()
+    try expectNothingElse()
+    return (code, detail)
+  }
+
+  package borrowing func entries() throws(WireError) -> [Entry] {
+    try expectParts()
+    return try parts.map { (part) throws(WireError) in try Entry(wirePart: part) }
+  }
+
+  package borrowing func entitlements() throws(WireError) -> (held: Entitlements, application: String?) {
+    var fields = Fields(fields)
+    let application = try fields.text("application")
+    try fields.end()
+    guard secret == nil else { throw WireError(.malformed, "more than was meant") }
+    return (
+      Entitlements(try parts.map { (part) throws(WireError) in try Entitlements.Group(wirePart: part) }), application
+    )
+  }
+
+  borrowing func expectNothingElse() throws(WireError) {
+    guard parts.isEmpty, secret == nil else { throw WireError(.malformed, "more than was meant") }
+  }
+
+  private borrowing func expectParts() throws(WireError) {
+    guard fields.count == 0, secret == nil else { throw WireError(.malformed, "more than was meant") }
+  }
+}
+
+extension Entitlements.Group {
+  fileprivate var wirePart: [UInt8] {
+    var fields = Attributes()
+    fields["group"] = .text(group.name)
+    fields["rights"] = .integer(UInt64(rights.rawValue))
+    fields["confirmed"] = .integer(UInt64(confirmedRights.rawValue))
+    return TLV.encode(fields)
+  }
+
+  fileprivate init(wirePart bytes: [UInt8]) throws(WireError) {
+    var fields: Fields
+    do { fields = Fields(try TLV.decode(bytes)) } catch { throw WireError(.malformed, "a group") }
+    let group = try Fields.required("group", try fields.group("group"))
+    let rights = try Self.rights("rights", &fields)
+    self.init(group, rights, confirmed: try Self.rights("confirmed", &fields))
+    try fields.end()
+  }
+
+  private static func rights(_ name: String, _ fields: inout Fields) throws(WireError) -> Entitlements.Rights {
+    let number = try Fields.required(name, try fields.integer(name))
+    guard let raw = UInt8(exactly: number), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
+      throw WireError(.field, name)
+    }
+    return Entitlements.Rights(rawValue: raw)
+  }
+}

@@ -1,0 +1,141 @@
+internal import CLinux
+internal import Glibc
+package import VaultCore
+
+/// Frames over a connected socket, read straight into locked memory. Not thread-safe: one reader and one writer at a time.
+package final class FrameChannel: Sendable {
+  package let descriptor: Int32
+  /// Only bytes that this process has sent are taken; 0: whoever has.
+  private let sender: Int32
+
+  /// Why there is no frame.
+  package enum Failure: Error, Equatable {
+    /// The other end is gone, in the middle of a frame, or takes nothing any more.
+    case closed
+    /// A frame took longer than it may.
+    case late
+    /// Another process than the one that connected has sent something: the descriptor was passed on.
+    case foreignSender
+    case system(Int32)
+  }
+
+  /// Owns the descriptor from now on.
+  package init(_ descriptor: Int32, sender: Int32 = 0) {
+    self.descriptor = descriptor
+    self.sender = sender
+    if sender != 0 { _ = coffer_pass_credentials(descriptor) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The other end, and whoever waits for it in another thread, meets the end of the stream.
+  package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  // MARK: In
+
+  /// The next frame. Nil where the other end has closed between two frames.
+  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The rest has `WireLimits.frameMilliseconds`.
+  /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
+  package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
+    var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
+    guard try wait(Int16(POLLIN), patience) else { throw Failure.late }
+    let deadline = Self.now + Int64(WireLimits.frameMilliseconds)
+    let isThere = unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: true) }
+    guard isThere else { return nil }
+    let header = unsafe try FrameHeader(parsing: head.span.bytes)
+    var body = try Secret(count: header.bodyByteCount)
+    try body.withMutableBytes { span in
+      _ = try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: false) }
+    }
+    return (header, Received(body))
+  }
+
+  /// What followed a header. A class, because a tuple holds nothing that cannot be copied.
+  package final class Received {
+    private var body: Secret?
+    init(_ body: consuming Secret) { self.body = consume body }
+
+    /// Once.
+    /// - Throws: `WireError`: `malformed`.
+    package func message() throws -> Message {
+      guard let body = body.take() else { throw WireError(.malformed, "taken twice") }
+      return try Message(parsing: body)
+    }
+  }
+
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ deadline: Int64, mayEnd: Bool) throws -> Bool {
+    var count = 0
+    while count < buffer.count {
+      var process: Int32 = 0
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      let got = unsafe coffer_receive(descriptor, rest.baseAddress, UInt(rest.count), &process)
+      if got > 0 {
+        guard sender == 0 || process == sender else { throw Failure.foreignSender }
+        count += got
+        continue
+      }
+      if got == 0 {
+        guard mayEnd, count == 0 else { throw Failure.closed }
+        return false
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        let left = deadline - Self.now
+        guard left > 0, try wait(Int16(POLLIN), Int32(clamping: left)) else { throw Failure.late }
+      case ECONNRESET: throw Failure.closed
+      default: throw Failure.system(errno)
+      }
+    }
+    return true
+  }
+
+  // MARK: Out
+
+  /// - Throws: `Failure`.
+  package func send(_ frame: borrowing Secret) throws {
+    let deadline = Self.now + Int64(WireLimits.frameMilliseconds)
+    try frame.withBytes { bytes in
+      try unsafe bytes.withUnsafeBytes { bytes in
+        var count = 0
+        while count < bytes.count {
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[count...])
+          let sent = unsafe Glibc.send(
+            descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+          if sent >= 0 {
+            count += sent
+            continue
+          }
+          switch errno {
+          case EINTR: continue
+          case EAGAIN:
+            let left = deadline - Self.now
+            guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+          case EPIPE, ECONNRESET: throw Failure.closed
+          default: throw Failure.system(errno)
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether it happened in time.
+  private func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
+    var entry = pollfd(fd: descriptor, events: event, revents: 0)
+    let deadline = Self.now + Int64(milliseconds)
+    while true {
+      let left = milliseconds < 0 ? -1 : Int32(clamping: max(0, deadline - Self.now))
+      let ready = unsafe poll(&entry, 1, left)
+      if ready > 0 { return true }
+      if ready == 0 { return false }
+      guard errno == EINTR else { throw Failure.system(errno) }
+    }
+  }
+
+  /// Milliseconds of a clock that only goes on.
+  private static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,24 @@
+/// What a frame is. No operation returns a key, and none says who is asking: that the agent finds out by itself.
+package enum Operation: UInt16, CaseIterable, Sendable {
+  // Requests
+  case status = 1
+  case unlock = 2
+  case lock = 3
+  case entitlements = 4
+  case items = 5
+  case secret = 6
+  case add = 7
+  case update = 8
+  case move = 9
+  case remove = 10
+  /// One item by its reference.
+  case entry = 11
+
+  // Answers
+  case done = 128
+  /// Part of an answer; others follow.
+  case part = 129
+  case failed = 130
+
+  package var isRequest: Bool { rawValue < Self.done.rawValue }
+}

@@ -1,0 +1,17 @@
+/// What one end takes from the other at most. A peer that goes beyond is cut off.
+package enum WireLimits {
+  /// The whole frame, in bytes: the largest secret, and room for what is said of it.
+  package static let frameByteCount = (1 << 20) + (4 << 10)
+  /// Attributes of an item and the like, beside the secret, in bytes.
+  package static let partByteCount = 512 << 10
+  /// Items in one reply; more come in further frames.
+  package static let partCount = 256
+  /// Requests of one connection that have not been answered.
+  package static let requestsInFlight = 64
+  /// Connections of one process.
+  package static let connectionsPerProcess = 32
+  /// Of all processes.
+  package static let connections = 1024
+  /// How long a frame may take from its first byte to its last, in milliseconds.
+  package static let frameMilliseconds: Int32 = 10_000
+}

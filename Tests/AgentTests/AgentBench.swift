@@ -1,0 +1,129 @@
+import AppContainers
+import Apps
+import CofferTesting
+import Foundation
+import Storage
+import Testing
+import VaultCore
+import Wire
+
+@testable import Agent
+
+/// An agent on a real vault, with real apps, in this process; its clients are other processes.
+final class AgentBench: Sendable {
+  let directory: URL
+  let data: DataDirectory
+  let vault: AgentVault
+  private let server: AgentServer
+  private let ended = DispatchSemaphore(value: 0)
+  private let logged = Logged()
+
+  /// What the gate has said.
+  final class Logged: @unchecked Sendable {
+    private let lock = NSLock()
+    private var all: [(Gate.Facts, Gate.Decision)] = []
+    func append(_ facts: Gate.Facts, _ decision: Gate.Decision) { lock.withLock { all.append((facts, decision)) } }
+    var entries: [(Gate.Facts, Gate.Decision)] { lock.withLock { all } }
+  }
+
+  /// One that was built beside the tests.
+  static func program(_ name: String) -> URL {
+    let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    return tests.deletingLastPathComponent().appending(path: name)
+  }
+
+  init(log: @escaping @Sendable () throws -> Void = {}) throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    data = try DataDirectory(at: directory.path + "/data")
+    let path = directory.path + "/data/vault.coffer"
+    _ = try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test)
+    let environment = ["COFFER_HOME": directory.path + "/data"]
+    vault = try AgentVault(Places { environment[$0] }, at: path)
+    let logged = logged
+    server = try AgentServer(
+      at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
+      programs: Programs(in: data, command: Self.program("coffer").path)
+    ) { facts, decision, _ in
+      try log()
+      logged.append(facts, decision)
+    }
+    Foundation.Thread.detachNewThread { [server, ended] in
+      server.run()
+      ended.signal()
+    }
+  }
+
+  deinit {
+    server.end()
+    ended.wait()
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  var socket: String { directory.path + "/run/agent.sock" }
+  var decisions: [(Gate.Facts, Gate.Decision)] { logged.entries }
+
+  func unlock() throws { try vault.unlock(.throwAway()) }
+
+  private func openVault() throws -> Vault { try Vault.open(FileStore(at: vault.path), with: .throwAway()) }
+
+  /// Installs a program as an app of the team that the seed makes.
+  /// - Returns: The installed executable.
+  @discardableResult
+  func install(_ program: URL, as identifier: String, seed: UInt8 = 1) throws -> URL {
+    let source = directory.appending(path: "source-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: source.appending(path: "bin"), withIntermediateDirectories: true)
+    try FileManager.default.copyItem(at: program, to: source.appending(path: "bin/program"))
+    let manifest = """
+      { Identifier = "\(identifier)"; DisplayName = X; Version = 1; Executables = ( { Path = "bin/program"; } );
+        "keychain-access-groups" = ( "$(TEAM).shared" ); }
+      """
+    let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: seed, count: 32)))
+    let directory = try OpenDirectory.foreign(source.path)
+    let signed = try SignedManifestFile.sign(ManifestFile(Array(manifest.utf8)), executablesIn: directory, with: key)
+    var vault = try openVault()
+    let apps = try InstalledApps(in: data)
+    try apps.install(SignedManifestFile.write(signed), from: directory, in: &vault, at: .test)
+    return URL(filePath: "\(data.root.path)/Apps/\(signed.manifest.applicationIdentifier)/bin/program")
+  }
+
+  /// Runs a program to its end. Its output, a line each.
+  func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> [String] {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
+
+/// A client in Python, which gets the connection as descriptor 3, asks for its items and says how that went.
+enum PythonClient {
+  static let script = """
+    import os, socket, struct, sys, time
+    time.sleep(float(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    s = socket.socket(fileno=3)
+    body = struct.pack('<IHI', 0, 1, 0)
+    try:
+        s.sendall(struct.pack('<IHHQ', len(body), 1, 5, 7) + body)
+        head = s.recv(16, socket.MSG_WAITALL)
+        if len(head) < 16: print('closed')
+        else:
+            count, version, operation, request = struct.unpack('<IHHQ', head)
+            answer = s.recv(count, socket.MSG_WAITALL)
+            print({128: 'done', 130: 'failed'}.get(operation, operation), 'missingEntitlement' if b'missingEntitlement' in answer else '')
+    except OSError as error: print('closed')
+    """
+
+  static func write(in directory: URL) throws -> [String] {
+    let file = directory.appending(path: "client.py")
+    try script.write(to: file, atomically: false, encoding: .utf8)
+    return ["/usr/bin/python3", file.path]
+  }
+}

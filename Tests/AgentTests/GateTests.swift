@@ -1,0 +1,65 @@
+import Agent
+import Testing
+import Wire
+
+@Suite struct GateTests {
+  static let programs: [ProgramIdentity] = [
+    .app("T.com.example.editor"), .command, .system(path: "/usr/bin/git"), .interpreter(path: "/usr/bin/python3"),
+    .unknown("why"),
+  ]
+  static let items: [Wire.Operation] = [.entitlements, .items, .entry, .secret, .add, .update, .move, .remove]
+
+  private func code(_ facts: Gate.Facts) -> String? {
+    if case .refuse(let code, _) = Gate.decide(facts) { code } else { nil }
+  }
+
+  /// The whole table: every operation, program and state.
+  @Test func everyCombination() {
+    for operation in Wire.Operation.allCases {
+      for program in Self.programs {
+        for (isSameUser, isOwner, isLocked) in [
+          (true, false, false), (true, false, true), (true, true, false), (true, true, true),
+          (false, false, false), (false, true, false), (false, false, true),
+        ] {
+          let facts = Gate.Facts(
+            operation: operation, program: program, isSameUser: isSameUser, isOwner: isOwner, isLocked: isLocked)
+          let expected: Gate.Decision? =
+            if !isSameUser {
+              nil
+            } else if [.status, .lock, .unlock].contains(operation) {
+              .allow(.anybody)
+            } else if !Self.items.contains(operation) || isLocked {
+              nil
+            } else if isOwner {
+              .allow(.owner)
+            } else {
+              switch program {
+              case .app(let name): .allow(.app(name))
+              case .command: .allow(.command)
+              default: nil
+              }
+            }
+          let decision = Gate.decide(facts)
+          if let expected {
+            #expect(decision == expected, "\(facts)")
+          } else {
+            guard case .refuse = decision else {
+              Issue.record("\(facts): \(decision)")
+              continue
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func refusalsSayWhy() {
+    let app = Self.programs[0]
+    #expect(code(Gate.Facts(operation: .secret, program: app, isSameUser: false)) == "missingEntitlement")
+    #expect(code(Gate.Facts(operation: .secret, program: app, isLocked: true)) == "locked")
+    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == "missingEntitlement")
+    // Locked comes first: it is not told who would be let in otherwise.
+    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), isLocked: true)) == "locked")
+    #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
+  }
+}

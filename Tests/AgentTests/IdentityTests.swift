@@ -1,0 +1,127 @@
+import CLinux
+import Foundation
+import Testing
+import Wire
+
+@testable import Agent
+
+/// Who is calling, with processes that try to be somebody else.
+@Suite struct IdentityTests {
+  let bench: AgentBench
+  let probe = AgentBench.program("AgentProbe")
+
+  init() throws {
+    bench = try AgentBench()
+    try bench.unlock()
+  }
+
+  private func expect(_ found: [String], _ expected: [String], _ place: SourceLocation = #_sourceLocation) {
+    #expect(found == expected, sourceLocation: place)
+  }
+
+  private func last() -> ProgramIdentity? { bench.decisions.last?.0.program }
+
+  @Test func anAppIsWhatItsTeamHasSigned() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    expect(try bench.run(app, ["once", bench.socket]), ["done"])
+    #expect(last() == .app(app.deletingLastPathComponent().deletingLastPathComponent().lastPathComponent))
+  }
+
+  @Test func whatIsNotInstalledIsNobody() throws {
+    let copy = bench.directory.appending(path: "copy")
+    try FileManager.default.copyItem(at: probe, to: copy)
+    expect(try bench.run(copy, ["once", bench.socket]), ["missingEntitlement"])
+    guard case .unknown? = last() else {
+      Issue.record("\(String(describing: last()))")
+      return
+    }
+  }
+
+  @Test func aCopyIsTheSameProgramUnlessSeveralAppsHaveIt() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let copy = bench.directory.appending(path: "copy")
+    try FileManager.default.copyItem(at: probe, to: copy)
+    expect(try bench.run(copy, ["once", bench.socket]), ["done"])
+    let other = try bench.install(probe, as: "com.example.app", seed: 2)
+    expect(try bench.run(copy, ["once", bench.socket]), ["missingEntitlement"])
+    // In its own directory each is itself.
+    for program in [app, other] {
+      expect(try bench.run(program, ["once", bench.socket]), ["done"])
+      #expect(last() == .app(program.deletingLastPathComponent().deletingLastPathComponent().lastPathComponent))
+    }
+  }
+
+  @Test func anExecutableThatIsNotTheSignedOneIsNobody() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    #expect(unsafe chmod(app.path, 0o700) == 0)
+    let handle = try FileHandle(forWritingTo: app)
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data([0]))
+    try handle.close()
+    expect(try bench.run(app, ["once", bench.socket]), ["missingEntitlement"])
+  }
+
+  @Test func aProgramThatIsReplacedWhileItRunsStaysWhatItIs() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    // Between its two questions another file takes the place of its own.
+    let directory = app.deletingLastPathComponent()
+    #expect(unsafe chmod(directory.path, 0o700) == 0)
+    let replace = "cp /bin/true \(directory.path)/new && mv -f \(directory.path)/new \(app.path)"
+    expect(try bench.run(app, ["spawn", bench.socket, "/bin/sh", "-c", replace]), ["done"])
+    expect(try bench.run(URL(filePath: "/bin/cmp"), [app.path, "/bin/true"]), [])
+    // What lies there now is not what was signed.
+    expect(try bench.run(app, ["once", bench.socket]), [])
+  }
+
+  @Test func whoBecomesAnotherProgramIsThatOne() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let client = try PythonClient.write(in: bench.directory)
+    expect(try bench.run(app, ["exec", bench.socket] + client), ["done", "failed missingEntitlement"])
+    guard case .interpreter? = last() else {
+      Issue.record("\(String(describing: last()))")
+      return
+    }
+  }
+
+  @Test func aConnectionThatIsHandedOnIsClosed() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let client = try PythonClient.write(in: bench.directory)
+    expect(try bench.run(app, ["spawn", bench.socket] + client), ["done", "closed"])
+  }
+
+  @Test func whoHasEndedIsNobody() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let client = try PythonClient.write(in: bench.directory)
+    expect(try bench.run(app, ["leave", bench.socket] + client + ["0.5"]), ["closed"])
+  }
+
+  @Test func aScriptIsItsInterpreter() throws {
+    let connect = """
+      import os, socket
+      kept = socket.socket(socket.AF_UNIX); kept.connect('\(bench.socket)'); os.dup2(kept.fileno(), 3)
+      exec(open('\(try PythonClient.write(in: bench.directory)[1])').read())
+      """
+    expect(try bench.run(URL(filePath: "/usr/bin/python3"), ["-c", connect]), ["failed missingEntitlement"])
+    guard case .interpreter? = last() else {
+      Issue.record("\(String(describing: last()))")
+      return
+    }
+  }
+
+  /// Not defended, and pinned: code that is injected into an app has the app's content.
+  @Test func injectedCodeIsTheAppItself() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let library = "/lib/x86_64-linux-gnu/libsodium.so.23"
+    let found = FileManager.default.fileExists(atPath: library) ? library : "/usr/lib/x86_64-linux-gnu/libsodium.so.23"
+    expect(try bench.run(app, ["once", bench.socket], environment: ["LD_PRELOAD": found]), ["done"])
+  }
+
+  @Test func aProcessThatIsGoneIsSeenToBe() throws {
+    var pair: [Int32] = [0, 0]
+    #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    defer { for descriptor in pair { close(descriptor) } }
+    let peer = try Peer(of: pair[0])
+    #expect(peer.isAlive && peer.process == getpid() && peer.user == getuid())
+    #expect(try peer.executable() != nil)
+  }
+}

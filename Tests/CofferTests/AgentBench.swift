@@ -1,0 +1,50 @@
+import Agent
+import CofferTesting
+import Foundation
+import VaultCore
+
+@testable import Coffer
+
+/// How the keychain of a test gets its answers.
+enum Transport: String, CaseIterable { case inProcess, socket }
+
+/// An agent in this process, on a socket, for whom every client is the same app.
+final class AgentBench: Sendable {
+  /// The test is the only client, and belongs to no app: who it is, is said here. `AgentTests` has programs that are somebody.
+  private struct OneProgram: ProgramDirectory {
+    let signed: SignedManifest
+    func identify(_ peer: Peer) -> ProgramIdentity { .app(signed.manifest.applicationIdentifier) }
+    func manifest(of application: String) -> SignedManifest? { signed }
+  }
+
+  private let server: AgentServer
+  private let directory: URL
+  private let ended = DispatchSemaphore(value: 0)
+  let vault: AgentVault
+
+  init(_ store: MemoryStore, _ signed: SignedManifest) throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // One thread at a time uses it: that of the only client.
+    nonisolated(unsafe) let store = store
+    vault = AgentVault(at: "memory") { _ in unsafe try Vault.openThrowAway(store) }
+    try vault.unlock(.throwAway())
+    server = try AgentServer(
+      at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
+      programs: OneProgram(signed: signed)
+    ) { _, _, _ in }
+    Foundation.Thread.detachNewThread { [server, ended] in
+      server.run()
+      ended.signal()
+    }
+  }
+
+  var keychain: Keychain { Keychain(AgentTransport(at: directory.path + "/agent.sock")) }
+
+  deinit {
+    server.end()
+    ended.wait()
+    try? FileManager.default.removeItem(at: directory)
+  }
+}

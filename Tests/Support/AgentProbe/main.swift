@@ -1,0 +1,53 @@
+// A client of the agent that does what no client should. Arguments: what to do, the socket, and a command that gets the connection as
+// descriptor 3.
+//
+//     once SOCKET             asks for its items, and says how it went: "done" or the code of the error
+//     exec SOCKET COMMAND…    the same, then becomes the command
+//     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
+//     leave SOCKET COMMAND…   connects, starts the command, and ends
+//     hide SOCKET             cannot be read by others of the same user
+import CLinux
+import Glibc
+import VaultCore
+import Wire
+
+alarm(600)
+
+func say(_ text: String) { unsafe _ = Array("\(text)\n".utf8).withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) } }
+
+func ask(_ channel: FrameChannel) -> String {
+  do {
+    try channel.send(try Call.items(nil, nil, Attributes()).frame(request: 1))
+    guard let (header, body) = try channel.receive() else { return "closed" }
+    let message = try body.message()
+    return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+  } catch {
+    return "\(error)"
+  }
+}
+
+let words = CommandLine.arguments
+guard words.count >= 3 else { exit(2) }
+if words[1] == "hide" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
+let socket = coffer_local_socket()
+guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
+  say("not connected: \(errno)")
+  exit(1)
+}
+// Where a command expects it, and open in there.
+dup2(socket, 3)
+_ = fcntl(3, F_SETFD, 0)
+let channel = FrameChannel(3)
+if words[1] != "leave" { say(ask(channel)) }
+guard words.count > 3 else { exit(0) }
+var arguments = unsafe words[3...].map { unsafe strdup($0) } + [nil]
+if words[1] == "exec" {
+  unsafe execv(words[3], &arguments)
+  exit(127)
+}
+var child: pid_t = 0
+guard unsafe posix_spawn(&child, words[3], nil, nil, &arguments, environ) == 0 else { exit(127) }
+if words[1] == "spawn" {
+  var status: Int32 = 0
+  unsafe waitpid(child, &status, 0)
+}

@@ -1,0 +1,223 @@
+import CofferTesting
+import Testing
+import VaultCore
+
+@testable import Wire
+
+/// A frame as it was sent, taken apart again.
+struct Received: ~Copyable {
+  let header: FrameHeader
+  var message: Message
+
+  init(_ frame: borrowing Secret) throws {
+    let bytes = frame.copyIntoUnprotectedBytes()
+    let header = try unsafe FrameHeader(parsing: Array(bytes.prefix(FrameHeader.byteCount)).span.bytes)
+    #expect(header.bodyByteCount == bytes.count - FrameHeader.byteCount)
+    let body = Array(bytes.dropFirst(FrameHeader.byteCount))
+    let message = try unsafe Message(parsing: Secret(copying: body.span.bytes))
+    self.header = header
+    self.message = message
+  }
+
+  consuming func call() throws -> Call { try Call.parse(header.operation, message) }
+}
+
+@Suite struct WireTests {
+  let item: Item = {
+    var item = Item(service: "mail", account: "ada")
+    item.label = "L"
+    item.attributes["user.data"] = .data([0, 1, 2])
+    return item
+  }()
+
+  var reference: Reference {
+    get throws { Reference(group: try AccessGroup("team.shared"), id: try #require(Identifier(Array(1...16)))) }
+  }
+
+  static func text(_ secret: borrowing Secret) -> String { String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self) }
+
+  private func sent(_ call: consuming Call) throws -> Call { try Received(call.frame(request: 7)).call() }
+
+  @Test func callsArriveAsTheyWereSent() throws {
+    switch try sent(.add(item, Secret(testing: "s3cret"), .standard, .afterFirstUnlock, installBound: true)) {
+    case .add(let item, let secret, let group, let accessible, let installBound):
+      #expect(item == self.item && group == .standard && accessible == .afterFirstUnlock && installBound)
+      #expect(Self.text(secret) == "s3cret")
+    default: Issue.record("another call")
+    }
+    switch try sent(.add(item, Secret(testing: ""), nil, .whenUnlocked, installBound: false)) {
+    case .add(_, let secret, let group, _, let installBound): #expect(secret.count == 0 && group == nil && !installBound)
+    default: Issue.record("another call")
+    }
+    for text in [nil, "", "new"] {
+      let secret = try text.map { try Secret(testing: $0) }
+      switch try sent(.update(reference, generation: .max, item, secret)) {
+      case .update(let reference, let generation, let item, let secret):
+        #expect(try reference == self.reference && generation == .max && item == self.item)
+        var found: String?
+        if case .some(let secret) = secret { found = Self.text(secret) }
+        #expect(found == text)
+      default: Issue.record("another call")
+      }
+    }
+    switch try sent(.unlock(.passphraseAndKeyFile, text: Secret(testing: "pass"), file: Secret(testing: "file"))) {
+    case .unlock(let kind, let text, let file):
+      #expect(kind == .passphraseAndKeyFile && Self.text(text) == "pass" && Self.text(file) == "file")
+    default: Issue.record("another call")
+    }
+    var attributes = Attributes()
+    attributes["service"] = .text("mail")
+    switch try sent(.items(.note, .standard, attributes)) {
+    case .items(let itemClass, let group, let found): #expect(itemClass == .note && group == .standard && found == attributes)
+    default: Issue.record("another call")
+    }
+    switch try sent(.secret(reference, purpose: "to log in")) {
+    case .secret(let reference, let purpose): #expect(try reference == self.reference && purpose == "to log in")
+    default: Issue.record("another call")
+    }
+    switch try sent(.move(reference, .standard)) {
+    case .move(let reference, let group): #expect(try reference == self.reference && group == .standard)
+    default: Issue.record("another call")
+    }
+    switch try sent(.entry(reference)) {
+    case .entry(let reference): #expect(try reference == self.reference)
+    default: Issue.record("another call")
+    }
+    switch try sent(.remove(reference)) {
+    case .remove(let reference): #expect(try reference == self.reference)
+    default: Issue.record("another call")
+    }
+  }
+
+  @Test func theLargestSecretFits() throws {
+    let secret = try Secret(count: 1 << 20)
+    let frame = try Call.add(item, secret, nil, .whenUnlocked, installBound: false).frame(request: 1)
+    #expect(frame.count <= WireLimits.frameByteCount)
+    let tooLarge = try Secret(count: (1 << 20) + (4 << 10))
+    #expect(throws: WireError(.frameLength)) {
+      _ = try Call.add(item, tooLarge.duplicate(), nil, .whenUnlocked, installBound: false).frame(request: 1)
+    }
+  }
+
+  @Test func answersArriveAsTheyWereSent() throws {
+    func received(_ answer: consuming Answer) throws -> [(FrameHeader, [Entry])] {
+      var found: [(FrameHeader, [Entry])] = []
+      try answer.frames(request: 9) { frame in
+        let received = try Received(frame)
+        found.append((received.header, try received.message.entries()))
+      }
+      return found
+    }
+    let entry = Entry(reference: try reference, item: item, accessibility: .whenUnlockedThisDevice, generation: 3)
+    let many = try received(.entries(Array(repeating: entry, count: 1000)))
+    #expect(many.map(\.0.operation) == [.part, .part, .part, .done])
+    #expect(many.flatMap(\.1) == Array(repeating: entry, count: 1000))
+    #expect(try received(.entries([])).map(\.0.operation) == [.done])
+    // Items that are large fill a frame before there are many.
+    var large = item
+    for number in 0..<5 { large.attributes["user.\(number)"] = .data([UInt8](repeating: 1, count: 65_000)) }
+    let heavy = Entry(reference: try reference, item: large, accessibility: .whenUnlocked, generation: 1)
+    #expect(try received(.entries([heavy, heavy, heavy])).map(\.1.count) == [1, 1, 1])
+
+    let entitlements = Entitlements([.init(.standard, .all), .init(try AccessGroup("g"), [.read, .list], confirmed: .read)])
+    try Answer.entitlements(entitlements, application: "T.x").frames(request: 1) { frame in
+      let found = try Received(frame).message.entitlements()
+      #expect(found.held == entitlements && found.application == "T.x")
+    }
+    let status = AgentStatus(isLocked: true, wasUnlocked: false, vault: "/x")
+    try Answer.status(status).frames(request: 1) { frame in
+      let found = try Received(frame).message.status() == status
+      #expect(found)
+    }
+    try Answer.reference(reference).frames(request: 1) { frame in
+      let found = try Received(frame).message.reference() == reference
+      #expect(found)
+    }
+    try Answer.failed(code: "locked", detail: "d").frames(request: 1) { frame in
+      let received = try Received(frame)
+      #expect(received.header.operation == .failed)
+      #expect(try received.message.failure() == ("locked", "d"))
+    }
+  }
+
+  // MARK: Hostile
+
+  private func header(_ bytes: [UInt8]) throws -> FrameHeader { try unsafe FrameHeader(parsing: bytes.span.bytes) }
+
+  @Test func headersAreChecked() throws {
+    let good = FrameHeader(.status, request: 5, bodyByteCount: 6).bytes
+    #expect(try header(good) == FrameHeader(.status, request: 5, bodyByteCount: 6))
+    for count in 0..<16 { #expect(throws: WireError(.frameLength)) { try header(Array(good.prefix(count))) } }
+    for length in [UInt32(WireLimits.frameByteCount - 15), .max] {
+      var bytes: [UInt8] = []
+      bytes.append(littleEndian: length)
+      #expect(throws: WireError(.frameLength)) { try header(bytes + good[4...]) }
+    }
+    var version = good
+    version[4] = 2
+    #expect(throws: WireError(.version)) { try header(version) }
+    for operation in UInt16(0)...300 where Operation(rawValue: operation) == nil {
+      var bytes = good
+      (bytes[6], bytes[7]) = (UInt8(operation & 0xFF), UInt8(operation >> 8))
+      #expect(throws: WireError(.operation)) { try header(bytes) }
+    }
+  }
+
+  /// Every frame cut at every byte, and with each byte changed: an error or another message, never a crash.
+  @Test func everyDamageIsAnErrorOrAnotherMessage() throws {
+    var calls: [[UInt8]] = []
+    calls.append(try Call.add(item, Secret(testing: "s"), .standard, .whenUnlocked, installBound: true).frame(request: 1).copied)
+    calls.append(try Call.update(reference, generation: 3, item, Secret(testing: "s")).frame(request: 1).copied)
+    calls.append(try Call.unlock(.passphrase, text: Secret(testing: "p"), file: Secret(testing: "f")).frame(request: 1).copied)
+    calls.append(try Call.items(.note, .standard, item.attributes).frame(request: 1).copied)
+    calls.append(try Call.secret(reference, purpose: "p").frame(request: 1).copied)
+    var (errors, others) = (0, 0)
+    func parse(_ operation: Wire.Operation, _ body: [UInt8]) {
+      do {
+        _ = try Call.parse(operation, Message(parsing: unsafe Secret(copying: body.span.bytes)))
+        others += 1
+      } catch {
+        #expect(error is WireError, "\(error)")
+        errors += 1
+      }
+    }
+    for frame in calls {
+      let operation = try header(Array(frame.prefix(16))).operation
+      let body = Array(frame.dropFirst(16))
+      for count in 0..<body.count { parse(operation, Array(body.prefix(count))) }
+      for index in body.indices {
+        for change in [UInt8(1), 0x80, 0xFF] {
+          var changed = body
+          changed[index] ^= change
+          parse(operation, changed)
+        }
+      }
+      for other in Wire.Operation.allCases where other != operation { parse(other, body) }
+    }
+    #expect(errors > 500 && others > 0)
+  }
+
+  @Test func whatIsNotMeantIsRefused() throws {
+    func refused(_ operation: Wire.Operation, _ message: consuming Message) -> WireError? {
+      do {
+        _ = try Call.parse(operation, message)
+        return nil
+      } catch { return error as? WireError }
+    }
+    var fields = Attributes()
+    fields["other"] = .integer(1)
+    #expect(refused(.status, Message(fields: fields)) == WireError(.field))
+    #expect(refused(.status, Message(parts: [[]])) == WireError(.malformed))
+    #expect(try refused(.lock, Message(secret: Secret(testing: "x"))) == WireError(.malformed))
+    #expect(refused(.remove, Message()) == WireError(.field))
+    #expect(refused(.done, Message()) == WireError(.operation))
+    fields = Attributes()
+    fields["kind"] = .integer(1)
+    fields["text-count"] = .integer(5)
+    #expect(try refused(.unlock, Message(fields: fields, secret: Secret(testing: "1234"))) == WireError(.field))
+  }
+}
+
+extension Secret {
+  var copied: [UInt8] { copyIntoUnprotectedBytes() }
+}
