@@ -63,16 +63,19 @@ import Testing
     #expect(try run(workspace, "ls $W/coffer/Containers/$(cat one).com.example.writer/Library/Preferences").output == "")
   }
 
-  @Test("all apps notice an older vault, by what one of them has last seen") func rollback() throws {
+  @Test(
+    "all apps notice an older vault, by what one of them has last seen",
+    arguments: ["d=coffer", "d=data/coffer; mkdir data; mv coffer data; unset COFFER_HOME; export XDG_DATA_HOME=$W/data"])
+  func rollback(place: String) throws {
     let workspace = try prepared()
     let outcome = try run(
       workspace,
       """
-      unset SHARED_TOKEN_VAULT
-      printf one | app writer add api; cp coffer/vault.coffer older
-      printf two | app writer add later; cp older coffer/vault.coffer
+      unset SHARED_TOKEN_VAULT; \(place)
+      printf one | app writer add api; cp $d/vault.coffer older
+      printf two | app writer add later; cp older $d/vault.coffer
       for name in reader writer; do app $name get api; echo $?; done
-      find coffer/Containers -name anchors -o -name device.key
+      find $d/Containers -name anchors -o -name device.key
       """)
     #expect(outcome.output == "1\n1\n" && outcome.errors.matches(of: /integrity/).count == 2, "\(outcome)")
   }

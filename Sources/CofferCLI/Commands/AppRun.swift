@@ -39,8 +39,6 @@ struct AppRun: ParsableCommand {
     let user = try AppPlace.user()
     for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
     for variable in [UserDirectories.dataVariable, UserDirectories.stateVariable] { unsafe unsetenv(variable) }
-    // It names what the app does not see.
-    unsafe unsetenv("COFFER_HOME")
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
       // The vault is the user's, and so are the anchor, without which an older copy is not noticed, and the key of the device.
@@ -49,6 +47,8 @@ struct AppRun: ParsableCommand {
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
       try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
     }
+    // It names what the app does not see.
+    unsafe unsetenv("COFFER_HOME")
     let words = try sandbox.arguments(lock: lock.number)
     guard let program = Sandbox.programs.first(where: { unsafe access($0, X_OK) == 0 }) else {
       throw Failure(
