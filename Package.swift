@@ -123,7 +123,8 @@ let package = Package(
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["VaultCore", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"], path: "Fuzz",
+      name: "FuzzTests", dependencies: ["VaultCore", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"],
+      path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
       name: "CLITests",
