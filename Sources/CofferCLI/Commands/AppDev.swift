@@ -10,8 +10,8 @@ struct AppDev: ParsableCommand {
     commandName: "dev", abstract: "Run a program that is being developed as an app of a team that is thrown away.",
     discussion: """
       For `swift run` and `swift test`: the program and what it starts find a vault that is open for them, a container and the groups \
-      that are named here, and nothing of yours. All of it is gone afterwards, unless --home names a place where it stays. Ends with \
-      the program's exit status.
+      that are named here, and by coffer and its libraries nothing of yours; HOME stays. All of it is gone afterwards, unless --home \
+      names a place where it stays. Ends with the program's exit status.
       """)
 
   @Option(help: ArgumentHelp("The app's identifier.", valueName: "id"))
