@@ -34,9 +34,14 @@ enum AppPlace {
   /// Nil where nothing was ever installed.
   static func existingData() throws -> DataDirectory? { try DataDirectory(existingAt: path()) }
 
-  static func containers() throws -> [AppContainer] {
-    guard let data = try DataDirectory(existingAt: path()) else { return [] }
-    return try containerNames(in: data).compactMap { try data.container(FileName($0)) }
+  /// Of all containers.
+  static func containerNames() throws -> [String] {
+    try DataDirectory(existingAt: path()).map { try containerNames(in: $0) } ?? []
+  }
+
+  /// Exactly this one. Nil where it has gone.
+  static func container(named name: String) throws -> AppContainer? {
+    try DataDirectory(existingAt: path())?.container(FileName(name))
   }
 
   private static func containerNames(in data: DataDirectory) throws -> [String] {

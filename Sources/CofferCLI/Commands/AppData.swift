@@ -71,16 +71,29 @@ struct AppPurge: ParsableCommand {
   var caches = false
 
   func run() throws {
-    let containers = if let app { [try AppPlace.container(of: app)] } else { try AppPlace.containers() }
-    for container in containers {
+    if let app {
+      let container = try AppPlace.container(of: app)
+      return try about("\(container.app)") { try purge(container) }
+    }
+    // What one app has made of its container keeps nobody from emptying those of the others.
+    var failures: [Failure] = []
+    for name in try AppPlace.containerNames() {
       do {
-        let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
-        for kind in try Purge(container, isDiskLow: isDiskLow).emptied {
-          try Descriptor.output.write("\(container.app)\t\((kind.rules.path ?? []).joined(separator: "/"))\n")
-        }
-      } catch ContainerError.Code.running where app == nil {
-        Descriptor.error.note("note: \(container.app): running, not touched\n")
+        if let container = try AppPlace.container(named: name) { try purge(container) }
+      } catch ContainerError.Code.running {
+        Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
+      } catch {
+        failures.append(Failure(error, about: name))
       }
+    }
+    for failure in failures.dropLast() { Descriptor.error.note(failure.text) }
+    if let last = failures.last { throw last }
+  }
+
+  private func purge(_ container: AppContainer) throws {
+    let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
+    for kind in try Purge(container, isDiskLow: isDiskLow).emptied {
+      try Descriptor.output.write("\(container.app)\t\((kind.rules.path ?? []).joined(separator: "/"))\n")
     }
   }
 }
