@@ -14,7 +14,13 @@ enum AppPlace {
     }
   }
 
-  /// After the vault is open: the lock on it is not held while a person types.
+  /// Those of the user in which secrets may lie.
+  static func directories() throws -> [String] {
+    let user = try UserDirectories { Environment[$0] }
+    return try [user.stateDirectory(), user.knownHome].compactMap(\.self)
+  }
+
+  /// Who asks a person something asks for it anew afterwards: nobody else can start an app while its lock is held.
   static func apps() throws -> InstalledApps { try InstalledApps(in: DataDirectory(at: path())) }
 
   /// The container of an app that is named in full, or by its identifier where only one team's has a container.

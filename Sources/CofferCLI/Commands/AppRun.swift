@@ -42,7 +42,7 @@ struct AppRun: ParsableCommand {
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
-      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
+      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number, alone: false) }
     }
     let words = try sandbox.arguments(lock: lock.number)
     guard let program = Sandbox.programs.first(where: { unsafe access($0, X_OK) == 0 }) else {
@@ -56,7 +56,7 @@ struct AppRun: ParsableCommand {
         hint: "the system must allow user namespaces; --no-sandbox if an open start is meant")
     }
     try audit.doing(because: "sandbox") {
-      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number, alone: true)
     }
   }
 
@@ -66,8 +66,10 @@ struct AppRun: ParsableCommand {
     let name = try audit.deciding { try installed(apps) }
     audit.application = name
     return try audit.deciding {
+      // What a restoration that was killed has left needs the lock for itself.
+      try apps.finishContainer(of: name)
       let lock = try apps.runningLock(of: name)
-      return (name, try apps.sandbox(of: name, executable: executable), lock)
+      return (name, try apps.sandbox(of: name, executable: executable, hiding: AppPlace.directories()), lock)
     }
   }
 
