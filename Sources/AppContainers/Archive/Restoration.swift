@@ -18,6 +18,8 @@ package struct Restoration: Sendable {
       let fresh = try replacement.begin()
       try Self.unpack(input, into: fresh, of: isOfAnyApp ? nil : container.app)
       count = try Self.check(fresh)
+      // A backup holds the directories at least. To take an empty archive for one would be to delete everything.
+      guard count > 0 else { throw ContainerError(.archiveRefused, "there is nothing in it") }
       try AppContainer.complete(fresh)
       try Self.synchronize(fresh)
       try replacement.makeReady()

@@ -65,6 +65,18 @@ package struct UserDirectories: Sendable, Equatable {
     directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
   }
 
+  /// Of the user, where one is known.
+  package var knownHome: String? { try? homeDirectory() }
+
+  /// The path of a directory without links, if it is there and belongs to the user.
+  package static func realPathOfOwn(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    var status = stat()
+    guard unsafe stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return nil }
+    return unsafe String(cString: real)
+  }
+
   /// What the kernel said when it started the program.
   package static var isElevated: Bool { coffer_is_elevated() != 0 }
 

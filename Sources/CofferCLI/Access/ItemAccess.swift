@@ -15,7 +15,12 @@ struct AccessOptions: ParsableArguments {
     let name = try about(application) { try apps.pin(named: application, in: vault) }.applicationIdentifier
     return try about(name) {
       guard let signed = try apps.bundle(name)?.signed ?? developed(name) else { throw VaultError(.appNotInstalled) }
-      return try ItemAccess(application: name, vault.entitlements(of: signed), in: vault)
+      let entitlements = try vault.entitlements(of: signed)
+      // An older manifest of the team's may give more than the one that was installed.
+      guard try signed.manifest.version == vault.pin(name)?.version else {
+        throw AppsError(.bundleDamaged, "version \(signed.manifest.version) lies where another one was installed")
+      }
+      return try ItemAccess(application: name, entitlements, in: vault)
     }
   }
 
@@ -30,40 +35,56 @@ struct AccessOptions: ParsableArguments {
 /// Which groups a command may use, and how. Groups of a team are its apps': the command, which any program of the user can start with a
 /// key file that lies there, uses them only where the owner has granted it, or has come in person.
 struct ItemAccess {
-  /// The app in whose name the command works. Nil: in its own.
-  private let app: (name: String, entitlements: Entitlements)?
-  /// What the owner has let the command into. Nil where it is the owner who has come.
-  private let granted: Entitlements?
+  private enum Caller {
+    /// Whoever opened the vault with a passphrase or a recovery key; where it has neither, with its key file.
+    case owner
+    case command(granted: Entitlements)
+    /// To take an app's name gives nothing that the command has not: it stays within what that was granted, unless the owner uses it.
+    case app(String, Entitlements, granted: Entitlements?)
+  }
+
+  private let caller: Caller
 
   /// The name under which something is granted to the command.
   static let commandName = "coffer"
 
   init(in vault: borrowing Vault) throws {
-    (app, granted) = (nil, try Self.granted(in: vault))
+    caller = try Self.granted(in: vault).map { .command(granted: $0) } ?? .owner
   }
 
-  /// The name of an app takes away, and never gives: what a key file does not open for the command, it does not open under that name.
   init(application: String, _ entitlements: Entitlements, in vault: borrowing Vault) throws {
-    (app, granted) = ((application, entitlements), try Self.granted(in: vault))
+    caller = .app(application, entitlements, granted: try Self.granted(in: vault))
   }
 
+  /// What the owner has let the command into. Nil where the owner has come.
   private static func granted(in vault: borrowing Vault) throws -> Entitlements? {
-    try vault.isOpenedByOwner() ? nil : Entitlements(vault.grants(to: commandName).map(\.entitlement))
+    guard try !vault.isOpenedByOwner() else { return nil }
+    return Entitlements(try vault.grants(to: commandName).map(\.entitlement))
   }
 
   /// `TEAM.identifier` of the app in whose name the command works.
-  var application: String? { app?.name }
+  var application: String? {
+    if case .app(let name, _, _) = caller { name } else { nil }
+  }
 
   /// Before anything is looked up: that there is a group tells something too.
   /// - Throws: denied.
   func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
-    if let app { try about(app.name) { _ = try app.entitlements.check(group, rights) } }
-    guard let granted, let team = AppTeams.owner(of: group), (try? granted.check(group, rights)) == nil else { return }
+    switch caller {
+    case .owner: break
+    case .command(let granted): try Self.checkCommand(granted, group, rights)
+    case .app(let name, let entitlements, let granted):
+      try about(name) { _ = try entitlements.check(group, rights) }
+      if let granted { try Self.checkCommand(granted, group, rights) }
+    }
+  }
+
+  private static func checkCommand(_ granted: Entitlements, _ group: AccessGroup, _ rights: Entitlements.Rights) throws {
+    guard let team = AppTeams.owner(of: group), (try? granted.check(group, rights)) == nil else { return }
     throw Failure(
       .denied, "group \(group.name): belongs to apps of team \(team)",
       hint:
-        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP --read --list"
-    )
+        "open the vault with its passphrase, or let the command in for good: coffer app grant \(commandName) GROUP --read --list")
   }
 
   func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool { (try? check(group, rights)) != nil }
@@ -72,8 +93,16 @@ struct ItemAccess {
   /// - Parameter purpose: Such as "read mail/ada".
   /// - Throws: locked where nobody can be asked; cancelled.
   func confirm(_ purpose: String, _ group: AccessGroup, _ rights: Entitlements.Rights, isInputAllowed: Bool) throws {
-    let callers = [app, granted.map { (Self.commandName, $0) }].compactMap(\.self)
-    guard let name = callers.first(where: { $0.1.needsConfirmation(group, rights) })?.0 else { return }
+    let name: String
+    let isWanted: Bool
+    switch caller {
+    case .owner: return
+    case .command(let granted): (name, isWanted) = (Self.commandName, granted.needsConfirmation(group, rights))
+    case .app(let application, let held, let granted):
+      let isWantedOfCommand = granted?.needsConfirmation(group, rights) ?? false
+      (name, isWanted) = (application, isWantedOfCommand || held.needsConfirmation(group, rights))
+    }
+    guard isWanted else { return }
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked, "group \(group.name): its owner wants to be asked before \(name) may \(purpose), and there is nobody to ask")
@@ -85,12 +114,12 @@ struct ItemAccess {
 
   /// The groups in which an item is meant that is named with this group, or with none.
   func groups(named group: AccessGroup?, _ rights: Entitlements.Rights) throws -> [AccessGroup] {
-    if group == nil, let app {
-      let held = try about(app.name) { try app.entitlements.groups(for: rights, in: nil) }
-      let allowed = held.filter { allows($0, rights) }
-      // Where all of them are closed, "no such item" would not be true.
-      if allowed.isEmpty, let first = held.first { try check(first, rights) }
-      return allowed
+    if case .app(let name, let entitlements, _) = caller {
+      let held = try about(name) { try entitlements.groups(for: rights, in: group) }
+      let usable = held.filter { allows($0, rights) }
+      // Where nothing is left, the rule is the answer, and not that there is no such item.
+      if usable.isEmpty, let first = held.first { try check(first, rights) }
+      return usable
     }
     let group = group ?? .standard
     try check(group, rights)
@@ -99,10 +128,12 @@ struct ItemAccess {
 
   /// Where a new item goes.
   func groupForAdding(_ group: AccessGroup?) throws -> AccessGroup {
-    guard let app else { return try groups(named: group, .write)[0] }
-    let group = try about(app.name) { try app.entitlements.groupForAdding(group) }
-    try check(group, .write)
-    return group
+    if case .app(let name, let entitlements, _) = caller {
+      let group = try about(name) { try entitlements.groupForAdding(group) }
+      try check(group, .write)
+      return group
+    }
+    return try groups(named: group, .write)[0]
   }
 }
 

@@ -79,18 +79,33 @@ struct AppPurge: ParsableCommand {
   var json = false
 
   func run() throws {
+    if let app {
+      let container = try AppPlace.container(of: app)
+      let purged = try about("\(container.app)") { try purge(container) }
+      if json { try Descriptor.output.write(JSON.array([purged]).description + "\n") }
+      return
+    }
     var purged: [JSON] = []
-    let containers = if let app { [try AppPlace.container(of: app)] } else { try AppPlace.containers() }
-    for container in containers {
+    // What one app has made of its container keeps nobody from emptying those of the others.
+    var failures: [Failure] = []
+    for name in try AppPlace.containerNames() {
       do {
-        let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
-        let emptied = try Purge(container, isDiskLow: isDiskLow).emptied.map { ($0.rules.path ?? []).joined(separator: "/") }
-        purged.append(.object([("application", .text("\(container.app)")), ("emptied", .array(emptied.map { .text($0) }))]))
-        if !json { for path in emptied { try Descriptor.output.write("\(container.app)\t\(path)\n") } }
-      } catch ContainerError.Code.running where app == nil {
-        Descriptor.error.note("note: \(container.app): running, not touched\n")
+        if let container = try AppPlace.container(named: name) { purged.append(try purge(container)) }
+      } catch ContainerError.Code.running {
+        Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
+      } catch {
+        failures.append(Failure(error, about: name))
       }
     }
     if json { try Descriptor.output.write(JSON.array(purged).description + "\n") }
+    for failure in failures.dropLast() { Descriptor.error.note(failure.text) }
+    if let last = failures.last { throw last }
+  }
+
+  private func purge(_ container: AppContainer) throws -> JSON {
+    let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
+    let emptied = try Purge(container, isDiskLow: isDiskLow).emptied.map { ($0.rules.path ?? []).joined(separator: "/") }
+    if !json { for path in emptied { try Descriptor.output.write("\(container.app)\t\(path)\n") } }
+    return .object([("application", .text("\(container.app)")), ("emptied", .array(emptied.map { .text($0) }))])
   }
 }

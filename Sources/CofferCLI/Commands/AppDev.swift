@@ -62,12 +62,18 @@ private struct DevelopmentHome {
   init(_ given: String?) throws {
     isThrownAway = given == nil
     if let given {
-      path = given.utf8.first == UInt8(ascii: "/") ? given : UserDirectories.join(try Self.workingDirectory(), given)
+      path = try Self.absolute(given)
       return
     }
-    var template = Array((UserDirectories.join(Environment["TMPDIR"] ?? "/tmp", "coffer-dev.XXXXXX") + "\0").utf8CString)
+    // An empty variable counts as not set.
+    let temporary = try Environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 }.map { try Self.absolute($0) } ?? "/tmp"
+    var template = Array((UserDirectories.join(temporary, "coffer-dev.XXXXXX") + "\0").utf8CString)
     guard let made = unsafe mkdtemp(&template) else { throw SystemError.last.failure("the directory for temporary files") }
     path = unsafe String(cString: made)
+  }
+
+  private static func absolute(_ path: String) throws -> String {
+    path.utf8.first == UInt8(ascii: "/") ? path : UserDirectories.join(try workingDirectory(), path)
   }
 
   private static func workingDirectory() throws -> String {

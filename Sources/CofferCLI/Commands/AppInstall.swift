@@ -27,11 +27,10 @@ struct AppInstall: ParsableCommand {
     audit.application = signed.manifest.applicationIdentifier
     var opened = try vault.open()
     try audit.came(to: opened)
-    let apps = try AppPlace.apps()
-    let plan = try about(audit.application) { try audit.deciding { try apps.plan(signed, in: opened) } }
+    let plan = try about(audit.application) { try audit.deciding { try AppPlace.apps().plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }
     let done = try about(audit.application) {
-      try audit.doing { try apps.install(place.bytes, from: place.directory, in: &opened, at: .now()) }
+      try audit.doing { try AppPlace.apps().install(place.bytes, from: place.directory, in: &opened, at: .now()) }
     }
     opened.finish()
     guard json else {

@@ -45,7 +45,7 @@ struct AppRun: ParsableCommand {
       unsafe setenv(UserDirectories.dataVariable, user.data, 1)
       unsafe setenv(UserDirectories.stateVariable, user.state, 1)
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
-      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
+      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number, alone: false) }
     }
     // It names what the app does not see.
     unsafe unsetenv("COFFER_HOME")
@@ -61,7 +61,7 @@ struct AppRun: ParsableCommand {
         hint: "the system must allow user namespaces; --no-sandbox if an open start is meant")
     }
     try audit.doing(because: "sandbox") {
-      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number, alone: true)
     }
   }
 
@@ -71,8 +71,10 @@ struct AppRun: ParsableCommand {
     let name = try audit.deciding { try installed(apps) }
     audit.application = name
     return try audit.deciding {
+      // What a restoration that was killed has left needs the lock for itself.
+      try apps.finishContainer(of: name)
       let lock = try apps.runningLock(of: name)
-      return (name, try apps.sandbox(of: name, executable: executable), lock)
+      return (name, try apps.sandbox(of: name, executable: executable, hiding: AppPlace.directories()), lock)
     }
   }
 

@@ -44,6 +44,19 @@ struct Descriptor: Sendable {
     return Descriptor(number: number, name: path)
   }
 
+  /// Opens what must be a file with an end: nothing is waited for, and no device is read.
+  /// - Throws: usage, for anything else.
+  static func openFile(_ path: String) throws -> Descriptor {
+    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard number >= 0 else { throw SystemError.last.failure(path) }
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      Glibc.close(number)
+      throw Failure.usage("\(path): is no file", hint: "a directory, a pipe or a device is none")
+    }
+    return Descriptor(number: number, name: path)
+  }
+
   /// Opens a key file, and warns where others may read it. What it holds is read after `Hardening.hide()`.
   static func openKeyFile(_ path: String) throws -> Descriptor {
     let file = try open(path)
