@@ -62,7 +62,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "ItemService", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences",
+        "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -115,7 +116,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting",
+        "Agent", "AgentProbe", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "CofferTesting",
       ]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),

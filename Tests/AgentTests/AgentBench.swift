@@ -88,6 +88,22 @@ final class AgentBench: Sendable {
     return URL(filePath: "\(data.root.path)/Apps/\(signed.manifest.applicationIdentifier)/bin/program")
   }
 
+  /// Has the vault remember another version of an app than lies there; nil: that it was removed.
+  func pin(_ program: URL, version: UInt64?) throws {
+    let directory = program.deletingLastPathComponent().deletingLastPathComponent()
+    var vault = try openVault()
+    guard let version else {
+      return try vault.transaction { try $0.markRemoved(directory.lastPathComponent, at: .test) }
+    }
+    let signed = try ProgramOfApp.manifest(inDirectory: .foreign(directory.path), named: directory.lastPathComponent)
+    let manifest = signed.manifest
+    let other = try Manifest(
+      team: manifest.team, identifier: manifest.identifier, displayName: manifest.displayName, version: version,
+      executables: manifest.executables, keychainAccessGroups: manifest.keychainAccessGroups)
+    let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: 1, count: 32)))
+    _ = try vault.transaction { try $0.install(SignedManifest(signing: other, with: key), at: .test) }
+  }
+
   /// Runs a program to its end. Its output, a line each.
   func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> [String] {
     let process = Process()

@@ -1,6 +1,8 @@
 import CLinux
 import Foundation
+import ItemService
 import Testing
+import VaultCore
 import Wire
 
 @testable import Agent
@@ -25,6 +27,25 @@ import Wire
     let app = try bench.install(probe, as: "com.example.app")
     expect(try bench.run(app, ["once", bench.socket]), ["done"])
     #expect(last() == .app(app.deletingLastPathComponent().deletingLastPathComponent().lastPathComponent))
+  }
+
+  /// One that was put in the place of what was installed may give more.
+  @Test func theManifestOfAnotherVersionGivesNothing() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    try bench.pin(app, version: 2)
+    expect(try bench.run(app, ["once", bench.socket]), ["appNotInstalled"])
+    try bench.pin(app, version: nil)
+    expect(try bench.run(app, ["once", bench.socket]), ["appNotInstalled"])
+  }
+
+  @Test func aGroupIsItsTeamsByItsBytes() throws {
+    let team = String(repeating: "a", count: 32)
+    for name in ["\(team).shared", "\(team).\u{301}x", "\(team)."] {
+      #expect(Caller.team(of: try AccessGroup(name))?.text == team, "\(name)")
+    }
+    for name in [team, "\(team)x.shared", "default", "A\(team.dropFirst()).shared", ".\(team).x"] {
+      #expect(Caller.team(of: try AccessGroup(name)) == nil, "\(name)")
+    }
   }
 
   @Test func whatIsNotInstalledIsNobody() throws {

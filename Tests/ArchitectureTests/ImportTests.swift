@@ -39,7 +39,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "ItemService", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences",
+        "LeakDetection", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// `coffer app run`, with bubblewrap where it works, without it, and where it does not work.
@@ -129,6 +130,25 @@ import Testing
     ]
     let outcome = try run(workspace, script)
     #expect(outcome.output.split(separator: "\n").map(String.init) == expected, "\(outcome)")
+  }
+
+  /// A mode keeps out whoever is not root, so the app belongs to somebody else here.
+  @Test(
+    "D3 an app cannot make a file in its Inbox, and reads and deletes what was delivered",
+    .enabled(if: geteuid() == 0, "only the superuser can act as another user")) func inbox() throws
+  {
+    let workspace = try prepared()
+    let outcome = try run(
+      workspace,
+      """
+      coffer app deliver com.example.a private; chmod 711 .; chown -R 54321:54321 coffer; cp "$(command -v coffer)" plain
+      cp "$(command -v PreferenceProbe)" probe; inbox=$W/$a/Documents/Inbox
+      as() { setpriv --reuid 54321 --regid 54321 --clear-groups "$@"; }
+      as ./plain app run com.example.a --no-sandbox -- 'touch Documents/Inbox/x; echo $?; cat Documents/Inbox/private; rm Documents/Inbox/private' 2>&1 | grep -c denied
+      as ./plain app run com.example.a --no-sandbox -- "touch Documents/x && cat Documents/Inbox/private && $W/probe remove-delivered standard $inbox/private" 2>/dev/null
+      ls $inbox | wc -l
+      """)
+    #expect(outcome.output == "private\n2\nprivate\nremoved\n0\n", "\(outcome)")
   }
 
   @Test("the exit status is that of the program", .enabled(if: isSandboxPossible())) func status() throws {

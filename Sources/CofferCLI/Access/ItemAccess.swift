@@ -1,6 +1,7 @@
 import AppContainers
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 /// In whose name a command works with items.
@@ -35,7 +36,7 @@ struct AccessOptions: ParsableArguments {
 /// Which groups a command may use, and how. Groups of a team are its apps': the command, which any program of the user can start with a
 /// key file that lies there, uses them only where the owner has granted it, or has come in person.
 struct ItemAccess {
-  private enum Caller {
+  private enum Name {
     /// Whoever opened the vault with a passphrase or a recovery key; where it has neither, with its key file.
     case owner
     case command(granted: Entitlements)
@@ -43,10 +44,7 @@ struct ItemAccess {
     case app(String, Entitlements, granted: Entitlements?)
   }
 
-  private let caller: Caller
-
-  /// The name under which something is granted to the command.
-  static let commandName = "coffer"
+  private let caller: Name
 
   init(in vault: borrowing Vault) throws {
     caller = try Self.granted(in: vault).map { .command(granted: $0) } ?? .owner
@@ -59,7 +57,7 @@ struct ItemAccess {
   /// What the owner has let the command into. Nil where the owner has come.
   private static func granted(in vault: borrowing Vault) throws -> Entitlements? {
     guard try !vault.isOpenedByOwner() else { return nil }
-    return Entitlements(try vault.grants(to: commandName).map(\.entitlement))
+    return Entitlements(try vault.grants(to: Caller.commandName).map(\.entitlement))
   }
 
   /// `TEAM.identifier` of the app in whose name the command works.
@@ -80,11 +78,12 @@ struct ItemAccess {
   }
 
   private static func checkCommand(_ granted: Entitlements, _ group: AccessGroup, _ rights: Entitlements.Rights) throws {
-    guard let team = AppTeams.owner(of: group), (try? granted.check(group, rights)) == nil else { return }
+    guard let team = Caller.team(of: group), (try? granted.check(group, rights)) == nil else { return }
     throw Failure(
       .denied, "group \(group.name): belongs to apps of team \(team)",
       hint:
-        "open the vault with its passphrase, or let the command in for good: coffer app grant \(commandName) GROUP --read --list")
+        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Caller.commandName) GROUP --read --list"
+    )
   }
 
   func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool { (try? check(group, rights)) != nil }
@@ -97,7 +96,7 @@ struct ItemAccess {
     let isWanted: Bool
     switch caller {
     case .owner: return
-    case .command(let granted): (name, isWanted) = (Self.commandName, granted.needsConfirmation(group, rights))
+    case .command(let granted): (name, isWanted) = (Caller.commandName, granted.needsConfirmation(group, rights))
     case .app(let application, let held, let granted):
       let isWantedOfCommand = granted?.needsConfirmation(group, rights) ?? false
       (name, isWanted) = (application, isWantedOfCommand || held.needsConfirmation(group, rights))

@@ -1,5 +1,6 @@
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 struct AppGrant: ParsableCommand {
@@ -44,7 +45,7 @@ struct AppGrant: ParsableCommand {
     let (name, team) = try audit.deciding { try application(in: opened) }
     audit.application = name
     try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
-    let owner = AppTeams.owner(of: group).map { "team \($0)" } ?? "no team"
+    let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
     Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
     let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
     try about(name) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
@@ -54,7 +55,7 @@ struct AppGrant: ParsableCommand {
 
   /// The name that the grant is for, and whose it is.
   private func application(in vault: borrowing Vault) throws -> (name: String, team: String) {
-    if app == ItemAccess.commandName { return (app, "this command, also where a key file opens the vault") }
+    if app == Caller.commandName { return (app, "this command, also where a key file opens the vault") }
     let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
     return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
   }
@@ -78,7 +79,7 @@ struct AppRevoke: ParsableCommand {
     var opened = try vault.open()
     try audit.came(to: opened)
     let name = try audit.deciding {
-      try app == ItemAccess.commandName
+      try app == Caller.commandName
         ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
     }
     audit.application = name
@@ -89,15 +90,5 @@ struct AppRevoke: ParsableCommand {
     }
     try about(name) { try audit.doing { try opened.transaction { try $0.removeGrant(to: name, group) } } }
     opened.finish()
-  }
-}
-
-/// Whose a group is, as its name says.
-enum AppTeams {
-  /// Nil where it begins with no team's name.
-  static func owner(of group: AccessGroup) -> TeamIdentifier? {
-    // By bytes, as the manifest's rule is: a mark that combines with the dot makes another character of it, and no other group.
-    guard let dot = group.name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
-    return try? TeamIdentifier(String(group.name[..<dot]))
   }
 }

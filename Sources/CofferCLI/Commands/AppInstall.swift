@@ -1,5 +1,6 @@
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 struct AppInstall: ParsableCommand {
@@ -111,7 +112,7 @@ struct AppShow: ParsableCommand {
     var opened = try vault.open()
     let apps = try AppPlace.apps()
     try apps.recover(in: &opened)
-    guard app != ItemAccess.commandName else {
+    guard app != Caller.commandName else {
       return try print(opened.grants(to: app), of: app)
     }
     let pin = try about(app) { try apps.pin(named: app, in: opened) }
