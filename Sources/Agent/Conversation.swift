@@ -1,4 +1,5 @@
 import Apps
+import CLinux
 import Glibc
 import ItemService
 import VaultCore
