@@ -44,7 +44,7 @@ final class AgentBench: Sendable {
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: Programs(in: data, command: Self.program("coffer").path)
+      programs: Programs(in: data, command: directory.path + "/command")
     ) { facts, decision, _ in
       try log()
       logged.append(facts, decision)

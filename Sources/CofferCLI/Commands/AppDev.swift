@@ -57,7 +57,8 @@ private struct DevelopmentHome {
   let path: String
   private let isThrownAway: Bool
 
-  private static let passwordBytes = 32
+  /// Of the team's key, and of the vault's key file.
+  private static let keyByteCount = 32
 
   init(_ given: String?) throws {
     isThrownAway = given == nil
@@ -65,8 +66,7 @@ private struct DevelopmentHome {
       path = try Self.absolute(given)
       return
     }
-    // An empty variable counts as not set.
-    let temporary = try Environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 }.map { try Self.absolute($0) } ?? "/tmp"
+    let temporary = try Environment["TMPDIR"].map { try Self.absolute($0) } ?? "/tmp"
     var template = Array((UserDirectories.join(temporary, "coffer-dev.XXXXXX") + "\0").utf8CString)
     guard let made = unsafe mkdtemp(&template) else { throw SystemError.last.failure("the directory for temporary files") }
     path = unsafe String(cString: made)
@@ -130,7 +130,7 @@ private struct DevelopmentHome {
   private func secretFile(_ name: String, in directory: OpenDirectory) throws -> Secret {
     let path = UserDirectories.join(directory.path, name)
     if unsafe access(path, F_OK) == 0 { return try .readingFile(.open(path)) }
-    let secret = try Secret.random(count: Self.passwordBytes)
+    let secret = try Secret.random(count: Self.keyByteCount)
     let file = try Descriptor.create(path)
     try secret.withBytes { try file.write($0) }
     try file.synchronizeAndClose()
