@@ -70,7 +70,9 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "Preferences",
+        "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -123,7 +125,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore", "CofferTesting",
+        "Agent", "AgentProbe", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "CofferTesting",
       ]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),

@@ -1,4 +1,5 @@
 import Apps
+import CLinux
 import Glibc
 import ItemService
 import VaultCore
@@ -104,7 +105,10 @@ struct Conversation: ~Copyable {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)
     case .app(let application):
-      guard let signed = try office.programs.manifest(of: application) else { throw KeychainError(.appNotInstalled, application) }
+      // An older manifest of the team's, put in the place of the one that was installed, may give more.
+      guard let signed = try office.programs.manifest(of: application),
+        try vault.pin(application)?.version == signed.manifest.version
+      else { throw KeychainError(.appNotInstalled, application) }
       return try Caller(signed, in: vault)
     }
   }

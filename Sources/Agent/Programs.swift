@@ -1,5 +1,6 @@
 package import AppContainers
 import Apps
+import CLinux
 import Glibc
 import Synchronization
 package import VaultCore

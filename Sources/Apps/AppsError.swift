@@ -14,6 +14,8 @@ package struct AppsError: Error, Equatable, Sendable {
 
     // The app
     package static let executableMissing = Self("executableMissing")
+    /// The app has no executable of that path, or none that a person starts.
+    package static let executableUnknown = Self("executableUnknown")
     /// Its content is not what was signed.
     package static let executableChanged = Self("executableChanged")
     /// The version that is installed, with another content.

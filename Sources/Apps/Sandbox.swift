@@ -12,6 +12,19 @@ package struct Sandbox {
   package let container: String
   let bundle: String
   let groups: [String]
+  /// Directories of the user's that lie in what every app sees of the system, such as a home in `/opt`.
+  let hidden: [String]
+
+  private static let visible = ["/usr/", "/etc/", "/opt/"]
+
+  /// Those of the directories that would be seen, by their real paths, without what lies in another one.
+  ///
+  /// Only the user's own: that of an account of the system may be `/usr/sbin`.
+  static func hidden(_ directories: [String]) -> [String] {
+    let real = Set(directories.compactMap { UserDirectories.realPathOfOwn($0) })
+    let seen = real.filter { path in visible.contains { path.hasPrefix($0) } }
+    return seen.filter { path in !seen.contains { path.hasPrefix($0 + "/") } }.sorted()
+  }
 
   /// Up to the program and its arguments.
   /// - Parameter lock: A descriptor that stays open for as long as the sandbox lives.
@@ -31,6 +44,7 @@ package struct Sandbox {
       default: break
       }
     }
+    for directory in hidden { words += ["--tmpfs", directory] }
     words += ["--ro-bind", bundle, bundle]
     for place in [container] + groups { words += ["--bind", place, place] }
     if let lock { words += ["--sync-fd", "\(lock)"] }
@@ -53,23 +67,34 @@ package struct Sandbox {
 
 extension InstalledApps {
   /// What is needed to start a program of an app: it is proven, all its executables are the signed ones.
-  /// - Parameter path: Of one of its executables. Nil stands for the first one that a person can start.
-  /// - Throws: `AppsError`: `appUnknown`, `bundleDamaged`, `executableMissing`, `executableChanged`.
-  package func sandbox(of application: String, executable path: String?) throws -> Sandbox {
+  /// - Parameters:
+  ///   - path: Of one of its executables. Nil stands for the first one that a person can start.
+  ///   - directories: Of the user's, which it is not to see, wherever they are.
+  /// - Throws: `AppsError`: `appUnknown`, `bundleDamaged`, `executableUnknown`, `executableMissing`, `executableChanged`.
+  package func sandbox(of application: String, executable path: String?, hiding directories: [String] = []) throws
+    -> Sandbox
+  {
     guard let bundle = try bundle(application) else { throw AppsError(.appUnknown, application) }
     try Self.prove(bundle)
     let manifest = bundle.signed.manifest
     let chosen =
       path.map { path in manifest.executables.first { $0.path.utf8.elementsEqual(path.utf8) } }
       ?? manifest.executables.first { $0.role == .app } ?? manifest.executables.first { $0.role == .tool }
-    guard let chosen else { throw AppsError(.executableMissing, path ?? "none has the role app or tool") }
+    guard let chosen else {
+      let paths = manifest.executables.map(\.path).joined(separator: ", ")
+      throw AppsError(.executableUnknown, "\(path.map { "not \($0)" } ?? "none with the role app or tool"), but \(paths)")
+    }
     try complete(manifest)
     let groups = try manifest.applicationGroups.map { try data.makeGroup(FileName($0.name)).path }
     guard let container = try containerPath(of: application) else { throw AppsError(.bundleDamaged, application) }
     return Sandbox(
       program: UserDirectories.join(bundle.directory.path, chosen.path), container: container, bundle: bundle.directory.path,
-      groups: groups)
+      groups: groups, hidden: Sandbox.hidden([data.root.path] + directories))
   }
+
+  /// What was interrupted in its container, before a program of it has the lock.
+  /// - Throws: `running` where a program of it runs already, and something is left to do.
+  package func finishContainer(of application: String) throws(ContainerError) { _ = try data.container(FileName(application)) }
 
   /// For a program of the app, as long as it lives.
   package func runningLock(of application: String) throws(ContainerError) -> RunningLock {

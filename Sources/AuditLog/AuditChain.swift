@@ -3,6 +3,9 @@ internal import VaultCore
 /// The end of the chain: the number of an entry, and its digest.
 package struct AuditChain: Equatable, Sendable {
   package static let byteCount = ContentDigest.byteCount
+  /// No log has as many entries. A larger number, and the length of a file that is larger, nobody but a forger has written: it is refused
+  /// where it is read, so that one can be added to any other.
+  static let maximumNumber = UInt64(1) << 62
   /// So that the digest of an entry is that of nothing else.
   private static let label = Array("coffer audit log 1\n".utf8)
 
@@ -23,7 +26,8 @@ package struct AuditChain: Equatable, Sendable {
   /// Nil where the text is none.
   package init?(_ text: String) {
     let parts = Array(text.utf8).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    guard parts.count == 2, let number = UInt64(String(decoding: parts[0], as: UTF8.self)), number > 0,
+    guard parts.count == 2, let number = UInt64(String(decoding: parts[0], as: UTF8.self)),
+      (1...Self.maximumNumber).contains(number),
       let digest = Hexadecimal.bytes(parts[1]), digest.count == Self.byteCount
     else { return nil }
     self.init(number: number, digest: digest)

@@ -38,7 +38,7 @@ struct AuditHead: Equatable {
       let digest = Hexadecimal.bytes(words[5])
     else { return nil }
     let numbers = words[1...4].compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
-    guard numbers.count == 4 else { return nil }
+    guard numbers.count == 4, numbers.allSatisfy({ $0 <= AuditChain.maximumNumber }) else { return nil }
     self.init(
       chain: AuditChain(number: numbers[0], digest: digest), segment: numbers[1], byteCount: numbers[2], synced: numbers[3])
     guard self.bytes == bytes else { return nil }

@@ -32,7 +32,8 @@ enum AuditLine {
       guard let text = text(part) else { return nil }
       texts.append(text)
     }
-    guard let number = UInt64(texts[0]), let milliseconds = Int64(texts[1]), let user = UInt32(texts[4]),
+    guard let number = UInt64(texts[0]), number <= AuditChain.maximumNumber, let milliseconds = Int64(texts[1]),
+      let user = UInt32(texts[4]),
       let process = Int32(texts[5]), let decision = AuditEntry.Decision(rawValue: texts[2])
     else { return nil }
     let caller = AuditEntry.Caller(user: user, process: process, executable: texts[6], application: texts[7])

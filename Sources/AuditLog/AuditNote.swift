@@ -32,7 +32,7 @@ enum AuditNote: Equatable {
       guard let count = Int(words[1]), let digest = Hexadecimal.bytes(Array(words[2].utf8)[...]) else { return nil }
       self = .unfinished(digest: digest, byteCount: count)
     case ("missing", 2):
-      guard let number = UInt64(words[1]) else { return nil }
+      guard let number = UInt64(words[1]), number <= AuditChain.maximumNumber else { return nil }
       self = .missing(after: number)
     case ("head-missing", 1): self = .headMissing
     case ("head-differs", 1): self = .headDiffers

@@ -42,7 +42,7 @@ package struct AuditVerification {
     var isHeadFound = reading.head == nil || reading.head?.chain == .start
     try reading.forEachLine { line in
       guard case .entry(let logged, let content) = line else {
-        if case .other(let bytes) = line { unfinished = unfinished.map { $0 + [AuditLine.end] + bytes } ?? bytes }
+        if case .other(let bytes) = line { Self.add(bytes, to: &unfinished) }
         return
       }
       let note = AuditNote(logged.entry)
@@ -68,6 +68,16 @@ package struct AuditVerification {
       }
     }
     if let kept, !isKeptFound { problems.append(.notContinued(kept.number)) }
+  }
+
+  /// In place: a file may have a million lines that are no entries.
+  private static func add(_ line: [UInt8], to unfinished: inout [UInt8]?) {
+    guard unfinished != nil else {
+      unfinished = line
+      return
+    }
+    unfinished?.append(AuditLine.end)
+    unfinished?.append(contentsOf: line)
   }
 
   private mutating func take(

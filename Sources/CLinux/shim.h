@@ -28,6 +28,16 @@ static inline int coffer_memfd_secret(unsigned int flags) {
 #endif
 }
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/// close_range(2) from `first` on: the descriptors are closed when the process becomes another program. -1 with ENOSYS or EINVAL
+/// before Linux 5.11.
+static inline int coffer_close_on_exec_from(unsigned int first) {
+  return (int)syscall(SYS_close_range, first, ~0U, 4U);
+}
+
 /// prctl(2) with one argument.
 static inline int coffer_prctl(int option, unsigned long argument) {
   return prctl(option, argument, 0, 0, 0);

@@ -37,12 +37,18 @@ public final class Keychain: Sendable {
   public static func open(at path: String? = nil, as identity: KeychainIdentity) throws -> Keychain {
     do {
       guard let credential = try ServiceCredentials.load(environment: Self.variable) else {
-        throw KeychainError(.locked, "nothing opens it: $CREDENTIALS_DIRECTORY has neither a key file nor a passphrase")
+        throw KeychainError(.locked, "nothing opens it: $\(ServiceCredentials.directoryVariable) \(Self.whatIsMissing())")
       }
       return try open(at: path, with: credential, as: identity)
     } catch {
       throw KeychainError(error)
     }
+  }
+
+  private static func whatIsMissing() -> String {
+    guard let directory = variable(ServiceCredentials.directoryVariable) else { return "is not set" }
+    guard unsafe access(directory, F_OK) == 0 else { return "is not there: \(directory); a sandbox does not show it" }
+    return "has neither a key file nor a passphrase"
   }
 
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
@@ -82,7 +88,8 @@ public final class Keychain: Sendable {
   public func unlock(at path: String? = nil, with credential: borrowing Credential) throws {
     switch transport {
     case let transport as InProcessTransport: try transport.put(Self.openVault(path, credential))
-    default: _ = try transport.answer(.unlock(credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate()))
+    default:
+      _ = try transport.answer(.unlock(credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate()))
     }
   }
 }

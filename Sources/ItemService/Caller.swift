@@ -56,9 +56,9 @@ package struct Caller {
 
   /// Whose a group is, as its name says. Nil where it begins with no team's name.
   package static func team(of group: AccessGroup) -> TeamIdentifier? {
-    let prefix = group.name.prefix { $0 != "." }
-    guard prefix.utf8.count < group.name.utf8.count else { return nil }
-    return try? TeamIdentifier(String(prefix))
+    // By bytes, as the manifest's rule is: a mark that combines with the dot makes another character of it, and no other group.
+    guard let dot = group.name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    return try? TeamIdentifier(String(group.name[..<dot]))
   }
 
   /// - Throws: `missingEntitlement`.

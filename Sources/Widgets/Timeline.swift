@@ -42,7 +42,7 @@ public struct TimelineProviderContext: Sendable {
 }
 
 /// Makes the timelines of a widget. A provider that was written for WidgetKit fits as it is; its `placeholder(in:)` and
-/// `getSnapshot(in:completion:)` are never called, because there is no gallery.
+/// `getSnapshot(in:completion:)` are never called by a host, because there is no gallery.
 public protocol TimelineProvider: Sendable {
   associatedtype Entry: TimelineEntry
   typealias Context = TimelineProviderContext
@@ -50,4 +50,16 @@ public protocol TimelineProvider: Sendable {
   /// Called on a queue of this widget's own, one call at a time: the next one comes after `completion` was called. Only the first call
   /// of `completion` counts. While it has not come, the widget shows what it has; others are not held up.
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void)
+
+  /// An entry that stands for all. It is here so that a provider as Xcode makes it says by it what an `Entry` is; where there is none,
+  /// the first entry of the timeline, and no answer where that is empty.
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void)
+}
+
+extension TimelineProvider {
+  public func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
+    getTimeline(in: context) { timeline in
+      if let first = timeline.entries.min(by: { $0.date < $1.date }) { completion(first) }
+    }
+  }
 }

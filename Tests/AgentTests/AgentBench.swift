@@ -44,7 +44,7 @@ final class AgentBench: Sendable {
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: Programs(in: data, command: Self.program("coffer").path)
+      programs: Programs(in: data, command: directory.path + "/command")
     ) { facts, decision, _ in
       try log()
       logged.append(facts, decision)
@@ -86,6 +86,22 @@ final class AgentBench: Sendable {
     let apps = try InstalledApps(in: data)
     try apps.install(SignedManifestFile.write(signed), from: directory, in: &vault, at: .test)
     return URL(filePath: "\(data.root.path)/Apps/\(signed.manifest.applicationIdentifier)/bin/program")
+  }
+
+  /// Has the vault remember another version of an app than lies there; nil: that it was removed.
+  func pin(_ program: URL, version: UInt64?) throws {
+    let directory = program.deletingLastPathComponent().deletingLastPathComponent()
+    var vault = try openVault()
+    guard let version else {
+      return try vault.transaction { try $0.markRemoved(directory.lastPathComponent, at: .test) }
+    }
+    let signed = try ProgramOfApp.manifest(inDirectory: .foreign(directory.path), named: directory.lastPathComponent)
+    let manifest = signed.manifest
+    let other = try Manifest(
+      team: manifest.team, identifier: manifest.identifier, displayName: manifest.displayName, version: version,
+      executables: manifest.executables, keychainAccessGroups: manifest.keychainAccessGroups)
+    let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: 1, count: 32)))
+    _ = try vault.transaction { try $0.install(SignedManifest(signing: other, with: key), at: .test) }
   }
 
   /// Runs a program to its end. Its output, a line each.

@@ -1,6 +1,9 @@
 import CLinux
+import CofferTesting
 import Foundation
+import ItemService
 import Testing
+import VaultCore
 import Wire
 
 @testable import Agent
@@ -25,6 +28,77 @@ import Wire
     let app = try bench.install(probe, as: "com.example.app")
     expect(try bench.run(app, ["once", bench.socket]), ["done"])
     #expect(last() == .app(app.deletingLastPathComponent().deletingLastPathComponent().lastPathComponent))
+  }
+
+  /// One that was put in the place of what was installed may give more.
+  @Test func theManifestOfAnotherVersionGivesNothing() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    try bench.pin(app, version: 2)
+    expect(try bench.run(app, ["once", bench.socket]), ["appNotInstalled"])
+    try bench.pin(app, version: nil)
+    expect(try bench.run(app, ["once", bench.socket]), ["appNotInstalled"])
+  }
+
+  @Test func aGroupIsItsTeamsByItsBytes() throws {
+    let team = String(repeating: "a", count: 32)
+    for name in ["\(team).shared", "\(team).\u{301}x", "\(team)."] {
+      #expect(Caller.team(of: try AccessGroup(name))?.text == team, "\(name)")
+    }
+    for name in [team, "\(team)x.shared", "default", "A\(team.dropFirst()).shared", ".\(team).x"] {
+      #expect(Caller.team(of: try AccessGroup(name)) == nil, "\(name)")
+    }
+  }
+
+  @Test func theCommandIsKnownByItsFile() throws {
+    let command = bench.directory.appending(path: "command")
+    try FileManager.default.copyItem(at: probe, to: command)
+    expect(try bench.run(command, ["once", bench.socket]), ["done"])
+    #expect(last() == .command)
+    #expect(bench.decisions.last?.1 == .allow(.command))
+  }
+
+  /// What the command may use without the owner: what belongs to no team, and what was granted to it.
+  @Test func theCommandStaysOutOfGroupsOfTeams() throws {
+    var vault = try Vault.throwAway()
+    let (team, other) = (try AccessGroup("\(String(repeating: "a", count: 32)).shared"), try AccessGroup("other"))
+    let item = Item(service: "s", account: "a")
+    for group in [team, other] { try vault.transaction { try $0.createGroup(group, at: .test) } }
+    let inTeam = try vault.add(item, secret: Secret(testing: "x"), to: team, at: .test)
+    try vault.add(item, secret: Secret(testing: "y"), to: other, at: .test)
+    func groups() throws -> [String] {
+      guard
+        case .entries(let entries) = try ItemService(.command(in: vault), at: .test).answer(
+          .items(nil, nil, Attributes()), in: &vault)
+      else { return [] }
+      return entries.map(\.reference.group.name)
+    }
+    func isRead() throws -> Bool {
+      do {
+        _ = try ItemService(.command(in: vault), at: .test).answer(.secret(inTeam, purpose: ""), in: &vault)
+        return true
+      } catch VaultError.Code.missingEntitlement { return false }
+    }
+    #expect(try groups() == ["other"])
+    #expect(try !isRead())
+    try vault.transaction { try $0.put(Grant(to: Caller.commandName, team, [.read, .list], at: .test)) }
+    #expect(try Set(groups()) == ["other", team.name])
+    #expect(try isRead())
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only the superuser can act as another user")) func anotherUserIsNotLetIn() throws {
+    for path in [bench.directory.path, bench.directory.path + "/run"] { #expect(unsafe chmod(path, 0o711) == 0) }
+    #expect(unsafe chmod(bench.socket, 0o666) == 0)
+    let client = """
+      import os, socket
+      kept = socket.socket(socket.AF_UNIX); kept.connect('\(bench.socket)')
+      kept.settimeout(5)
+      try: print('closed' if kept.recv(1) == b'' else 'answered')
+      except TimeoutError: print('let in')
+      except OSError: print('closed')
+      """
+    let options = ["--reuid", "54321", "--regid", "54321", "--clear-groups", "/usr/bin/python3", "-c", client]
+    expect(try bench.run(URL(filePath: "/usr/bin/setpriv"), options), ["closed"])
+    #expect(bench.decisions.isEmpty)
   }
 
   @Test func whatIsNotInstalledIsNobody() throws {

@@ -30,7 +30,8 @@ import Testing
       "Documents/", "Documents/-n ame\\n", "Documents/a", "Documents/deep/", "Documents/deep/er/", "Documents/deep/er/b",
       "Library/", "Library/Notes/", "Library/Notes/c", "Library/Preferences/", "Library/Preferences/p.plist",
     ]
-    #expect(try members(archive).sorted() == expected.sorted())
+    // The first one is the label.
+    #expect(try members(archive).first == "\(scratch.app)" && members(archive).dropFirst().sorted() == expected.sorted())
     #expect(backup.count == expected.count && backup.leftOut == [])
   }
 
@@ -81,6 +82,24 @@ import Testing
     let backup = try Backup(of: scratch.container, to: scratch.make(archive))
     #expect(backup.leftOut == ["Documents/above", "Documents/abs", "Documents/after", "Documents/pipe"])
     #expect(try Restoration(of: scratch.container, from: scratch.open(archive)).count == 11)
+  }
+
+  @Test("the backup of another app is refused, and changes nothing, unless it is meant") func anotherApp() throws {
+    let scratch = try filled()
+    let archive = try scratch.outside("backup.tar.gz")
+    _ = try Backup(of: scratch.container, to: scratch.make(archive))
+    let other = try scratch.data.makeContainer(FileName("team.com.example.viewer"))
+    let kept = other.directory.path + "/Documents/kept"
+    try "kept".write(toFile: kept, atomically: false, encoding: .utf8)
+    #expect(Scratch.code { _ = try Restoration(of: other, from: scratch.open(archive)) } == .archiveOfAnotherApp)
+    // One that says of no app.
+    let plain = try scratch.outside("plain.tar.gz")
+    _ = try Scratch.run(
+      "/usr/bin/tar", ["--create", "--gzip", "--file", plain, "-C", scratch.container.directory.path, "Documents/a"])
+    #expect(Scratch.code { _ = try Restoration(of: other, from: scratch.open(plain)) } == .archiveOfAnotherApp)
+    #expect(scratch.exists(kept) && !scratch.exists(other.directory.path + "/Documents/a"))
+    #expect(try Restoration(of: other, from: scratch.open(archive), isOfAnyApp: true).count == 11)
+    #expect(!scratch.exists(kept) && scratch.exists(other.directory.path + "/Documents/a"))
   }
 
   @Test func aRunningAppIsNeitherBackedUpNorRestored() throws {
@@ -145,7 +164,7 @@ import Testing
     let json = String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
     try Scratch.run("/usr/bin/env", ["python3", "-c", script, archive, json])
     let before = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
-    let code = Scratch.code { _ = try Restoration(of: scratch.container, from: scratch.open(archive)) }
+    let code = Scratch.code { _ = try Restoration(of: scratch.container, from: scratch.open(archive), isOfAnyApp: true) }
     // A file where a directory belongs is found when the container is completed.
     #expect(code == .archiveRefused || code == .notADirectory, "\(String(describing: code))")
     let after = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
@@ -158,14 +177,14 @@ import Testing
     let scratch = try filled()
     for (name, text) in [("empty", ""), ("text", "no archive")] {
       let file = try scratch.open(scratch.outside(name, text))
-      #expect(Scratch.code { _ = try Restoration(of: scratch.container, from: file) } == .archiveRefused)
+      #expect(Scratch.code { _ = try Restoration(of: scratch.container, from: file, isOfAnyApp: true) } == .archiveRefused)
     }
     let archive = try scratch.outside("backup.tar.gz")
     _ = try Backup(of: scratch.container, to: scratch.make(archive))
     let half = try Data(contentsOf: URL(filePath: archive)).dropLast(20)
     try half.write(to: URL(filePath: scratch.path + "/half.tar.gz"))
     let cut = try scratch.open(scratch.path + "/half.tar.gz")
-    #expect(Scratch.code { _ = try Restoration(of: scratch.container, from: cut) } == .archiveRefused)
+    #expect(Scratch.code { _ = try Restoration(of: scratch.container, from: cut, isOfAnyApp: true) } == .archiveRefused)
     #expect(scratch.text("Documents/a") == "of Documents/a")
   }
 

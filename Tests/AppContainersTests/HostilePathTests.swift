@@ -76,6 +76,22 @@ import Testing
   }
 
   /// Whoever could write to the directory could exchange what lies in it.
+  /// It once went on without end, until the stack was full.
+  @Test func whereNoDirectoryCanBeMadeIsAnError() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = try Scratch()
+      let link = try scratch.outside("link")
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/none/at/all")
+      for path in ["/proc/none", "/proc/none/below", "\(link)/coffer", link] {
+        let code = Scratch.code { _ = try DataDirectory(at: path) }
+        precondition(code == .missing, "\(path): \(String(describing: code))")
+      }
+      _ = try DataDirectory(at: scratch.outside("a/b/c"))
+      let mode = try scratch.mode(scratch.outside("a/b"))
+      precondition(mode == 0o700)
+    }
+  }
+
   @Test func aDirectoryThatEverybodyMayWriteToIsRefused() throws {
     let scratch = try Scratch()
     unsafe chmod("\(scratch.path)/data", 0o777)

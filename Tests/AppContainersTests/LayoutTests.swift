@@ -82,6 +82,46 @@ import Testing
     #expect(Scratch.code { try scratch.container.removeDelivered(FileName("report.pdf")) } == .missing)
   }
 
+  /// As by two commands, the first of which is slow. The second one takes neither what is half written, nor the name.
+  @Test func twoDeliveriesOfOneNameAreTwoFiles() throws {
+    let scratch = try Scratch()
+    let pipe = Pipe()
+    let brought = OpenFile(adopting: dup(pipe.fileHandleForReading.fileDescriptor), "a pipe")
+    let first = thread { _ = try? scratch.container.deliver(brought, as: FileName("report")) }
+    pipe.fileHandleForWriting.write(Data("first, ".utf8))
+    while try FileManager.default.contentsOfDirectory(atPath: scratch.inside("Documents/Inbox")).isEmpty { usleep(1000) }
+    let small = try scratch.open(scratch.outside("small", "second"))
+    let second = thread { _ = try? scratch.container.deliver(small, as: FileName("report")) }
+    // Long enough for one that does not wait.
+    _ = second.wait(timeout: .now() + 0.5)
+    pipe.fileHandleForWriting.write(Data("whole".utf8))
+    try pipe.fileHandleForWriting.close()
+    first.wait()
+    second.wait()
+    #expect(scratch.text("Documents/Inbox/report") == "first, whole")
+    #expect(scratch.text("Documents/Inbox/report-2") == "second")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.inside("Documents/Inbox")).count == 2)
+  }
+
+  /// - Returns: what is signalled at its end, also for who has waited in vain before.
+  private func thread(_ body: @escaping @Sendable () -> Void) -> DispatchGroup {
+    let group = DispatchGroup()
+    group.enter()
+    Thread.detachNewThread {
+      body()
+      group.leave()
+    }
+    return group
+  }
+
+  @Test func anAppThatKeepsItsInboxLockedStopsNobodyForEver() throws {
+    let scratch = try Scratch()
+    let inbox = try scratch.container.directory(.inbox)
+    let lock = try DirectoryLock(on: inbox)
+    #expect(Scratch.code { _ = try DirectoryLock(on: inbox, milliseconds: 20) } == .busy)
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func aLongNameIsDelivered() throws {
     let scratch = try Scratch()
     let name = try FileName(String(repeating: "n", count: 255))

@@ -40,13 +40,16 @@ import Testing
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux", "Glibc", "ArgumentParser",
+        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux", "Glibc",
+        "ArgumentParser",
       ]
     ),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Coffer", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists", "Preferences", "LeakDetection", "CLinux",
+        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "Preferences",
+        "LeakDetection", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),

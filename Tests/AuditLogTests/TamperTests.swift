@@ -135,4 +135,36 @@ import Testing
     #expect(try bench.problems() == [])
     #expect(try bench.verify(continuing: kept).problems == [.notContinued(5)])
   }
+
+  /// Numbers to which nothing can be added: in `head`, and in an entry.
+  @Test(arguments: [0, 1, 2, 3]) func aNumberThatIsTooLargeIsRefused(field: Int) throws {
+    let bench = try filled()
+    var words = String(decoding: try bench.bytes("head"), as: UTF8.self).split(separator: " ").map(String.init)
+    words[field + 1] = "\(UInt64.max)"
+    try bench.write(Array(words.joined(separator: " ").utf8), "head")
+    #expect(try bench.problems() == [.headIsWrong])
+    try bench.log(["six"])
+    #expect(try bench.problems() == [.headWasWrong(notedIn: 6)])
+    #expect(try bench.names().last == "six")
+  }
+
+  @Test(arguments: [UInt64.max, UInt64.max - 1, 1 << 63]) func anEntryWithANumberThatIsTooLargeIsNone(number: UInt64) throws {
+    let bench = try filled()
+    var lines = try bench.lines()
+    lines[4].replaceSubrange(lines[4].startIndex..<(try #require(lines[4].firstIndex(of: "\t"))), with: "\(number)")
+    try bench.write(lines: lines)
+    #expect(try bench.problems() == [.missing(5...5)])
+    try bench.log(["six"])
+    #expect(try bench.names().last == "six")
+    #expect(AuditChain("\(number):\(String(repeating: "0", count: 64))") == nil)
+  }
+
+  /// Four million lines that are none.
+  @Test(.timeLimit(.minutes(15))) func aFileOfLineEndsIsReadToItsEnd() throws {
+    let bench = try filled()
+    let segment = try #require(bench.segments().first)
+    try bench.write(bench.bytes(segment) + [UInt8](repeating: UInt8(ascii: "\n"), count: 4 << 20), segment)
+    let verification = try bench.verify()
+    #expect(verification.problems == [] && verification.unfinishedCount == 1)
+  }
 }

@@ -63,6 +63,30 @@ import Testing
     #expect(try run(workspace, "ls $W/coffer/Containers/$(cat one).com.example.writer/Library/Preferences").output == "")
   }
 
+  @Test(
+    "all apps notice an older vault, by what one of them has last seen",
+    arguments: ["d=coffer", "d=data/coffer; mkdir data; mv coffer data; unset COFFER_HOME; export XDG_DATA_HOME=$W/data"])
+  func rollback(place: String) throws {
+    let workspace = try prepared()
+    let outcome = try run(
+      workspace,
+      """
+      unset SHARED_TOKEN_VAULT; \(place)
+      printf one | app writer add api; cp $d/vault.coffer older
+      printf two | app writer add later; cp older $d/vault.coffer
+      for name in reader writer; do app $name get api; echo $?; done
+      find $d/Containers -name anchors -o -name device.key
+      """)
+    #expect(outcome.output == "1\n1\n" && outcome.errors.matches(of: /integrity/).count == 2, "\(outcome)")
+  }
+
+  @Test("in the sandbox there is no vault, and the error says so", .enabled(if: AppRunTests.isSandboxPossible()))
+  func sandbox() throws {
+    let workspace = try prepared()
+    let outcome = try run(workspace, "coffer app run com.example.writer -- list")
+    #expect(outcome.status == 1 && outcome.errors.contains("locked") && outcome.errors.contains("sandbox"), "\(outcome)")
+  }
+
   @Test("a program that was not installed, or not as it is, is no app") func identity() throws {
     let workspace = try prepared()
     let outside = try run(workspace, "SharedToken list")

@@ -5,10 +5,6 @@ import Storage
 import Testing
 import VaultCore
 
-extension Keychain {
-  func entry(_ reference: Reference) throws -> Entry? { try items().first { $0.reference == reference } }
-}
-
 /// Two apps of one team and one of another, in one vault.
 struct Teams {
   let store = MemoryStore()
@@ -185,17 +181,45 @@ struct Teams {
     #expect(try Self.text(editor.secret(of: reference)) == "one")
   }
 
+  /// Somebody else is faster, between the reading and the writing of a change: nothing of theirs is lost.
+  @Test(arguments: Transport.allCases) func aChangeThatMeetsAnotherIsRepeated(_ transport: Transport) throws {
+    let teams = try Teams(transport)
+    let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
+    let reference = try editor.add(item, secret: Secret(testing: "one"))
+    var rounds = 0
+    try editor.update(reference) { item in
+      rounds += 1
+      if rounds == 1 { try viewer.update(reference, secret: Secret(testing: "two")) { $0.label = "theirs" } }
+      item.comment = "ours after \(item.label ?? "nothing")"
+    }
+    #expect(rounds == 2)
+    let entry = try viewer.entry(reference)
+    #expect(entry.item.label == "theirs" && entry.item.comment == "ours after theirs")
+    #expect(try Self.text(editor.secret(of: reference)) == "two")
+    // Who never gets through is told.
+    #expect(
+      Self.code {
+        try editor.update(reference) { item in
+          try viewer.update(reference) { $0.label = "\(rounds)" }
+          rounds += 1
+          item.comment = "never"
+        }
+      } == .conflict)
+    #expect(rounds == 102)
+    #expect(try viewer.item(KeychainQuery(service: "mail")).item.comment == "ours after theirs")
+  }
+
   @Test(arguments: Transport.allCases) func anInstallBoundItemNamesItsApp(_ transport: Transport) throws {
     let teams = try Teams(transport)
     let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
     let reference = try editor.add(item, secret: Secret(testing: "one"), installBound: true)
-    #expect(try editor.entry(reference)?.item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
+    #expect(try editor.entry(reference).item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
     // It stays what it is, whoever changes it, and whatever else changes.
     #expect(Self.code { try viewer.update(reference) { $0[Item.installBound] = nil } } == .notAllowed)
     #expect(
       Self.code { try viewer.update(reference, secret: Secret(testing: "x")) { $0[Item.installBound] = "x" } } == .notAllowed)
     let renamed = try viewer.update(reference, secret: Secret(testing: "two")) { $0["account"] = "bob" }
-    #expect(try editor.entry(renamed)?.item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
+    #expect(try editor.entry(renamed).item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
     // Nobody else has such items, and nobody says which app it is.
     var bound = Item(service: "x", account: "y")
     #expect(Self.code { try teams.owner.add(bound, secret: Secret(testing: "x"), installBound: true) } == .notAllowed)

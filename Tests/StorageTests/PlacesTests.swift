@@ -30,6 +30,16 @@ import VaultCore
     #expect(found.runtime == nil)
   }
 
+  @Test("a program of an app, whose XDG directories are its own, is led to those of the user") func ofAnApp() throws {
+    let app = ["HOME": "/a", "XDG_DATA_HOME": "/a/s", "XDG_STATE_HOME": "/a/s"]
+    let user = ["COFFER_DATA_HOME": "/d/coffer", "COFFER_STATE_HOME": "/s/coffer"]
+    let found = try places(app.merging(user) { $1 })
+    #expect(found.vault == "/d/coffer/vault.coffer" && found.state == "/s/coffer" && found.deviceKey == "/s/coffer/device.key")
+    #expect(
+      try places(app.merging(["COFFER_DATA_HOME": "d", "COFFER_STATE_HOME": ""]) { $1 }).vault == "/a/s/coffer/vault.coffer")
+    #expect(try places(user.merging(["COFFER_HOME": "/c"]) { $1 }).state == "/c/state")
+  }
+
   @Test func aRelativeCofferHomeIsAnError() {
     #expect(code { _ = try places(["COFFER_HOME": "c", "HOME": "/h"]) } == .relativePath)
   }

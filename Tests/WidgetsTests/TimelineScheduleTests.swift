@@ -120,4 +120,11 @@ import Testing
     #expect(schedule.due(at: Self.time(10))?.text() == "10.0")
     #expect(schedule.nextDate == Self.time(20))
   }
+
+  @Test func noNumberOfRequestsIsTooLarge() throws {
+    schedule.addRequests(.max)
+    schedule.addRequests(.max)
+    try load([10], .never, at: 0)
+    #expect(schedule.ask(at: Self.time(1)) != nil)
+  }
 }

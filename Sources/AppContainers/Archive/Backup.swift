@@ -34,7 +34,10 @@ package struct Backup: Sendable {
     let list = try MemoryFile(Array(paths.map { $0 + [0] }.joined()))
     let outcome = try Tar.run(
       [
-        "--create", "--gzip", "--format=posix", "--numeric-owner", "--owner=0", "--group=0", "--hard-dereference",
+        // Whose it is: `Restoration` compares it.
+        "--create", "--gzip", "--format=posix", "--label=\(container.app)", "--numeric-owner", "--owner=0", "--group=0",
+        // A file that is mostly a hole is as small in the archive.
+        "--hard-dereference", "--sparse",
         "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-", "--file=-",
       ], in: container.directory, input: list.number, output: output.number)
     guard outcome.isSuccess else { throw ContainerError(.toolFailed, outcome.message) }

@@ -9,14 +9,17 @@ package struct Restoration: Sendable {
   /// How many files, directories and links there are.
   package private(set) var count = 0
 
-  /// - Throws: `running`, `archiveRefused`, `toolMissing`; what the system says.
-  package init(of container: AppContainer, from input: OpenFile) throws(ContainerError) {
+  /// - Parameter isOfAnyApp: Whether it may be the backup of another app, or name none.
+  /// - Throws: `running`, `archiveOfAnotherApp`, `archiveRefused`, `toolMissing`; what the system says.
+  package init(of container: AppContainer, from input: OpenFile, isOfAnyApp: Bool = false) throws(ContainerError) {
     let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
     let replacement = try Replacement(of: container.app, in: container.siblings)
     do throws(ContainerError) {
       let fresh = try replacement.begin()
-      try Self.unpack(input, into: fresh)
+      try Self.unpack(input, into: fresh, of: isOfAnyApp ? nil : container.app)
       count = try Self.check(fresh)
+      // A backup holds the directories at least. To take an empty archive for one would be to delete everything.
+      guard count > 0 else { throw ContainerError(.archiveRefused, "there is nothing in it") }
       try AppContainer.complete(fresh)
       try Self.synchronize(fresh)
       try replacement.makeReady()
@@ -28,13 +31,17 @@ package struct Restoration: Sendable {
     withExtendedLifetime(lock) {}
   }
 
-  private static func unpack(_ input: OpenFile, into directory: OpenDirectory) throws(ContainerError) {
+  private static func unpack(_ input: OpenFile, into directory: OpenDirectory, of app: FileName?) throws(ContainerError) {
     let output = try MemoryFile()
     let outcome = try Tar.run(
       [
         "--extract", "--gzip", "--no-same-owner", "--no-same-permissions", "--keep-old-files", "--delay-directory-restore",
         "--no-acls", "--no-selinux", "--no-xattrs", "--warning=no-timestamp", "--file=-",
-      ], in: directory, input: input.number, output: output.number)
+      ] + (app.map { ["--label=\($0)"] } ?? []), in: directory, input: input.number, output: output.number)
+    // The language is set. tar looks at the label before it writes anything.
+    if !outcome.isSuccess, let app, ["not labeled to match", "does not match"].contains(where: outcome.message.contains) {
+      throw ContainerError(.archiveOfAnotherApp, "\(app)")
+    }
     // It takes the first `/` from a name and goes on, with a word on standard error: a backup has no such names.
     guard outcome.isSuccess, outcome.message.isEmpty else {
       throw ContainerError(.archiveRefused, outcome.message.split(separator: "\n").first.map(String.init) ?? input.path)

@@ -32,6 +32,8 @@ package struct ContainerError: Error, Equatable, Sendable {
     // Archives
     /// It holds what a backup never does: another place, a link that leaves it, a device.
     package static let archiveRefused = Self("archiveRefused")
+    /// It is the backup of another app, or says of none.
+    package static let archiveOfAnotherApp = Self("archiveOfAnotherApp")
     /// The system has no tar.
     package static let toolMissing = Self("toolMissing")
     package static let toolFailed = Self("toolFailed")

@@ -43,7 +43,9 @@ package final class OpenDirectory: Sendable {
     return OpenDirectory(opened.result, path)
   }
 
-  private static func make(_ path: String) throws(ContainerError) {
+  /// - Parameter isParentThere: So that it ends where a parent is there and nothing can be made in it, as in `/proc` or through a link
+  ///   that leads nowhere.
+  private static func make(_ path: String, isParentThere: Bool = false) throws(ContainerError) {
     if unsafe mkdir(path, 0o700) == 0 {
       // Whatever the umask says: without x its owner could not use it.
       unsafe chmod(path, 0o700)
@@ -51,11 +53,11 @@ package final class OpenDirectory: Sendable {
     }
     let number = errno
     if number == EEXIST { return }
-    guard number == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
+    guard number == ENOENT, !isParentThere, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
       throw ContainerError(errno: number, path)
     }
     try make(String(path[..<slash]))
-    try make(path)
+    try make(path, isParentThere: true)
   }
 
   /// A directory of somebody else would be theirs to exchange, and root leaves nothing in one.

@@ -43,6 +43,9 @@ package struct AppContainer: Sendable {
   /// - Returns: the name that it has there: `report.pdf`, `report-2.pdf`.
   package func deliver(_ file: OpenFile, as name: FileName) throws(ContainerError) -> FileName {
     let inbox = try directory(.inbox)
+    // Of two that bring a file of one name, each would take the other's half.
+    let lock = try DirectoryLock(on: inbox)
+    defer { withExtendedLifetime(lock) {} }
     try inbox.setMode(0o700)
     // In any case, and also when the next delivery failed half-way.
     defer { try? inbox.setMode(0o500) }
@@ -84,6 +87,8 @@ package struct AppContainer: Sendable {
   /// The same for a program of the app, which has its container by the path that it was told.
   package static func removeDelivered(_ name: FileName, from inbox: OpenDirectory) throws(ContainerError) {
     guard try inbox.kind(name) != nil else { throw ContainerError(.missing, inbox.below(name)) }
+    let lock = try DirectoryLock(on: inbox)
+    defer { withExtendedLifetime(lock) {} }
     try inbox.setMode(0o700)
     defer { try? inbox.setMode(0o500) }
     try inbox.removeTree(name)

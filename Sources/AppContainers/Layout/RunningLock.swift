@@ -24,16 +24,16 @@ package final class RunningLock: Sendable {
   /// For a program of the app: shared with the others of the app. A program that is started with the descriptor keeps it.
   /// - Throws: `busy` where the container is just being emptied, copied or removed; what the system says.
   package static func running(_ app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
-    try take(LOCK_SH, app, in: containers, orThrow: .busy, "its container is in use by coffer: try again")
+    try take(LOCK_SH, app, in: containers, orThrow: .busy, "\(app): its container is in use by coffer: try again")
   }
 
   /// - Throws: `running`.
   package static func excludingPrograms(of app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
-    try take(LOCK_EX, app, in: containers, orThrow: .running, "a program of it is running")
+    try take(LOCK_EX, app, in: containers, orThrow: .running, "\(app)")
   }
 
   private static func take(
-    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: ContainerError.Code, _ reason: String
+    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: ContainerError.Code, _ detail: String
   ) throws(ContainerError) -> RunningLock {
     let name = try app.beside("running")
     while true {
@@ -51,7 +51,7 @@ package final class RunningLock: Sendable {
       }
       guard taken.result == 0 else {
         guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, containers.below(name)) }
-        throw ContainerError(code, "\(app): \(reason)")
+        throw ContainerError(code, detail)
       }
       // One that was removed before it was taken keeps nobody out.
       var mine = stat()

@@ -4,6 +4,9 @@ internal import Glibc
 /// The directories of a user in which data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
 /// Nothing is made by asking.
 ///
+/// A program of an app has directories of its own where that specification says. `COFFER_DATA_HOME` and `COFFER_STATE_HOME` lead it to
+/// those of the user: the vault, and what was last seen of it, are the same for all.
+///
 /// A program with more rights than whoever started it, set-user-ID or with capabilities of its file, believes no variable, as
 /// secure_getenv(3): they are the caller's, who would choose the files that such a program reads and writes.
 package struct UserDirectories: Sendable, Equatable {
@@ -14,7 +17,12 @@ package struct UserDirectories: Sendable, Equatable {
     case noHome(String?)
   }
 
+  package static let dataVariable = "COFFER_DATA_HOME"
+  package static let stateVariable = "COFFER_STATE_HOME"
+
   private let coffer: String?
+  private let ownData: String?
+  private let ownState: String?
   private let data: String?
   private let state: String?
   private let home: String?
@@ -30,6 +38,7 @@ package struct UserDirectories: Sendable, Equatable {
     func absolute(_ name: String) -> String? { value(name).flatMap { Self.isAbsolute($0) ? $0 : nil } }
     coffer = value("COFFER_HOME")
     if let coffer, !Self.isAbsolute(coffer) { throw .relativePath(coffer) }
+    (ownData, ownState) = (absolute(Self.dataVariable), absolute(Self.stateVariable))
     data = absolute("XDG_DATA_HOME")
     state = absolute("XDG_STATE_HOME")
     home = absolute("HOME")
@@ -39,6 +48,7 @@ package struct UserDirectories: Sendable, Equatable {
   /// For what belongs to the user.
   package func dataDirectory() throws(Failure) -> String {
     if let coffer { return coffer }
+    if let ownData { return ownData }
     if let data { return Self.join(data, "coffer") }
     return Self.join(try homeDirectory(), ".local/share/coffer")
   }
@@ -46,12 +56,25 @@ package struct UserDirectories: Sendable, Equatable {
   /// For what belongs to this machine.
   package func stateDirectory() throws(Failure) -> String {
     if let coffer { return Self.join(coffer, "state") }
+    if let ownState { return ownState }
     if let state { return Self.join(state, "coffer") }
     return Self.join(try homeDirectory(), ".local/state/coffer")
   }
 
   package static func join(_ directory: String, _ name: String) -> String {
     directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
+  }
+
+  /// Of the user, where one is known.
+  package var knownHome: String? { try? homeDirectory() }
+
+  /// The path of a directory without links, if it is there and belongs to the user.
+  package static func realPathOfOwn(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    var status = stat()
+    guard unsafe stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return nil }
+    return unsafe String(cString: real)
   }
 
   /// What the kernel said when it started the program.

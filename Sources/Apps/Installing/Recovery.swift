@@ -26,7 +26,8 @@ enum Leftover: String, CaseIterable {
 }
 
 extension InstalledApps {
-  /// Finishes or undoes what was interrupted, as the vault says. Files of an app that this vault does not know stay: another vault may.
+  /// Finishes or undoes what was interrupted, as the vault says. An installed app that this vault does not know stays: another vault
+  /// may. What was only made ready for one goes: no vault that is open here says that it was installed, and installing again repairs it.
   package func recover(in vault: inout Vault) throws {
     for name in try directory.names() {
       var application = ""

@@ -68,7 +68,9 @@ package struct ManifestFile: Sendable {
         throw AppsError(
           .manifestField, "\(Key.role): \(role) is none of \(Manifest.Role.allCases.map(\.name).joined(separator: ", "))")
       }
-      executables.append(Executable(path: try entry.text(Key.path), role: known))
+      let executable = Executable(path: try entry.text(Key.path), role: known)
+      try executable.checkPath(besides: executables)
+      executables.append(executable)
     }
     self.executables = executables
     keychainGroups = try fields.texts(Key.keychainGroups)
@@ -109,6 +111,20 @@ package struct ManifestFile: Sendable {
   private static func expanded(_ name: String, _ team: TeamIdentifier) -> String {
     guard name.utf8.starts(with: teamMark.utf8) else { return name }
     return team.text + name.dropFirst(teamMark.count)
+  }
+}
+
+extension ManifestFile.Executable {
+  /// What could be signed, and then not be installed.
+  fileprivate func checkPath(besides others: [Self]) throws(AppsError) {
+    let manifest = SignedManifestFile.name
+    guard path != manifest, !path.hasPrefix("\(manifest)/") else {
+      throw AppsError(.manifestField, "\(ManifestFile.Key.executables): \(manifest) is the name of the manifest itself")
+    }
+    // Digests stand under the paths, and of two that are the same text there is one.
+    if others.contains(where: { $0.path == path && !$0.path.utf8.elementsEqual(path.utf8) }) {
+      throw AppsError(.manifestField, "\(ManifestFile.Key.executables): \(path) twice, its letters composed in another way")
+    }
   }
 }
 

@@ -94,9 +94,12 @@ package enum SignedManifestFile {
 struct ExecutableContent {
   private let file: OpenFile
 
-  /// - Throws: `executableMissing`; `ContainerError`: `symbolicLink`, `notAFile`, what the system says.
+  /// - Throws: `manifestField`, `executableMissing`; `ContainerError`: `symbolicLink`, `notAFile`, what the system says.
   static func open(_ path: String, in directory: OpenDirectory) throws -> ExecutableContent {
-    guard let file = try directory.file(RelativePath(path)) else { throw AppsError(.executableMissing, path) }
+    guard let place = try? RelativePath(path) else {
+      throw AppsError(.manifestField, "Path: \(path) does not lead down from the directory of the manifest")
+    }
+    guard let file = try directory.file(place) else { throw AppsError(.executableMissing, path) }
     return ExecutableContent(file: file)
   }
 

@@ -1,6 +1,7 @@
 import AppContainers
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 /// In whose name a command works with items.
@@ -15,7 +16,12 @@ struct AccessOptions: ParsableArguments {
     let name = try about(application) { try apps.pin(named: application, in: vault) }.applicationIdentifier
     return try about(name) {
       guard let signed = try apps.bundle(name)?.signed ?? developed(name) else { throw VaultError(.appNotInstalled) }
-      return ItemAccess(application: name, try vault.entitlements(of: signed))
+      let entitlements = try vault.entitlements(of: signed)
+      // An older manifest of the team's may give more than the one that was installed.
+      guard try signed.manifest.version == vault.pin(name)?.version else {
+        throw AppsError(.bundleDamaged, "version \(signed.manifest.version) lies where another one was installed")
+      }
+      return try ItemAccess(application: name, entitlements, in: vault)
     }
   }
 
@@ -30,29 +36,33 @@ struct AccessOptions: ParsableArguments {
 /// Which groups a command may use, and how. Groups of a team are its apps': the command, which any program of the user can start with a
 /// key file that lies there, uses them only where the owner has granted it, or has come in person.
 struct ItemAccess {
-  private enum Caller {
+  private enum Name {
     /// Whoever opened the vault with a passphrase or a recovery key; where it has neither, with its key file.
     case owner
     case command(granted: Entitlements)
-    case app(String, Entitlements)
+    /// To take an app's name gives nothing that the command has not: it stays within what that was granted, unless the owner uses it.
+    case app(String, Entitlements, granted: Entitlements?)
   }
 
-  private let caller: Caller
-
-  /// The name under which something is granted to the command.
-  static let commandName = "coffer"
+  private let caller: Name
 
   init(in vault: borrowing Vault) throws {
-    caller =
-      try vault.isOpenedByOwner()
-      ? .owner : .command(granted: Entitlements(vault.grants(to: Self.commandName).map(\.entitlement)))
+    caller = try Self.granted(in: vault).map { .command(granted: $0) } ?? .owner
   }
 
-  init(application: String, _ entitlements: Entitlements) { caller = .app(application, entitlements) }
+  init(application: String, _ entitlements: Entitlements, in vault: borrowing Vault) throws {
+    caller = .app(application, entitlements, granted: try Self.granted(in: vault))
+  }
+
+  /// What the owner has let the command into. Nil where the owner has come.
+  private static func granted(in vault: borrowing Vault) throws -> Entitlements? {
+    guard try !vault.isOpenedByOwner() else { return nil }
+    return Entitlements(try vault.grants(to: Caller.commandName).map(\.entitlement))
+  }
 
   /// `TEAM.identifier` of the app in whose name the command works.
   var application: String? {
-    if case .app(let name, _) = caller { name } else { nil }
+    if case .app(let name, _, _) = caller { name } else { nil }
   }
 
   /// Before anything is looked up: that there is a group tells something too.
@@ -60,15 +70,20 @@ struct ItemAccess {
   func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
     switch caller {
     case .owner: break
-    case .command(let granted):
-      guard let team = AppTeams.owner(of: group) else { return }
-      guard (try? granted.check(group, rights)) != nil else {
-        throw Failure(
-          .denied, "group \(group.name): belongs to apps of team \(team)",
-          hint: "open the vault with its passphrase, or let the command in for good: coffer app grant \(Self.commandName) GROUP")
-      }
-    case .app(let name, let entitlements): try about(name) { _ = try entitlements.check(group, rights) }
+    case .command(let granted): try Self.checkCommand(granted, group, rights)
+    case .app(let name, let entitlements, let granted):
+      try about(name) { _ = try entitlements.check(group, rights) }
+      if let granted { try Self.checkCommand(granted, group, rights) }
     }
+  }
+
+  private static func checkCommand(_ granted: Entitlements, _ group: AccessGroup, _ rights: Entitlements.Rights) throws {
+    guard let team = Caller.team(of: group), (try? granted.check(group, rights)) == nil else { return }
+    throw Failure(
+      .denied, "group \(group.name): belongs to apps of team \(team)",
+      hint:
+        "open the vault with its passphrase, or let the command in for good: coffer app grant \(Caller.commandName) GROUP --read --list"
+    )
   }
 
   func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool { (try? check(group, rights)) != nil }
@@ -77,13 +92,16 @@ struct ItemAccess {
   /// - Parameter purpose: Such as "read mail/ada".
   /// - Throws: locked where nobody can be asked; cancelled.
   func confirm(_ purpose: String, _ group: AccessGroup, _ rights: Entitlements.Rights, isInputAllowed: Bool) throws {
-    let (name, entitlements): (String, Entitlements)
+    let name: String
+    let isWanted: Bool
     switch caller {
     case .owner: return
-    case .command(let granted): (name, entitlements) = (Self.commandName, granted)
-    case .app(let application, let held): (name, entitlements) = (application, held)
+    case .command(let granted): (name, isWanted) = (Caller.commandName, granted.needsConfirmation(group, rights))
+    case .app(let application, let held, let granted):
+      let isWantedOfCommand = granted?.needsConfirmation(group, rights) ?? false
+      (name, isWanted) = (application, isWantedOfCommand || held.needsConfirmation(group, rights))
     }
-    guard entitlements.needsConfirmation(group, rights) else { return }
+    guard isWanted else { return }
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked, "group \(group.name): its owner wants to be asked before \(name) may \(purpose), and there is nobody to ask")
@@ -95,8 +113,12 @@ struct ItemAccess {
 
   /// The groups in which an item is meant that is named with this group, or with none.
   func groups(named group: AccessGroup?, _ rights: Entitlements.Rights) throws -> [AccessGroup] {
-    if case .app(let name, let entitlements) = caller {
-      return try about(name) { try entitlements.groups(for: rights, in: group) }
+    if case .app(let name, let entitlements, _) = caller {
+      let held = try about(name) { try entitlements.groups(for: rights, in: group) }
+      let usable = held.filter { allows($0, rights) }
+      // Where nothing is left, the rule is the answer, and not that there is no such item.
+      if usable.isEmpty, let first = held.first { try check(first, rights) }
+      return usable
     }
     let group = group ?? .standard
     try check(group, rights)
@@ -105,7 +127,11 @@ struct ItemAccess {
 
   /// Where a new item goes.
   func groupForAdding(_ group: AccessGroup?) throws -> AccessGroup {
-    if case .app(let name, let entitlements) = caller { return try about(name) { try entitlements.groupForAdding(group) } }
+    if case .app(let name, let entitlements, _) = caller {
+      let group = try about(name) { try entitlements.groupForAdding(group) }
+      try check(group, .write)
+      return group
+    }
     return try groups(named: group, .write)[0]
   }
 }
@@ -144,5 +170,14 @@ extension Vault {
     let kinds: Set<SlotType> = [.passphrase, .passphraseAndKeyFile, .recoveryKey]
     if kinds.contains(openedSlot.type) { return true }
     return try status().slots.allSatisfy { !kinds.contains($0.type) }
+  }
+
+  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
+  /// - Throws: denied.
+  borrowing func checkIsOpenedByOwner(_ verb: String, _ deed: String) throws {
+    guard try !isOpenedByOwner() else { return }
+    throw Failure(
+      .denied, "\(verb): a key file lies there for programs, and only the owner \(deed)",
+      hint: "open the vault with its passphrase, or with the recovery key")
   }
 }

@@ -4,7 +4,9 @@ import VaultCore
 extension VaultOptions {
   /// The agent's keychain, where nothing in the options says how else the vault is to be opened, and the agent has it open.
   func agent() throws -> Keychain? {
-    guard vault == nil, keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil else { return nil }
+    guard vault == nil, keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil else {
+      return nil
+    }
     let keychain = try Keychain.connect()
     guard (try? keychain.isLocked) == false else { return nil }
     return keychain

@@ -20,12 +20,17 @@ struct AppAudit {
   /// In full, when it is known.
   var application = ""
   var group = ""
+  /// Who has come, as what opened the vault tells.
+  private var who = "owner"
 
   /// - Throws: where there is no log: nothing is done then.
   init(_ verb: Verb) throws {
     operation = verb.operation
     log = try about("the audit log") { try AuditLog(in: AuditPlace.state()) }
   }
+
+  /// A key file that lies there for programs is not the owner.
+  mutating func came(to vault: borrowing Vault) throws { who = try vault.isOpenedByOwner() ? "owner" : "key-file" }
 
   /// Runs what decides whether it is to be done, and logs a refusal.
   func deciding<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
@@ -38,9 +43,10 @@ struct AppAudit {
   }
 
   /// Logs that it is allowed, then does it.
+  /// - Parameter reason: Nil stands for who has come.
   /// - Throws: what the log says: nothing is done then.
-  func doing<Result: ~Copyable>(because reason: String = "owner", _ body: () throws -> Result) throws -> Result {
-    try about("the audit log") { try append(.allowed, reason) }
+  func doing<Result: ~Copyable>(because reason: String? = nil, _ body: () throws -> Result) throws -> Result {
+    try about("the audit log") { try append(.allowed, reason ?? who) }
     do {
       return try body()
     } catch {

@@ -4,9 +4,19 @@ import VaultCore
 
 /// Where a user's apps lie, for a command.
 enum AppPlace {
-  private static func path() throws -> String {
+  private static func path() throws -> String { try about { try UserDirectories { Environment[$0] }.dataDirectory() } }
+
+  /// Data and state, where they lie for this process.
+  static func user() throws -> (data: String, state: String) {
+    try about {
+      let user = try UserDirectories { Environment[$0] }
+      return (try user.dataDirectory(), try user.stateDirectory())
+    }
+  }
+
+  private static func about<Result>(_ body: () throws -> Result) throws -> Result {
     do {
-      return try UserDirectories { Environment[$0] }.dataDirectory()
+      return try body()
     } catch let UserDirectories.Failure.relativePath(path) {
       throw Failure(FailureTable.storage["relativePath"], "relativePath", "COFFER_HOME=\(path)", nil)
     } catch let UserDirectories.Failure.noHome(home) {
@@ -14,7 +24,13 @@ enum AppPlace {
     }
   }
 
-  /// After the vault is open: the lock on it is not held while a person types.
+  /// Those of the user in which secrets may lie.
+  static func directories() throws -> [String] {
+    let user = try UserDirectories { Environment[$0] }
+    return try [user.stateDirectory(), user.knownHome].compactMap(\.self)
+  }
+
+  /// Who asks a person something asks for it anew afterwards: nobody else can start an app while its lock is held.
   static func apps() throws -> InstalledApps { try InstalledApps(in: DataDirectory(at: path())) }
 
   /// The container of an app that is named in full, or by its identifier where only one team's has a container.
@@ -34,9 +50,14 @@ enum AppPlace {
   /// Nil where nothing was ever installed.
   static func existingData() throws -> DataDirectory? { try DataDirectory(existingAt: path()) }
 
-  static func containers() throws -> [AppContainer] {
-    guard let data = try DataDirectory(existingAt: path()) else { return [] }
-    return try containerNames(in: data).compactMap { try data.container(FileName($0)) }
+  /// Of all containers.
+  static func containerNames() throws -> [String] {
+    try DataDirectory(existingAt: path()).map { try containerNames(in: $0) } ?? []
+  }
+
+  /// Exactly this one. Nil where it has gone.
+  static func container(named name: String) throws -> AppContainer? {
+    try DataDirectory(existingAt: path())?.container(FileName(name))
   }
 
   private static func containerNames(in data: DataDirectory) throws -> [String] {

@@ -49,13 +49,18 @@ struct AppRestore: ParsableCommand {
   @Flag(help: "Do not ask.")
   var force = false
 
+  @Flag(help: "Take the backup of another app, too.")
+  var fromOtherApp = false
+
   func run() throws {
     let container = try AppPlace.container(of: app)
     let file = try Descriptor.open(archive)
     if !force, Descriptor.input.isTerminal {
       guard try Question.isYes("Replace the documents and settings of \(container.app)? [y/N] ") else { throw Failure.cancelled }
     }
-    try about(archive) { _ = try Restoration(of: container, from: OpenFile(adopting: file.number, archive)) }
+    try about(archive) {
+      _ = try Restoration(of: container, from: OpenFile(adopting: file.number, archive), isOfAnyApp: fromOtherApp)
+    }
   }
 }
 
@@ -70,17 +75,37 @@ struct AppPurge: ParsableCommand {
   @Flag(help: "The caches too, however much room there is.")
   var caches = false
 
+  @Flag(help: "As JSON.")
+  var json = false
+
   func run() throws {
-    let containers = if let app { [try AppPlace.container(of: app)] } else { try AppPlace.containers() }
-    for container in containers {
+    if let app {
+      let container = try AppPlace.container(of: app)
+      let purged = try about("\(container.app)") { try purge(container) }
+      if json { try Descriptor.output.write(JSON.array([purged]).description + "\n") }
+      return
+    }
+    var purged: [JSON] = []
+    // What one app has made of its container keeps nobody from emptying those of the others.
+    var failures: [Failure] = []
+    for name in try AppPlace.containerNames() {
       do {
-        let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
-        for kind in try Purge(container, isDiskLow: isDiskLow).emptied {
-          try Descriptor.output.write("\(container.app)\t\((kind.rules.path ?? []).joined(separator: "/"))\n")
-        }
-      } catch ContainerError.Code.running where app == nil {
-        Descriptor.error.note("note: \(container.app): running, not touched\n")
+        if let container = try AppPlace.container(named: name) { purged.append(try purge(container)) }
+      } catch ContainerError.Code.running {
+        Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
+      } catch {
+        failures.append(Failure(error, about: name))
       }
     }
+    if json { try Descriptor.output.write(JSON.array(purged).description + "\n") }
+    for failure in failures.dropLast() { Descriptor.error.note(failure.text) }
+    if let last = failures.last { throw last }
+  }
+
+  private func purge(_ container: AppContainer) throws -> JSON {
+    let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
+    let emptied = try Purge(container, isDiskLow: isDiskLow).emptied.map { ($0.rules.path ?? []).joined(separator: "/") }
+    if !json { for path in emptied { try Descriptor.output.write("\(container.app)\t\(path)\n") } }
+    return .object([("application", .text("\(container.app)")), ("emptied", .array(emptied.map { .text($0) }))])
   }
 }

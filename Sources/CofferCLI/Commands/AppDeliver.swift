@@ -20,7 +20,7 @@ struct AppDeliver: ParsableCommand {
 
   func run() throws {
     let container = try AppPlace.container(of: app)
-    let source = try Descriptor.open(file)
+    let source = try Descriptor.openFile(file)
     let own = file.split(separator: "/").last.map(String.init) ?? file
     let given = try about(name ?? own) {
       try container.deliver(OpenFile(adopting: source.number, file), as: FileName(name ?? own))

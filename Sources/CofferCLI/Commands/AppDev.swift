@@ -10,8 +10,8 @@ struct AppDev: ParsableCommand {
     commandName: "dev", abstract: "Run a program that is being developed as an app of a team that is thrown away.",
     discussion: """
       For `swift run` and `swift test`: the program and what it starts find a vault that is open for them, a container and the groups \
-      that are named here, and nothing of yours. All of it is gone afterwards, unless --home names a place where it stays. Ends with \
-      the program's exit status.
+      that are named here, and by coffer and its libraries nothing of yours; HOME stays. All of it is gone afterwards, unless --home \
+      names a place where it stays. Ends with the program's exit status.
       """)
 
   @Option(help: ArgumentHelp("The app's identifier.", valueName: "id"))
@@ -57,17 +57,23 @@ private struct DevelopmentHome {
   let path: String
   private let isThrownAway: Bool
 
-  private static let passwordBytes = 32
+  /// Of the team's key, and of the vault's key file.
+  private static let keyByteCount = 32
 
   init(_ given: String?) throws {
     isThrownAway = given == nil
     if let given {
-      path = given.utf8.first == UInt8(ascii: "/") ? given : UserDirectories.join(try Self.workingDirectory(), given)
+      path = try Self.absolute(given)
       return
     }
-    var template = Array((UserDirectories.join(Environment["TMPDIR"] ?? "/tmp", "coffer-dev.XXXXXX") + "\0").utf8CString)
+    let temporary = try Environment["TMPDIR"].map { try Self.absolute($0) } ?? "/tmp"
+    var template = Array((UserDirectories.join(temporary, "coffer-dev.XXXXXX") + "\0").utf8CString)
     guard let made = unsafe mkdtemp(&template) else { throw SystemError.last.failure("the directory for temporary files") }
     path = unsafe String(cString: made)
+  }
+
+  private static func absolute(_ path: String) throws -> String {
+    path.utf8.first == UInt8(ascii: "/") ? path : UserDirectories.join(try workingDirectory(), path)
   }
 
   private static func workingDirectory() throws -> String {
@@ -124,7 +130,7 @@ private struct DevelopmentHome {
   private func secretFile(_ name: String, in directory: OpenDirectory) throws -> Secret {
     let path = UserDirectories.join(directory.path, name)
     if unsafe access(path, F_OK) == 0 { return try .readingFile(.open(path)) }
-    let secret = try Secret.random(count: Self.passwordBytes)
+    let secret = try Secret.random(count: Self.keyByteCount)
     let file = try Descriptor.create(path)
     try secret.withBytes { try file.write($0) }
     try file.synchronizeAndClose()

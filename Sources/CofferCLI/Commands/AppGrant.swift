@@ -1,5 +1,6 @@
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 struct AppGrant: ParsableCommand {
@@ -40,17 +41,11 @@ struct AppGrant: ParsableCommand {
     var audit = try AppAudit(.grant)
     audit.group = group.name
     var opened = try vault.open()
-    try audit.deciding {
-      guard try opened.isOpenedByOwner() else {
-        throw Failure(
-          .denied, "grant: a key file lies there for programs, and only the owner lets them in",
-          hint: "open the vault with its passphrase, or with the recovery key")
-      }
-    }
+    try audit.deciding { try opened.checkIsOpenedByOwner("grant", "lets them in") }
     let (name, team) = try audit.deciding { try application(in: opened) }
     audit.application = name
     try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
-    let owner = AppTeams.owner(of: group).map { "team \($0)" } ?? "no team"
+    let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
     Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
     let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
     try about(name) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
@@ -60,7 +55,7 @@ struct AppGrant: ParsableCommand {
 
   /// The name that the grant is for, and whose it is.
   private func application(in vault: borrowing Vault) throws -> (name: String, team: String) {
-    if app == ItemAccess.commandName { return (app, "this command, also where a key file opens the vault") }
+    if app == Caller.commandName { return (app, "this command, also where a key file opens the vault") }
     let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
     return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
   }
@@ -82,8 +77,9 @@ struct AppRevoke: ParsableCommand {
     var audit = try AppAudit(.revoke)
     audit.group = group.name
     var opened = try vault.open()
+    try audit.came(to: opened)
     let name = try audit.deciding {
-      try app == ItemAccess.commandName
+      try app == Caller.commandName
         ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
     }
     audit.application = name
@@ -94,15 +90,5 @@ struct AppRevoke: ParsableCommand {
     }
     try about(name) { try audit.doing { try opened.transaction { try $0.removeGrant(to: name, group) } } }
     opened.finish()
-  }
-}
-
-/// Whose a group is, as its name says.
-enum AppTeams {
-  /// Nil where it begins with no team's name.
-  static func owner(of group: AccessGroup) -> TeamIdentifier? {
-    let prefix = group.name.prefix { $0 != "." }
-    guard prefix.utf8.count < group.name.utf8.count else { return nil }
-    return try? TeamIdentifier(String(prefix))
   }
 }

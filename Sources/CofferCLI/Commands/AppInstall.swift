@@ -1,5 +1,6 @@
 import Apps
 import ArgumentParser
+import ItemService
 import VaultCore
 
 struct AppInstall: ParsableCommand {
@@ -26,11 +27,11 @@ struct AppInstall: ParsableCommand {
     let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
     audit.application = signed.manifest.applicationIdentifier
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let plan = try about(audit.application) { try audit.deciding { try apps.plan(signed, in: opened) } }
+    try audit.came(to: opened)
+    let plan = try about(audit.application) { try audit.deciding { try AppPlace.apps().plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }
     let done = try about(audit.application) {
-      try audit.doing { try apps.install(place.bytes, from: place.directory, in: &opened, at: .now()) }
+      try audit.doing { try AppPlace.apps().install(place.bytes, from: place.directory, in: &opened, at: .now()) }
     }
     opened.finish()
     guard json else {
@@ -111,7 +112,7 @@ struct AppShow: ParsableCommand {
     var opened = try vault.open()
     let apps = try AppPlace.apps()
     try apps.recover(in: &opened)
-    guard app != ItemAccess.commandName else {
+    guard app != Caller.commandName else {
       return try print(opened.grants(to: app), of: app)
     }
     let pin = try about(app) { try apps.pin(named: app, in: opened) }

@@ -24,10 +24,12 @@ struct AppLog: ParsableCommand {
   func run() throws {
     let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
     guard let reading = try about("the audit log", { try AuditReading(of: AuditPlace.state()) }) else { return }
+    var isFound = false
     var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "REASON", "BY"])
     try about("the audit log") {
       try reading.forEachEntry { logged in
         guard logged.entry.milliseconds >= start, concerns(logged.entry) else { return }
+        isFound = isFound || logged.entry.decision != .noted
         if json {
           try Descriptor.output.write(logged.json.description + "\n")
         } else {
@@ -35,6 +37,7 @@ struct AppLog: ParsableCommand {
         }
       }
     }
+    if let app, !isFound { Descriptor.error.note("note: \(app.escapingControls()): nothing of it is in the log\n") }
     if !json { try Descriptor.output.write(table.text(style: .current())) }
     if try !AuditVerification(reading).problems.isEmpty {
       Descriptor.error.note("coffer: warning: the audit log is not whole: coffer doctor says where\n")

@@ -19,13 +19,13 @@ struct AppRemove: ParsableCommand {
   func run() throws {
     var audit = try AppAudit(.remove)
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
+    try audit.came(to: opened)
+    let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
     if !force, !vault.noInput, Descriptor.input.isTerminal {
       guard try Question.isYes("Remove \(name) with its documents and settings? [y/N] ") else { throw Failure.cancelled }
     }
-    try about(name) { try audit.doing { try apps.remove(name, in: &opened, at: .now()) } }
+    try about(name) { try audit.doing { try AppPlace.apps().remove(name, in: &opened, at: .now()) } }
     opened.finish()
   }
 }
@@ -46,14 +46,14 @@ struct AppForget: ParsableCommand {
   func run() throws {
     var audit = try AppAudit(.forget)
     var opened = try vault.open()
-    let apps = try AppPlace.apps()
-    let name = try about(app) { try audit.deciding { try apps.pin(named: app, in: opened) } }.applicationIdentifier
+    let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
+    try audit.deciding { try opened.checkIsOpenedByOwner("forget", "deletes what a team keeps") }
     if !force, !vault.noInput, Descriptor.input.isTerminal {
-      let count = try apps.itemCount(of: name, in: opened)
+      let count = try AppPlace.apps().itemCount(of: name, in: opened)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
     }
-    let forgotten = try about(name) { try audit.doing { try apps.forget(name, in: &opened) } }
+    let forgotten = try about(name) { try audit.doing { try AppPlace.apps().forget(name, in: &opened) } }
     opened.finish()
     if forgotten.unavailable > 0 {
       Descriptor.error.note("note: \(counted(forgotten.unavailable, "item")) of other devices cannot be seen here, and stay\n")

@@ -36,14 +36,19 @@ struct AppRun: ParsableCommand {
     // In the directory of the user, before the environment is that of the app.
     var audit = try AppAudit(.run)
     let (name, sandbox, lock) = try prepared(&audit)
+    let user = try AppPlace.user()
     for (variable, value) in sandbox.variables(of: name) { unsafe setenv(variable, value, 1) }
-    // It names what the app does not see.
-    unsafe unsetenv("COFFER_HOME")
+    for variable in [UserDirectories.dataVariable, UserDirectories.stateVariable] { unsafe unsetenv(variable) }
     guard !noSandbox else {
       Descriptor.error.note("coffer: warning: \(name) runs without a sandbox: it can read and change all that you can\n")
+      // The vault is the user's, and so are the anchor, without which an older copy is not noticed, and the key of the device.
+      unsafe setenv(UserDirectories.dataVariable, user.data, 1)
+      unsafe setenv(UserDirectories.stateVariable, user.state, 1)
       guard unsafe chdir(sandbox.container) == 0 else { throw SystemError.last.failure(sandbox.container) }
-      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number) }
+      try audit.doing(because: "no-sandbox") { try Launch.become(sandbox.program, arguments, keeping: lock.number, alone: false) }
     }
+    // It names what the app does not see.
+    unsafe unsetenv("COFFER_HOME")
     let words = try sandbox.arguments(lock: lock.number)
     guard let program = Sandbox.programs.first(where: { unsafe access($0, X_OK) == 0 }) else {
       throw Failure(
@@ -56,7 +61,7 @@ struct AppRun: ParsableCommand {
         hint: "the system must allow user namespaces; --no-sandbox if an open start is meant")
     }
     try audit.doing(because: "sandbox") {
-      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number)
+      try Launch.become(program, words + [sandbox.program] + arguments, keeping: lock.number, alone: true)
     }
   }
 
@@ -66,8 +71,10 @@ struct AppRun: ParsableCommand {
     let name = try audit.deciding { try installed(apps) }
     audit.application = name
     return try audit.deciding {
+      // What a restoration that was killed has left needs the lock for itself.
+      try apps.finishContainer(of: name)
       let lock = try apps.runningLock(of: name)
-      return (name, try apps.sandbox(of: name, executable: executable), lock)
+      return (name, try apps.sandbox(of: name, executable: executable, hiding: AppPlace.directories()), lock)
     }
   }
 

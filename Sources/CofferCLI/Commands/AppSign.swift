@@ -1,7 +1,7 @@
 import Apps
 import ArgumentParser
-import VaultCore
 import ProcessHardening
+import VaultCore
 
 struct AppKeygen: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -81,7 +81,11 @@ struct AppLint: ParsableCommand {
     guard file.isSigned else {
       // The key comes with the signature.
       let team = try file.namedTeam ?? TeamIdentifier(Self.nobody)
-      return (try SignedManifestFile.unsigned(file, of: team, executablesIn: place.directory), false)
+      do {
+        return (try SignedManifestFile.unsigned(file, of: team, executablesIn: place.directory), false)
+      } catch let error as VaultError where error.code == .manifestGroup {
+        throw VaultError(.manifestGroup, error.detail.replacing(Self.nobody, with: "$(TEAM)"))
+      }
     }
     let signed = try SignedManifestFile.read(place.bytes)
     try SignedManifestFile.prove(signed.manifest, in: place.directory)

@@ -80,7 +80,7 @@ struct SecretEdit: ParsableCommand {
 
   /// Editors end a file with a line end; one that was not there before is dropped.
   private func edited(_ before: borrowing Secret, with editor: String) throws -> Secret {
-    let signals = try Editor.blockSignals()
+    let signals = try ChildProcess.blockSignals()
     var after = try Secret(count: 0)
     var ending: Int32?
     try throughFile(before, editor, signals, &after, &ending)

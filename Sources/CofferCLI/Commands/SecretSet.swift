@@ -1,6 +1,6 @@
 import ArgumentParser
-import VaultCore
 import ProcessHardening
+import VaultCore
 
 struct SecretSet: ParsableCommand {
   static let configuration = CommandConfiguration(

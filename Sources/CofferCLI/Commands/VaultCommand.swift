@@ -6,7 +6,8 @@ struct VaultCommand: ParsableCommand {
     commandName: "vault",
     abstract: "Make, check and unlock vaults.",
     subcommands: [
-      VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self, VaultSlot.self,
+      VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
+      VaultSlot.self,
       VaultAcceptRollback.self,
     ]
   )

@@ -1,6 +1,6 @@
 import ArgumentParser
-import VaultCore
 import ProcessHardening
+import VaultCore
 
 struct VaultInit: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -8,7 +8,8 @@ struct VaultUnlock: ParsableCommand {
     commandName: "unlock", abstract: "Open the vault in the agent, which gives it to later commands and to apps.",
     discussion: "Starts the agent, cofferd, if none runs.")
 
-  @Option(help: ArgumentHelp("Lock after so many minutes without use; 0: never. For an agent that is started.", valueName: "minutes"))
+  @Option(
+    help: ArgumentHelp("Lock after so many minutes without use; 0: never. For an agent that is started.", valueName: "minutes"))
   var idle = 15
 
   @Flag(help: "Only prove that the credential is right; no agent is started or asked.")

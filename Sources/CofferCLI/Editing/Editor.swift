@@ -5,11 +5,6 @@ enum Editor {
   /// How long an editor that was told to end may take, in milliseconds.
   private static let patience: Int32 = 2000
 
-  /// Those that wait from before the file is made until after it is gone.
-  static func blockSignals() throws -> BlockedSignals {
-    try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
-  }
-
   /// What to run: $VISUAL or $EDITOR, and otherwise what Debian has as `editor`, or vi.
   static func command() throws -> String {
     if let named = Environment["VISUAL"] ?? Environment["EDITOR"] { return named }
@@ -51,22 +46,6 @@ enum Editor {
 
   /// Through the shell, because the variable may hold options.
   private static func start(_ editor: String, _ path: String, mask: sigset_t) throws -> pid_t {
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var mask = mask
-    var defaults = sigset_t()
-    _ = unsafe sigemptyset(&defaults)
-    _ = unsafe sigaddset(&defaults, SIGPIPE)
-    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    let words: [String] = ["sh", "-c", "\(editor) \"$@\"", editor, path]
-    let arguments = unsafe words.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var child: pid_t = 0
-    let result = unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, arguments + [nil], environ)
-    guard result == 0 else { throw SystemError(number: result).failure("/bin/sh") }
-    return child
+    try ChildProcess.start(["/bin/sh", "-c", "\(editor) \"$@\"", editor, path], mask: mask)
   }
 }

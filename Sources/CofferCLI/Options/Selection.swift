@@ -101,10 +101,11 @@ struct SelectedIsDamaged: Error {
 }
 
 extension Vault {
-  /// - Throws: not found, with the groups that there are.
+  /// - Throws: not found, with the groups that there are, as far as the command may look into them.
   borrowing func checkExists(_ group: AccessGroup, hint: String) throws {
     guard try !contains(group) else { return }
-    let groups = try groups()
+    let access = try ItemAccess(in: self)
+    let groups = try groups().filter { access.allows($0, .list) }
     throw Failure(
       .notFound, "group \(group.name): there is none", hint: hint,
       details: groups.map { "group \($0.name)" })

@@ -1,7 +1,7 @@
 import Glibc
+import ProcessHardening
 import Storage
 import VaultCore
-import ProcessHardening
 
 extension VaultOptions {
   /// Asks at most three times where a person types; what a descriptor says is tried once.

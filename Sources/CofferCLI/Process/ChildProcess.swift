@@ -24,7 +24,9 @@ enum ChildProcess {
     }
   }
 
-  private static func start(_ words: [String], mask: sigset_t) throws -> pid_t {
+  /// - Parameter mask: Of signals, in the program.
+  /// - Throws: not found; I/O.
+  static func start(_ words: [String], mask: sigset_t) throws -> pid_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
-import VaultCore
 import ProcessHardening
+import VaultCore
 
 /// A file descriptor that is read or written with the plain calls, so that no buffer of a library keeps a copy.
 struct Descriptor: Sendable {
@@ -41,6 +41,19 @@ struct Descriptor: Sendable {
     if unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       Glibc.close(number)
       throw Failure.usage("\(path): is a directory")
+    }
+    return Descriptor(number: number, name: path)
+  }
+
+  /// Opens what must be a file with an end: nothing is waited for, and no device is read.
+  /// - Throws: usage, for anything else.
+  static func openFile(_ path: String) throws -> Descriptor {
+    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard number >= 0 else { throw SystemError.last.failure(path) }
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      Glibc.close(number)
+      throw Failure.usage("\(path): is no file", hint: "a directory, a pipe or a device is none")
     }
     return Descriptor(number: number, name: path)
   }

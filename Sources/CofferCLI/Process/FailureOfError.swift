@@ -27,6 +27,8 @@ extension Failure {
 
   init(_ entry: FailureTable.Entry?, _ code: String, _ detail: String, _ subject: String?) {
     let message = [subject, entry?.message ?? code].compactMap(\.self).joined(separator: ": ")
+    // What it is about stands in front already.
+    let detail = detail == subject ? "" : detail
     self.init(entry?.status ?? .other, detail.isEmpty ? message : "\(message) (\(detail))", hint: entry?.hint)
   }
 }
@@ -38,7 +40,10 @@ extension Failure {
     let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]
     let command = usage.prefix { $0.first?.isLetter == true }.joined(separator: " ")
     let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
-    self = .usage("arguments: \(message.prefix(1).lowercased())\(message.dropFirst())", hint: "\(command) --help")
+    let isOfProgram = ["coffer app run", "coffer app dev"].contains(command) && message.contains("nexpected argument")
+    self = .usage(
+      "arguments: \(message.prefix(1).lowercased())\(message.dropFirst())",
+      hint: isOfProgram ? "what the program gets stands after --" : "\(command) --help")
   }
 }
 

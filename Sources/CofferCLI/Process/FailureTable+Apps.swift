@@ -30,6 +30,7 @@ extension FailureTable {
     "manifestNotSigned": .init(.usage, "the manifest is not signed", "sign it: coffer app sign FILE --key KEY"),
     "executableMissing": .init(
       .notFound, "an executable is missing", "paths are relative to the manifest, or to the directory that --from names"),
+    "executableUnknown": .init(.notFound, "the app has no such executable", "--executable names one of those in the manifest"),
     "executableChanged": .init(
       .integrity, "an executable is not the one that was signed", "get the app again from its team, or sign it anew"),
     "sameVersionDiffers": .init(
@@ -57,6 +58,8 @@ extension FailureTable {
     "tooDeep": .init(.inputOutput, "has more levels of directories than are gone into"),
     "tooLarge": .init(.usage, "is too large"),
     "archiveRefused": .init(.integrity, "is no archive that coffer app backup has made", "nothing has been changed"),
+    "archiveOfAnotherApp": .init(
+      .denied, "is not a backup of this app", "nothing has been changed; --from-other-app takes it all the same"),
     "toolMissing": .init(.other, "the program tar is missing", "install it: apt install tar"),
     "toolFailed": .init(.inputOutput, "tar could not write the archive"),
     "accessDenied": .init(.inputOutput, "you may not read or write it"),

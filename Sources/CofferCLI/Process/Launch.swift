@@ -9,8 +9,12 @@ enum Launch {
   private static let notFound: Int32 = 127
 
   /// This process becomes the program, so that signals, the terminal and the exit status are its own.
-  /// - Parameter descriptor: Stays open in it.
-  static func become(_ program: String, _ arguments: [String], keeping descriptor: Int32) throws -> Never {
+  /// - Parameters:
+  ///   - descriptor: Stays open in it.
+  ///   - isAlone: Whether of the others only the three standard ones do. What the caller has left open leads out of a sandbox: from a
+  ///     directory `..` goes on.
+  static func become(_ program: String, _ arguments: [String], keeping descriptor: Int32, alone isAlone: Bool) throws -> Never {
+    if isAlone, coffer_close_on_exec_from(3) != 0 { throw SystemError.last.failure("close_range") }
     _ = fcntl(descriptor, F_SETFD, 0)
     // What `Hardening` ignores would be ignored in there too.
     coffer_signal_default(SIGPIPE)

@@ -24,7 +24,11 @@ struct TimelineSchedule {
   private var coming: ArraySlice<ScheduledEntry> = []
   private var reloadDate: Date?
 
-  mutating func addRequests(_ count: Int) { owed += count }
+  /// The count is the size of a file, which programs of the app can make as large as they like.
+  mutating func addRequests(_ count: Int) {
+    let (sum, hasOverflown) = owed.addingReportingOverflow(count)
+    owed = hasOverflown ? .max : sum
+  }
 
   /// - Returns: The number of the question, if the provider is to be asked now.
   mutating func ask(at now: Date) -> Int? {

@@ -5,7 +5,6 @@
 //     exec SOCKET COMMAND…    the same, then becomes the command
 //     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
-//     hide SOCKET             cannot be read by others of the same user
 import CLinux
 import Glibc
 import VaultCore
@@ -28,7 +27,6 @@ func ask(_ channel: FrameChannel) -> String {
 
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
-if words[1] == "hide" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 let socket = coffer_local_socket()
 guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
   say("not connected: \(errno)")

@@ -11,7 +11,8 @@ enum ContainerPlace {
   static func preferences(of domain: DomainName?, in container: String?, _ places: SearchPlaces) throws -> String? {
     if let container {
       if RunningApp.isGroupOfATeam(container), let group = try group(container) { return group }
-      return try AppPlace.container(of: container).path(of: .preferences)
+      let found = try AppPlace.container(of: container)
+      return try preferences(in: found.directory)
     }
     guard let domain, RunningApp.isGroupOfATeam(domain.name) else { return nil }
     // A program of an app sees those of its own groups, and a file of its own in the place of any other.
@@ -21,6 +22,16 @@ enum ContainerPlace {
 
   private static func group(_ name: String) throws -> String? {
     guard let data = try AppPlace.existingData(), let directory = try data.group(FileName(name)) else { return nil }
-    return UserDirectories.join(directory.path, "Library/Preferences")
+    return try preferences(in: directory)
+  }
+
+  /// Programs of the app may have put a link in the place of a directory: what the owner writes would go where they want it.
+  private static func preferences(in directory: OpenDirectory) throws -> String {
+    let names = try DirectoryClass.preferences.names
+    return try about(directory.path) {
+      let preferences = try directory.directory(names)
+      _ = try preferences?.directory(FileName("ByHost"))
+      return names.reduce(directory.path) { UserDirectories.join($0, "\($1)") }
+    }
   }
 }
