@@ -2,7 +2,7 @@
 public struct VaultError: Error, Equatable, Sendable {
   public struct Code: Hashable, Sendable {
     public let name: String
-    init(_ name: String) { self.name = name }
+    package init(_ name: String) { self.name = name }
   }
 
   public let code: Code

@@ -15,8 +15,9 @@ extension FuzzTarget {
         _ = try? message.reference()
         _ = try? message.status()
         _ = try? message.failure()
+        _ = try? message.flag()
         _ = try? message.entitlements()
-        for entry in try message.entries() {
+        for entry in try message.entries().entries {
           try promise(try Entry(wirePart: entry.wirePart) == entry, "an item is encoded as it was read")
         }
         return

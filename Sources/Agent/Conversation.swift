@@ -50,7 +50,7 @@ struct Conversation: ~Copyable {
       return try decided(operation, call)
     } catch {
       let error = KeychainError(error)
-      return .failed(code: error.code.name, detail: error.detail)
+      return .failed(code: error.code.name, cause: error.cause, detail: error.detail)
     }
   }
 
@@ -62,7 +62,7 @@ struct Conversation: ~Copyable {
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
     switch decision {
-    case .refuse(let code, let rule): return .failed(code: code, detail: rule)
+    case .refuse(let code, let rule): return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     case .allow(let name): return try done(call, as: name)
     }
   }

@@ -45,7 +45,7 @@ package enum Gate {
     switch facts.operation {
     case .status, .lock, .unlock: return .allow(.anybody)
     case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove: break
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard: break
     }
     guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
     if facts.isOwner { return .allow(.owner) }

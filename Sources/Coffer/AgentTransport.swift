@@ -15,10 +15,12 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 
   init(at path: String) { self.path = path }
 
-  var isLocked: Bool {
+  var isLocked: Bool { get throws { try status.isLocked } }
+
+  var status: AgentStatus {
     get throws {
       guard case .status(let status) = try answer(.status) else { throw KeychainError(.agent, "an answer to another question") }
-      return status.isLocked
+      return status
     }
   }
 
@@ -89,17 +91,17 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   }
 
   private func receive(_ operation: Wire.Operation) throws -> Answer {
-    var entries: [Entry] = []
+    var before: [Entry] = []
     while true {
       guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
       guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
       var message = try body.message()
       switch header.operation {
-      case .part: entries += try message.entries()
+      case .part: before += try message.entries().entries
       case .failed:
-        let (code, detail) = try message.failure()
-        throw KeychainError(KeychainError.Code(code), detail)
-      case .done: return try Self.answer(operation, &message, entries)
+        let (code, cause, detail) = try message.failure()
+        throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+      case .done: return try Self.answer(operation, &message, before)
       default: throw KeychainError(.agent, "no answer")
       }
     }
@@ -111,7 +113,11 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     case .entitlements:
       let (held, application) = try message.entitlements()
       return .entitlements(held, application: application)
-    case .items, .entry: return .entries(before + (try message.entries()))
+    case .items, .entry:
+      var found = try message.entries()
+      found.entries = before + found.entries
+      return .entries(found)
+    case .contains: return .flag(try message.flag())
     case .secret: return .secret(try message.secret.take() ?? Secret(count: 0))
     case .add, .update, .move: return .reference(try message.reference())
     default: return .done
@@ -121,7 +127,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// Whether a change was made that the agent has not answered is not known.
   private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
     if let error = error as? KeychainError { return error }
-    let isChange = [.add, .update, .move, .remove].contains(operation)
+    let isChange = [.add, .update, .move, .remove, .discard].contains(operation)
     return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
   }
 }
@@ -141,6 +147,8 @@ extension Call {
       case .update: .update
       case .move: .move
       case .remove: .remove
+      case .contains: .contains
+      case .discard: .discard
       }
     }
   }

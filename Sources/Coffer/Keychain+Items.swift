@@ -21,8 +21,20 @@ extension Keychain {
   /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
   /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
   public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
-    try answer(.items(query.itemClass, query.group, query.attributes)).entries()
+    let found = try listing(query)
+    // What is missing from the list is nothing that is not there.
+    if let damage = found.damaged.first { throw damage }
+    return found.entries
   }
+
+  /// The same, with what could not be read.
+  package func listing(_ query: KeychainQuery) throws -> KeychainListing {
+    KeychainListing(try answer(.items(query.itemClass, query.group, query.attributes)).entries())
+  }
+
+  /// Whether there is such a group in the vault: one proven look-up. Groups come into being with their first item.
+  /// - Throws: `missingEntitlement`, `locked`; `integrity`, …
+  public func contains(_ group: AccessGroup) throws -> Bool { try answer(.contains(group)).flag() }
 
   /// The one item that is meant.
   /// - Throws: `notFound`; `duplicate` where several are; as `items`.
@@ -46,7 +58,9 @@ extension Keychain {
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
-    try self.change(reference, change) { nil }
+    try self.change(reference, change) { (entry, item) in
+      try answer(.update(reference, generation: entry.generation, item, nil))
+    }
   }
 
   /// Changes the secret, and the attributes if wanted.
@@ -55,14 +69,23 @@ extension Keychain {
   public func update(
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
-    try self.change(reference, change) { try secret.duplicate() }
+    try self.change(reference, change) { (entry, item) in
+      try answer(.update(reference, generation: entry.generation, item, secret.duplicate()))
+    }
+  }
+
+  /// Changes the secret of an item that nobody has changed since it was read.
+  /// - Throws: `conflict` where somebody has; as `update`.
+  @discardableResult
+  public func update(_ entry: Entry, secret: borrowing Secret) throws -> Reference {
+    try answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate())).reference()
   }
 
   /// How often a change is tried that meets others.
   private static let maximumTries = 100
 
   private func change(
-    _ reference: Reference, _ change: (inout Item) throws -> Void, _ secret: () throws -> Secret?
+    _ reference: Reference, _ change: (inout Item) throws -> Void, _ ask: (Entry, Item) throws -> Answer
   ) throws -> Reference {
     var tries = 1
     while true {
@@ -70,7 +93,7 @@ extension Keychain {
         let entry = try entry(reference)
         var item = entry.item
         try change(&item)
-        return try answer(.update(reference, generation: entry.generation, item, secret())).reference()
+        return try ask(entry, item).reference()
       } catch let error as KeychainError where error.code == .conflict && tries < Self.maximumTries {
         tries += 1
       }
@@ -78,15 +101,26 @@ extension Keychain {
   }
 
   /// Puts an item into another group that the caller holds. To move is to read: the right to do so is needed where it lies.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
+  /// - Parameter change: What else is changed with it, in the same commit, such as its name. May run more than once, as in `update`.
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
   @discardableResult
-  public func move(_ reference: Reference, to group: AccessGroup) throws -> Reference {
-    try answer(.move(reference, group)).reference()
+  public func move(
+    _ reference: Reference, to group: AccessGroup, _ change: (inout Item) throws -> Void = { _ in }
+  ) throws -> Reference {
+    try self.change(reference, change) { (entry, item) in
+      try answer(.move(reference, generation: entry.generation, item, group))
+    }
   }
 
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   public func remove(_ reference: Reference) throws {
     _ = try answer(.remove(reference))
+  }
+
+  /// Removes an item by its class and primary attributes, also one that is damaged and cannot be read.
+  /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
+  public func remove(_ item: Item, in group: AccessGroup) throws {
+    _ = try answer(.discard(item, group))
   }
 
   // MARK: Who may do what
@@ -103,7 +137,7 @@ extension Keychain {
   /// An item by its reference, without its secret.
   /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
   public func entry(_ reference: Reference) throws -> Entry {
-    guard let entry = try answer(.entry(reference)).entries().first else { throw KeychainError(.notFound) }
+    guard let entry = try answer(.entry(reference)).entries().entries.first else { throw KeychainError(.notFound) }
     return entry
   }
 
@@ -123,9 +157,14 @@ extension Answer {
     return secret
   }
 
-  fileprivate consuming func entries() throws -> [Entry] {
+  fileprivate consuming func entries() throws -> Entries {
     guard case .entries(let entries) = consume self else { throw Self.unexpected }
     return entries
+  }
+
+  fileprivate consuming func flag() throws -> Bool {
+    guard case .flag(let flag) = consume self else { throw Self.unexpected }
+    return flag
   }
 
   fileprivate consuming func entitlements() throws -> (held: Entitlements, application: String?) {

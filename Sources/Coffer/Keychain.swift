@@ -1,4 +1,5 @@
 internal import Glibc
+package import ItemService
 internal import Storage
 public import VaultCore
 internal import Wire
@@ -19,6 +20,19 @@ public final class Keychain: Sendable {
   /// - Throws: `appNotInstalled`, `integrity`.
   public convenience init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
     self.init(try InProcessTransport(vault, as: identity))
+  }
+
+  /// A keychain for callers that are no `KeychainIdentity`, with somebody to ask.
+  package convenience init(
+    _ vault: consuming Vault, confirm: @escaping ConfirmationQuestion, caller: @escaping @Sendable (borrowing Vault) throws -> Caller
+  ) throws {
+    self.init(try InProcessTransport(vault, confirm: confirm, caller: caller))
+  }
+
+  /// Ends the use of a vault that is open in this process. A keychain that just goes does so as well, but cannot tell of a failure.
+  /// - Throws: what the store of the anchor throws.
+  package func close() throws {
+    if let transport = transport as? InProcessTransport { try transport.close() }
   }
 
   /// Opens the user's vault, or the one at a path.
@@ -75,6 +89,10 @@ public final class Keychain: Sendable {
       throw KeychainError(error)
     }
   }
+
+  /// What the agent says of itself. Nil where the vault is open in this process.
+  /// - Throws: `agent` where none runs.
+  package func agentState() throws -> AgentState? { try (transport as? AgentTransport).map { AgentState(try $0.status) } }
 
   // MARK: Locked and unlocked
 

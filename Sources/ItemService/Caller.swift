@@ -11,14 +11,17 @@ package struct Caller {
   }
 
   private let scope: Scope
+  /// What the command was granted, where that limits what it does in an app's name.
+  private let limit: Entitlements?
   /// `TEAM.identifier`, for an app.
   package let application: String?
 
   /// The name under which something is granted to the command `coffer`.
   package static let commandName = "coffer"
 
-  private init(_ scope: Scope, application: String? = nil) {
+  private init(_ scope: Scope, application: String? = nil, within limit: Entitlements? = nil) {
     self.scope = scope
+    self.limit = limit
     self.application = application
   }
 
@@ -35,7 +38,19 @@ package struct Caller {
   /// The command, which every program of the user can start.
   /// - Throws: integrity errors.
   package static func command(in vault: borrowing Vault) throws -> Caller {
-    Caller(.unowned(granted: Entitlements(try vault.grants(to: commandName).map(\.entitlement))))
+    Caller(.unowned(granted: try granted(in: vault)))
+  }
+
+  /// The command in an app's name, which gives it nothing that it has not: it stays within what it was granted itself.
+  /// - Throws: `appNotInstalled`; integrity errors.
+  package static func command(as signed: SignedManifest, in vault: borrowing Vault) throws -> Caller {
+    Caller(
+      .held(try vault.entitlements(of: signed)), application: signed.manifest.applicationIdentifier,
+      within: try granted(in: vault))
+  }
+
+  private static func granted(in vault: borrowing Vault) throws -> Entitlements {
+    Entitlements(try vault.grants(to: commandName).map(\.entitlement))
   }
 
   // MARK: Groups
@@ -46,13 +61,23 @@ package struct Caller {
   }
 
   /// - Throws: `missingEntitlement`.
-  func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
+  package func check(_ group: AccessGroup, _ rights: Entitlements.Rights) throws {
     switch scope {
     case .all: break
-    case .held(let entitlements): try entitlements.check(group, rights)
-    case .unowned(let granted): if Self.team(of: group) != nil { try granted.check(group, rights) }
+    case .held(let entitlements):
+      try entitlements.check(group, rights)
+      if let limit { try Self.checkCommand(limit, group, rights) }
+    case .unowned(let granted): try Self.checkCommand(granted, group, rights)
     }
   }
+
+  private static func checkCommand(_ granted: Entitlements, _ group: AccessGroup, _ rights: Entitlements.Rights) throws {
+    guard team(of: group) != nil, (try? granted.check(group, rights)) == nil else { return }
+    throw KeychainError(.missingEntitlement, cause: groupOfTeam, group.name)
+  }
+
+  /// The cause where the command may not use a group because it belongs to a team.
+  package static let groupOfTeam = "groupOfTeam"
 
   /// Whose a group is, as its name says. Nil where it begins with no team's name.
   package static func team(of group: AccessGroup) -> TeamIdentifier? {
@@ -63,7 +88,11 @@ package struct Caller {
 
   /// - Throws: `missingEntitlement`.
   func groupForAdding(_ group: AccessGroup?) throws -> AccessGroup {
-    if case .held(let entitlements) = scope { return try entitlements.groupForAdding(group) }
+    if case .held(let entitlements) = scope {
+      let group = try entitlements.groupForAdding(group)
+      try check(group, .write)
+      return group
+    }
     let group = group ?? .standard
     try check(group, .write)
     return group
@@ -72,7 +101,13 @@ package struct Caller {
   /// Nil: all that `check` lets pass.
   /// - Throws: `missingEntitlement` for a group by name.
   func groups(for rights: Entitlements.Rights, in group: AccessGroup?) throws -> [AccessGroup]? {
-    if case .held(let entitlements) = scope { return try entitlements.groups(for: rights, in: group) }
+    if case .held(let entitlements) = scope {
+      let held = try entitlements.groups(for: rights, in: group)
+      let usable = held.filter { (try? check($0, rights)) != nil }
+      // Where nothing is left, the rule is the answer, and not that there is nothing.
+      if usable.isEmpty, let first = held.first { try check(first, rights) }
+      return usable
+    }
     guard let group else { return nil }
     try check(group, rights)
     return [group]
@@ -81,7 +116,8 @@ package struct Caller {
   func needsConfirmation(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
     switch scope {
     case .all: false
-    case .held(let entitlements), .unowned(let entitlements): entitlements.needsConfirmation(group, rights)
+    case .held(let entitlements), .unowned(let entitlements):
+      entitlements.needsConfirmation(group, rights) || limit?.needsConfirmation(group, rights) ?? false
     }
   }
 

@@ -1,4 +1,5 @@
 import VaultCore
+import Wire
 
 /// Which items are meant: those with exactly these attributes. What is not said does not matter.
 struct ItemSearch {
@@ -11,23 +12,26 @@ struct ItemSearch {
   }
 
   /// Ordered by group as they are given; for all groups, `default` first.
+  /// By a walk over the vault.
   /// - Parameters:
   ///   - groups: Nil: all that there are.
   ///   - isAllowed: Of each group.
   func entries(
     in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
-  ) throws -> [Entry] {
-    if let item = exactItem {
-      let groups = try groups ?? [.standard] + vault.groups().filter { $0 != .standard && isAllowed($0) }
-      return try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil }
-    }
+  ) throws -> Answer.Entries {
     let wanted = groups.map { Set($0) }
-    let entries = try vault.entries {
-      (wanted?.contains($0.reference.group) ?? isAllowed($0.reference.group)) && matches($0.item)
-    }.entries
-    guard let groups else { return entries }
-    let found = Dictionary(grouping: entries, by: \.reference.group)
-    return groups.flatMap { found[$0] ?? [] }
+    var found = Answer.Entries()
+    let list = try vault.entries(
+      where: { (wanted?.contains($0.reference.group) ?? isAllowed($0.reference.group)) && matches($0.item) },
+      damaged: { found.append(.init(cause: $0.code.name, detail: $0.detail)) })
+    found.unavailableCount = UInt64(list.unavailableCount)
+    if let groups {
+      let byGroup = Dictionary(grouping: list.entries, by: \.reference.group)
+      found.entries = groups.flatMap { byGroup[$0] ?? [] }
+    } else {
+      found.entries = list.entries
+    }
+    return found
   }
 
   private func matches(_ item: Item) -> Bool {
@@ -41,7 +45,7 @@ struct ItemSearch {
   }
 
   /// The one item that can be meant, where all attributes that make one unique are said.
-  private var exactItem: Item? {
+  var exactItem: Item? {
     guard let itemClass,
       !attributes.contains(where: { wanted in !itemClass.primaryAttributes.contains { $0.name == wanted.name } }),
       itemClass.primaryAttributes.allSatisfy({ attributes[$0.name] != nil })

@@ -31,11 +31,13 @@ package struct ItemService {
     case .entitlements:
       return .entitlements(try entitlements(in: vault), application: caller.application)
     case .items(let itemClass, let group, let attributes):
-      return .entries(
-        try ItemSearch(itemClass, attributes).entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) })
+      return .entries(try items(ItemSearch(itemClass, attributes), in: group, of: vault))
+    case .contains(let group):
+      try checkAny(group)
+      return .flag(try vault.contains(group))
     case .entry(let reference):
-      try checkAttributes(reference.group)
-      return .entries([try vault.entry(reference)])
+      try checkAny(reference.group)
+      return .entries(Answer.Entries([try vault.entry(reference)]))
     case .secret(let reference, let purpose):
       try check(reference.group, .read, purpose)
       return .secret(try vault.secret(of: reference))
@@ -43,13 +45,28 @@ package struct ItemService {
       return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault))
     case .update(let reference, let generation, let item, let secret):
       return .reference(try update(reference, generation, item, secret, in: &vault))
-    case .move(let reference, let group): return .reference(try move(reference, to: group, in: &vault))
+    case .move(let reference, let generation, let item, let group):
+      return .reference(try move(reference, generation, item, to: group, in: &vault))
     case .remove(let reference):
       try check(reference.group, .write)
       try vault.remove(reference)
       return .done
+    case .discard(let item, let group):
+      try check(group, .write)
+      try vault.remove(item, in: group)
+      return .done
     default: throw KeychainError(.notAllowed, "that is no question about items")
     }
+  }
+
+  /// Who knows exactly what an item is called may look it up with any right to its group; to see what there is, is a right of its own.
+  private func items(_ search: ItemSearch, in group: AccessGroup?, of vault: borrowing Vault) throws -> Answer.Entries {
+    guard let item = search.exactItem else {
+      return try search.entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) }
+    }
+    if let group { try checkAny(group) }
+    let groups = try group.map { [$0] } ?? caller.entitlements?.groups.map(\.group) ?? Self.groups(vault).filter { allowsAny($0) }
+    return Answer.Entries(try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil })
   }
 
   /// All that there are, `default` first. Takes a walk over the vault.
@@ -78,13 +95,14 @@ package struct ItemService {
     try confirm(Confirmation(group: group, rights: rights, purpose: purpose))
   }
 
-  /// Who may change an item sees what it is.
-  private func checkAttributes(_ group: AccessGroup) throws {
-    do {
-      try caller.check(group, .list)
-    } catch {
-      try caller.check(group, .write)
-    }
+  private static let eachRight: [Entitlements.Rights] = [.list, .write, .read]
+
+  private func allowsAny(_ group: AccessGroup) -> Bool { Self.eachRight.contains { allows(group, $0) } }
+
+  /// Who may read or change an item sees what it is.
+  private func checkAny(_ group: AccessGroup) throws {
+    guard !allowsAny(group) else { return }
+    try caller.check(group, .list)
   }
 
   // MARK: Changes
@@ -107,15 +125,10 @@ package struct ItemService {
   ) throws -> Reference {
     try check(reference.group, .write)
     let change = { (old: inout Item) throws in
-      guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
-      guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }
+      try Self.check(item, inPlaceOf: old)
       old = item
     }
-    func current(_ transaction: inout Transaction) throws {
-      guard try transaction.entry(reference).generation == generation else {
-        throw KeychainError(.conflict, "the item has been changed in between")
-      }
-    }
+    func current(_ transaction: inout Transaction) throws { _ = try Self.entry(reference, generation, &transaction) }
     switch secret {
     case .none:
       return try vault.transaction { transaction in
@@ -131,13 +144,34 @@ package struct ItemService {
   }
 
   /// To move is to read: the right to do so is needed where the item lies.
-  private func move(_ reference: Reference, to group: AccessGroup, in vault: inout Vault) throws -> Reference {
+  private func move(
+    _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
+  ) throws -> Reference {
     try check(reference.group, [.read, .write])
     _ = try caller.groupForAdding(group)
-    try check(group, .write)
+    if group != reference.group { try check(group, .write) }
     return try vault.transaction { transaction in
+      let old = try Self.entry(reference, generation, &transaction)
+      try Self.check(item, inPlaceOf: old.item)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
-      return try transaction.move(reference, to: group, at: now)
+      if item == old.item { return try transaction.move(reference, to: group, at: now) }
+      if group == reference.group { return try transaction.update(reference, at: now) { $0 = item } }
+      // Not a move and then a new name: on the way it could meet an item with its old name.
+      let secret = try transaction.secret(of: reference)
+      try transaction.remove(reference)
+      return try transaction.add(item, secret: secret, to: group, accessible: old.accessibility, at: now)
     }
+  }
+
+  private static func entry(_ reference: Reference, _ generation: UInt64, _ transaction: inout Transaction) throws -> Entry {
+    let entry = try transaction.entry(reference)
+    guard entry.generation == generation else { throw KeychainError(.conflict, "the item has been changed in between") }
+    return entry
+  }
+
+  /// What a change leaves as it is.
+  private static func check(_ item: Item, inPlaceOf old: Item) throws {
+    guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
+    guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }
   }
 }

@@ -12,13 +12,20 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
   public let code: Code
   /// For people: what it concerns. Not compared.
   public let detail: String
+  /// Finer than the code: the code of the core's or the file's error that it was made from.
+  package let cause: String
 
-  public init(_ code: Code, _ detail: String = "") {
+  public init(_ code: Code, _ detail: String = "") { self.init(code, cause: code.name, detail) }
+
+  package init(_ code: Code, cause: String, _ detail: String = "") {
     self.code = code
+    self.cause = cause
     self.detail = detail
   }
 
-  public var description: String { detail.isEmpty ? code.name : "\(code.name): \(detail)" }
+  public var description: String {
+    [code.name, cause == code.name ? "" : cause, detail].filter { !$0.isEmpty }.joined(separator: ": ")
+  }
 
   public static func == (left: KeychainError, right: KeychainError) -> Bool { left.code == right.code }
   /// So that `catch KeychainError.Code.locked` can be written.
@@ -89,14 +96,17 @@ extension KeychainError {
   package init(_ error: any Error) {
     switch error {
     case let error as KeychainError: self = error
-    case let error as VaultError: self.init(Self.vaultCodes[error.code] ?? .integrity, error.code.name, error.detail)
-    case let error as StorageError: self.init(Self.storageCodes[error.code.name] ?? .storage, error.code.name, error.detail)
+    case let error as VaultError:
+      self.init(Self.vaultCodes[error.code] ?? .integrity, cause: error.code.name, error.detail)
+    case let error as StorageError:
+      self.init(Self.storageCodes[error.code.name] ?? .storage, cause: error.code.name, error.detail)
     default: self.init(.storage, "\(error)")
     }
   }
 
-  /// - Parameter cause: Finer than the code, where it is another word.
-  private init(_ code: Code, _ cause: String, _ detail: String) {
-    self.init(code, [cause == code.name ? "" : cause, detail].filter { !$0.isEmpty }.joined(separator: ": "))
-  }
+  /// Whether the record of one item is damaged, which leaves the others as they are.
+  package var concernsOneRecord: Bool { code == .integrity && VaultError.Code(cause).concernsOneRecord }
+
+  /// Whether there is no such group, as opposed to no such item in it.
+  package var concernsGroup: Bool { cause == VaultError.Code.groupNotFound.name }
 }

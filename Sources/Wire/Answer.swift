@@ -9,9 +9,34 @@ package enum Answer: ~Copyable, Sendable {
   /// - application: `TEAM.identifier`, for an app.
   case entitlements(Entitlements, application: String?)
   /// All of them, in one part after the other.
-  case entries([Entry])
+  case entries(Entries)
+  case flag(Bool)
   case status(AgentStatus)
-  case failed(code: String, detail: String)
+  /// - cause: Finer than the code.
+  case failed(code: String, cause: String, detail: String)
+
+  /// What was found, and what could not be read.
+  package struct Entries: Equatable, Sendable {
+    package var entries: [Entry] = []
+    /// Items that do not open here: of other devices, or of classes that are locked.
+    package var unavailableCount: UInt64 = 0
+    package var damagedCount: UInt64 = 0
+    /// Of the damaged records the first, `WireLimits.damagedCount` at most: the code of the core, and what it concerns.
+    package var damaged: [Damage] = []
+
+    package struct Damage: Equatable, Sendable {
+      package let cause: String
+      package let detail: String
+      package init(cause: String, detail: String) { (self.cause, self.detail) = (cause, detail) }
+    }
+
+    package init(_ entries: [Entry] = []) { self.entries = entries }
+
+    package mutating func append(_ damage: Damage) {
+      damagedCount += 1
+      if damaged.count < WireLimits.damagedCount { damaged.append(damage) }
+    }
+  }
 }
 
 package struct AgentStatus: Equatable, Sendable {
@@ -42,10 +67,11 @@ extension Answer {
     case .entitlements(let entitlements, let application):
       fields["application"] = application.map { .text($0) }
       return try send(Message(fields: fields, parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
-    case .entries(let entries):
+    case .entries(let found):
+      fields.set(found)
       var parts: [[UInt8]] = []
       var count = 0
-      for entry in entries {
+      for entry in found.entries {
         let part = entry.wirePart
         if parts.count == WireLimits.partCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
           try send(Message(parts: parts).frame(.part, request: request))
@@ -54,13 +80,15 @@ extension Answer {
         parts.append(part)
         count += part.count + 4
       }
-      return try send(Message(parts: parts).frame(.done, request: request))
+      return try send(Message(fields: fields, parts: parts).frame(.done, request: request))
+    case .flag(let flag): fields["flag"] = .integer(flag ? 1 : 0)
     case .status(let status):
       fields["locked"] = .integer(status.isLocked ? 1 : 0)
       fields["was-unlocked"] = .integer(status.wasUnlocked ? 1 : 0)
       fields["vault"] = .text(status.vault)
-    case .failed(let code, let detail):
+    case .failed(let code, let cause, let detail):
       fields["code"] = .text(code)
+      fields["cause"] = .text(cause)
       fields["detail"] = .text(detail)
       return try send(Message(fields: fields).frame(.failed, request: request))
     }
@@ -89,18 +117,31 @@ extension Message {
     return status
   }
 
-  package borrowing func failure() throws(WireError) -> (code: String, detail: String) {
+  package borrowing func flag() throws(WireError) -> Bool {
+    var fields = Fields(fields)
+    let flag = try fields.flag("flag")
+    try fields.end()
+    try expectNothingElse()
+    return flag
+  }
+
+  package borrowing func failure() throws(WireError) -> (code: String, cause: String, detail: String) {
     var fields = Fields(fields)
     let code = try Fields.required("code", try fields.text("code"))
+    let cause = try Fields.required("cause", try fields.text("cause"))
     let detail = try Fields.required("detail", try fields.text("detail"))
     try fields.end()
     try expectNothingElse()
-    return (code, detail)
+    return (code, cause, detail)
   }
 
-  package borrowing func entries() throws(WireError) -> [Entry] {
-    try expectParts()
-    return try parts.map { (part) throws(WireError) in try Entry(wirePart: part) }
+  package borrowing func entries() throws(WireError) -> Answer.Entries {
+    guard secret == nil else { throw WireError(.malformed, "more than was meant") }
+    var found = Answer.Entries(try parts.map { (part) throws(WireError) in try Entry(wirePart: part) })
+    var fields = Fields(fields)
+    try fields.take(into: &found)
+    try fields.end()
+    return found
   }
 
   package borrowing func entitlements() throws(WireError) -> (held: Entitlements, application: String?) {
@@ -117,9 +158,6 @@ extension Message {
     guard parts.isEmpty, secret == nil else { throw WireError(.malformed, "more than was meant") }
   }
 
-  private borrowing func expectParts() throws(WireError) {
-    guard fields.count == 0, secret == nil else { throw WireError(.malformed, "more than was meant") }
-  }
 }
 
 extension Entitlements.Group {
@@ -146,5 +184,31 @@ extension Entitlements.Group {
       throw WireError(.field, name)
     }
     return Entitlements.Rights(rawValue: raw)
+  }
+}
+
+// MARK: What could not be read
+
+extension Attributes {
+  fileprivate mutating func set(_ found: Answer.Entries) {
+    if found.unavailableCount > 0 { self["unavailable"] = .integer(found.unavailableCount) }
+    if found.damagedCount > 0 { self["damaged"] = .integer(found.damagedCount) }
+    for (index, damage) in found.damaged.enumerated() {
+      self["damage-\(index)"] = .text(damage.cause)
+      self["damage-\(index)-detail"] = .text(damage.detail)
+    }
+  }
+}
+
+extension Fields {
+  fileprivate mutating func take(into found: inout Answer.Entries) throws(WireError) {
+    found.unavailableCount = try integer("unavailable") ?? 0
+    found.damagedCount = try integer("damaged") ?? 0
+    for index in 0..<Int(min(found.damagedCount, UInt64(WireLimits.damagedCount))) {
+      found.damaged.append(
+        Answer.Entries.Damage(
+          cause: try Self.required("damage-\(index)", try text("damage-\(index)")),
+          detail: try Self.required("damage-\(index)-detail", try text("damage-\(index)-detail"))))
+    }
   }
 }

@@ -9,14 +9,18 @@ package enum Call: ~Copyable, Sendable {
   case lock
   case entitlements
   case items(ItemClass?, AccessGroup?, Attributes)
+  case contains(AccessGroup)
   case entry(Reference)
   /// - purpose: What the owner reads, where the owner is asked.
   case secret(Reference, purpose: String)
   case add(Item, Secret, AccessGroup?, Accessibility, installBound: Bool)
   /// The item as it is to be, where it still is of this generation. Without a secret that stays.
   case update(Reference, generation: UInt64, Item, Secret?)
-  case move(Reference, AccessGroup)
+  /// Likewise, and into a group.
+  case move(Reference, generation: UInt64, Item, AccessGroup)
   case remove(Reference)
+  /// An item that cannot be read is removed by its primary attributes.
+  case discard(Item, AccessGroup)
 
   // MARK: Out
 
@@ -53,13 +57,20 @@ package enum Call: ~Copyable, Sendable {
       // An empty secret is a secret.
       fields["has-secret"] = .integer(secret == nil ? 0 : 1)
       return try Message(fields: fields, parts: [item.encoded], secret: secret).frame(.update, request: request)
-    case .move(let reference, let group):
+    case .move(let reference, let generation, let item, let group):
       fields.set(reference)
+      fields["generation"] = .integer(generation)
       fields["to-group"] = .text(group.name)
-      return try Message(fields: fields).frame(.move, request: request)
+      return try Message(fields: fields, parts: [item.encoded]).frame(.move, request: request)
     case .remove(let reference):
       fields.set(reference)
       return try Message(fields: fields).frame(.remove, request: request)
+    case .contains(let group):
+      fields["group"] = .text(group.name)
+      return try Message(fields: fields).frame(.contains, request: request)
+    case .discard(let item, let group):
+      fields["group"] = .text(group.name)
+      return try Message(fields: fields, parts: [item.encoded]).frame(.discard, request: request)
     }
   }
 
@@ -77,7 +88,7 @@ package enum Call: ~Copyable, Sendable {
   }
 
   private static func hasPart(_ operation: Operation) -> Bool {
-    operation == .items || operation == .add || operation == .update
+    [.items, .add, .update, .move, .discard].contains(operation)
   }
 
   private static func parse(
@@ -111,8 +122,13 @@ package enum Call: ~Copyable, Sendable {
       guard try fields.flag("has-secret") else { return .update(reference, generation: generation, try item(part), nil) }
       return .update(reference, generation: generation, try item(part), try secret.take() ?? Secret(count: 0))
     case .move:
-      return .move(try fields.reference(), try Fields.required("to-group", try fields.group("to-group")))
+      let reference = try fields.reference()
+      let generation = try Fields.required("generation", try fields.integer("generation"))
+      return .move(
+        reference, generation: generation, try item(part), try Fields.required("to-group", try fields.group("to-group")))
     case .remove: return .remove(try fields.reference())
+    case .contains: return .contains(try Fields.required("group", try fields.group("group")))
+    case .discard: return .discard(try item(part), try Fields.required("group", try fields.group("group")))
     case .done, .part, .failed: throw WireError(.operation, "\(operation) is no request")
     }
   }

@@ -13,6 +13,10 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case remove = 10
   /// One item by its reference.
   case entry = 11
+  /// Whether there is a group.
+  case contains = 12
+  /// What cannot be read, by what makes it unique.
+  case discard = 13
 
   // Answers
   case done = 128

@@ -6,6 +6,8 @@ package enum WireLimits {
   package static let partByteCount = 512 << 10
   /// Items in one reply; more come in further frames.
   package static let partCount = 256
+  /// Damaged records that a listing tells one by one; of others it tells how many.
+  package static let damagedCount = 64
   /// Requests of one connection that have not been answered.
   package static let requestsInFlight = 64
   /// Connections of one process.

@@ -70,13 +70,13 @@ import Wire
         case .entries(let entries) = try ItemService(.command(in: vault), at: .test).answer(
           .items(nil, nil, Attributes()), in: &vault)
       else { return [] }
-      return entries.map(\.reference.group.name)
+      return entries.entries.map(\.reference.group.name)
     }
     func isRead() throws -> Bool {
       do {
         _ = try ItemService(.command(in: vault), at: .test).answer(.secret(inTeam, purpose: ""), in: &vault)
         return true
-      } catch VaultError.Code.missingEntitlement { return false }
+      } catch KeychainError.Code.missingEntitlement { return false }
     }
     #expect(try groups() == ["other"])
     #expect(try !isRead())

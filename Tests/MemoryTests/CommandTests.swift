@@ -43,7 +43,7 @@ import Testing
     // One that fails: mistyped, then right; and a wrong passphrase three times.
     try coffer("secret get mail/ada --vault typed.coffer", typed: ["passphrase", "new-passphrase"])
     let wrong = try place.scan(
-      "coffer", ["vault", "unlock", "--vault", "typed.coffer"], typed: ["passphrase", "passphrase", "passphrase"])
+      "coffer", ["vault", "unlock", "--check", "--vault", "typed.coffer"], typed: ["passphrase", "passphrase", "passphrase"])
     #expect(wrong.ending == "exit 7")
     scans.append(("vault unlock", wrong))
     return scans

@@ -75,8 +75,17 @@ struct Received: ~Copyable {
     case .secret(let reference, let purpose): #expect(try reference == self.reference && purpose == "to log in")
     default: Issue.record("another call")
     }
-    switch try sent(.move(reference, .standard)) {
-    case .move(let reference, let group): #expect(try reference == self.reference && group == .standard)
+    switch try sent(.move(reference, generation: 7, item, .standard)) {
+    case .move(let reference, let generation, let item, let group):
+      #expect(try reference == self.reference && generation == 7 && item == self.item && group == .standard)
+    default: Issue.record("another call")
+    }
+    switch try sent(.contains(.standard)) {
+    case .contains(let group): #expect(group == .standard)
+    default: Issue.record("another call")
+    }
+    switch try sent(.discard(item, .standard)) {
+    case .discard(let item, let group): #expect(item == self.item && group == .standard)
     default: Issue.record("another call")
     }
     switch try sent(.entry(reference)) {
@@ -100,8 +109,8 @@ struct Received: ~Copyable {
   }
 
   @Test func answersArriveAsTheyWereSent() throws {
-    func received(_ answer: consuming Answer) throws -> [(FrameHeader, [Entry])] {
-      var found: [(FrameHeader, [Entry])] = []
+    func received(_ answer: consuming Answer) throws -> [(FrameHeader, Answer.Entries)] {
+      var found: [(FrameHeader, Answer.Entries)] = []
       try answer.frames(request: 9) { frame in
         let received = try Received(frame)
         found.append((received.header, try received.message.entries()))
@@ -109,15 +118,29 @@ struct Received: ~Copyable {
       return found
     }
     let entry = Entry(reference: try reference, item: item, accessibility: .whenUnlockedThisDevice, generation: 3)
-    let many = try received(.entries(Array(repeating: entry, count: 1000)))
+    let many = try received(.entries(.init(Array(repeating: entry, count: 1000))))
     #expect(many.map(\.0.operation) == [.part, .part, .part, .done])
-    #expect(many.flatMap(\.1) == Array(repeating: entry, count: 1000))
-    #expect(try received(.entries([])).map(\.0.operation) == [.done])
+    #expect(many.flatMap(\.1.entries) == Array(repeating: entry, count: 1000))
+    #expect(try received(.entries(.init())).map(\.0.operation) == [.done])
     // Items that are large fill a frame before there are many.
     var large = item
     for number in 0..<5 { large.attributes["user.\(number)"] = .data([UInt8](repeating: 1, count: 65_000)) }
     let heavy = Entry(reference: try reference, item: large, accessibility: .whenUnlocked, generation: 1)
-    #expect(try received(.entries([heavy, heavy, heavy])).map(\.1.count) == [1, 1, 1])
+    #expect(try received(.entries(.init([heavy, heavy, heavy]))).map(\.1.entries.count) == [1, 1, 1])
+    // What could not be read comes with the last ones.
+    var damaged = Answer.Entries(Array(repeating: entry, count: 300))
+    damaged.unavailableCount = 2
+    for number in 0..<100 { damaged.append(.init(cause: "sealBroken", detail: "\(number)")) }
+    let both = try received(.entries(damaged)).map(\.1)
+    #expect(both.count == 2 && both[0].damagedCount == 0 && both[0].unavailableCount == 0)
+    #expect(both[1].damagedCount == 100 && both[1].damaged == damaged.damaged && both[1].unavailableCount == 2)
+    #expect(damaged.damaged.map(\.detail) == (0..<WireLimits.damagedCount).map { "\($0)" })
+    for flag in [true, false] {
+      try Answer.flag(flag).frames(request: 1) { frame in
+        let found = try Received(frame).message.flag()
+        #expect(found == flag)
+      }
+    }
 
     let entitlements = Entitlements([.init(.standard, .all), .init(try AccessGroup("g"), [.read, .list], confirmed: .read)])
     try Answer.entitlements(entitlements, application: "T.x").frames(request: 1) { frame in
@@ -133,10 +156,10 @@ struct Received: ~Copyable {
       let found = try Received(frame).message.reference() == reference
       #expect(found)
     }
-    try Answer.failed(code: "locked", detail: "d").frames(request: 1) { frame in
+    try Answer.failed(code: "locked", cause: "c", detail: "d").frames(request: 1) { frame in
       let received = try Received(frame)
       #expect(received.header.operation == .failed)
-      #expect(try received.message.failure() == ("locked", "d"))
+      #expect(try received.message.failure() == ("locked", "c", "d"))
     }
   }
 

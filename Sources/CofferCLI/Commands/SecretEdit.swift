@@ -1,5 +1,7 @@
 import ArgumentParser
+import Coffer
 import Glibc
+import ItemService
 import VaultCore
 
 struct SecretEdit: ParsableCommand {
@@ -36,20 +38,18 @@ struct SecretEdit: ParsableCommand {
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
       return stored
     }
-    var opened = try vault.open()
-    let access = try access.access(in: opened)
-    let entry = try selection.one(in: opened, access, .write)
-    try access.confirm("change \(entry.nameWithGroup)", entry.reference.group, .write, isInputAllowed: !vault.noInput)
-    for name in removed where entry.item.attributes[name] == nil {
-      throw Failure(.notFound, "\(entry.name): has no attribute \(name)")
-    }
+    let items = try access.open(vault)
+    let entry = try selection.one(in: items)
     try about(entry.name) {
-      _ = try opened.update(entry.reference, at: .now()) { item in
-        for name in removed { item.attributes[name] = nil }
+      _ = try items.keychain.update(entry.reference) { item in
+        for name in removed {
+          guard item.attributes[name] != nil else { throw Failure(.notFound, "\(entry.name): has no attribute \(name)") }
+          item.attributes[name] = nil
+        }
         item.apply(changes)
       }
     }
-    opened.finish()
+    items.finish()
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -59,23 +59,22 @@ struct SecretEdit: ParsableCommand {
         hint: "coffer secret set --update NAME reads the new secret from standard input")
     }
     let editor = try Editor.command()
-    var opened = try vault.open()
-    let access = try access.access(in: opened)
-    let entry = try selection.one(in: opened, access, [.read, .write])
-    try access.confirm("read and change \(entry.nameWithGroup)", entry.reference.group, [.read, .write], isInputAllowed: true)
-    let before = try about(entry.name) { try opened.secret(of: entry.reference) }
+    let items = try access.open(vault)
+    let entry = try selection.one(in: items)
+    let before = try about(entry.name) {
+      try items.keychain.secret(of: entry.reference, purpose: "read and change \(entry.nameWithGroup)")
+    }
     let after = try edited(before, with: editor)
     guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
-      // In one transaction: what somebody else stores between the two would be overwritten.
-      try opened.transaction { transaction in
-        guard try transaction.entry(entry.reference).generation == entry.generation else {
-          throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
-        }
-        try transaction.update(entry.reference, secret: after, at: .now())
+      do {
+        // Where nobody has been faster: what somebody else has stored meanwhile would be overwritten.
+        try items.keychain.update(entry, secret: after)
+      } catch let error as KeychainError where error.code == .conflict {
+        throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
       }
     }
-    opened.finish()
+    items.finish()
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.

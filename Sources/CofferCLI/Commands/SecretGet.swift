@@ -24,37 +24,21 @@ struct SecretGet: ParsableCommand {
   func run() throws {
     let selection = try Selection(item)
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd") } ?? .output
-    if access.application == nil, let keychain = try vault.agent() { return try run(selection, keychain, output) }
-    let opened = try vault.open()
-    let access = try access.access(in: opened)
-    let isSecretWanted = selection.name.field.map { $0 == "secret" } ?? true
-    let entry = try selection.one(in: opened, access, isSecretWanted ? .read : .list)
-    if isSecretWanted {
-      try access.confirm("read \(entry.nameWithGroup)", entry.reference.group, .read, isInputAllowed: !vault.noInput)
-    }
+    let items = try access.open(vault)
+    let entry = try selection.one(in: items)
     if let field = selection.name.field, field != "secret" {
       try write(field, of: entry, to: output)
     } else {
-      let secret = try about(entry.name) { try opened.secret(of: entry.reference) }
+      let secret = try about(entry.name) {
+        try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
+      }
       if json {
         try write(entry, secret, to: output)
       } else {
         try secret.write(to: output)
       }
     }
-    opened.finish()
-  }
-
-  /// Through the agent, which knows who asks.
-  private func run(_ selection: Selection, _ keychain: Keychain, _ output: Descriptor) throws {
-    let entry = try selection.one(in: keychain)
-    if let field = selection.name.field, field != "secret" { return try write(field, of: entry, to: output) }
-    let secret = try about(entry.name) { try keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)") }
-    if json {
-      try write(entry, secret, to: output)
-    } else {
-      try secret.write(to: output)
-    }
+    items.finish()
   }
 
   private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import VaultCore
 
 struct SecretList: ParsableCommand {
@@ -70,24 +71,17 @@ private enum Listing {
     where isWanted: (Entry) -> Bool
   ) throws {
     let group = try group.map { try AccessGroup($0) }
-    let opened = try options.open()
-    let access = try access.access(in: opened)
-    if let group {
-      try access.check(group, .list)
-      try opened.checkExists(group, hint: "--group names one of these")
+    let items = try access.open(options)
+    if let group, items.application == nil { try items.checkExists(group, hint: "--group names one of these") }
+    let found = try about(group.map { "group \($0.name)" } ?? "list") {
+      try items.keychain.listing(KeychainQuery(itemClass?.itemClass, group: group))
     }
-    var damaged: [VaultError] = []
-    let found = try opened.entries(
-      in: group,
-      where: {
-        (itemClass == nil || itemClass?.itemClass == $0.item.itemClass) && isWanted($0)
-          && access.allows($0.reference.group, .list)
-      },
-      damaged: { damaged.append($0) })
-    let entries = found.entries.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
-    opened.finish()
+    let entries = found.entries.filter(isWanted)
+      .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    items.finish()
     if found.unavailableCount > 0 {
-      Descriptor.error.note("\(counted(found.unavailableCount, "item")) of other devices cannot be read here: not shown\n")
+      Descriptor.error.note(
+        "\(counted(found.unavailableCount, "item")) of other devices cannot be read here: not shown\n")
     }
     if json {
       let objects = try entries.map { JSON.object(try $0.members()) }
@@ -96,11 +90,11 @@ private enum Listing {
       let table = Table(heading: Entry.columns, rows: entries.map(\.row))
       try Descriptor.output.write(table.text(style: .current()))
     }
-    guard damaged.isEmpty else {
+    guard found.damagedCount == 0 else {
       throw Failure(
-        .integrity, "\(counted(damaged.count, "record")) damaged, and not shown",
+        .integrity, "\(counted(found.damagedCount, "record")) damaged, and not shown",
         hint: "restore a backup, or give an item up by its name: coffer secret rm SERVICE/ACCOUNT",
-        details: damaged.map { Failure($0).message })
+        details: found.damaged.map { Failure($0).message })
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import VaultCore
 
 struct SecretMove: ParsableCommand {
@@ -39,28 +40,15 @@ struct SecretMove: ParsableCommand {
     }
     let renamed = try target.map { (target) throws(Failure) in try target.item(itemClass.itemClass) }
     let wantedGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) }
-    var opened = try vault.open()
-    let access = try access.access(in: opened)
-    let entry = try selection.one(in: opened, access, [.read, .write])
-    let newGroup = try access.groupForAdding(wantedGroup ?? entry.reference.group)
-    let purpose = "move \(entry.nameWithGroup) to \(newGroup.name)"
-    try access.confirm(purpose, entry.reference.group, [.read, .write], isInputAllowed: !vault.noInput)
-    if newGroup != entry.reference.group {
-      try access.confirm(purpose, newGroup, .write, isInputAllowed: !vault.noInput)
-    }
-    let isGroupNew = try opened.lacks(newGroup, isCreated: createGroup)
+    let items = try access.open(vault)
+    let entry = try selection.one(in: items)
+    let newGroup = wantedGroup ?? entry.reference.group
+    try items.checkCanAdd(to: newGroup, isCreated: createGroup)
     try about(newName ?? entry.name) {
-      try opened.transaction { transaction in
-        if isGroupNew { try transaction.makeGroup(newGroup) }
-        // Not a move and then a new name: on the way it could meet an item with its old name.
-        let secret = try transaction.secret(of: entry.reference)
-        // As it is now: somebody else may have changed it since it was found.
-        let item = try transaction.entry(entry.reference).item.renamed(as: renamed)
-        try transaction.remove(entry.reference)
-        try transaction.add(item, secret: secret, to: newGroup, accessible: entry.accessibility, at: .now())
-      }
+      // As it is then: somebody else may have changed it since it was found.
+      _ = try items.keychain.move(entry.reference, to: newGroup) { $0 = $0.renamed(as: renamed) }
     }
-    opened.finish()
+    items.finish()
   }
 }
 

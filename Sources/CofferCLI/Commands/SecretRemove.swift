@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import VaultCore
 
 struct SecretRemove: ParsableCommand {
@@ -22,34 +23,26 @@ struct SecretRemove: ParsableCommand {
     guard selection.name.field == nil else {
       throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
     }
-    var opened = try vault.open()
-    let access = try access.access(in: opened)
+    let items = try access.open(vault)
     let entry: Entry?
     do {
-      if access.application != nil {
-        entry = try selection.one(in: opened, access, .write)
-      } else {
-        try access.check(selection.group, .write)
-        entry = try selection.exact(in: opened) ?? selection.only(in: opened)
-      }
+      entry = try selection.exact(in: items) ?? selection.only(in: items)
     } catch let error as SelectedIsDamaged {
       Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
       entry = nil
     }
     let name = entry?.nameWithGroup ?? "\(selection.name)"
-    try access.confirm(
-      "remove \(name)", entry?.reference.group ?? selection.group, .write, isInputAllowed: !vault.noInput)
     if !force, !vault.noInput, Descriptor.input.isTerminal {
       guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
     }
     try about(name) {
       if let entry {
-        try opened.remove(entry.reference)
+        try items.keychain.remove(entry.reference)
       } else {
         // Its row cannot be read, and need not be.
-        try opened.remove(selection.name.item(selection.itemClass), in: selection.group)
+        try items.keychain.remove(selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
       }
     }
-    opened.finish()
+    items.finish()
   }
 }

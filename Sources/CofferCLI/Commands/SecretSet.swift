@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import ProcessHardening
 import VaultCore
 
@@ -40,53 +41,51 @@ struct SecretSet: ParsableCommand {
     }
     let changes = try attributes.changes(for: selection.itemClass)
     let source = try SecretSource.choose(file: file, vault)
-    let place = try vault.openPlace()
-    // All that the caller named is open, and nothing of it has been read.
-    Hardening.hide()
-    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
-      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+    let agent = try access.agent(vault)
+    var place: VaultPlace?
+    if agent == nil {
+      let opened = try vault.openPlace()
+      // All that the caller named is open, and nothing of it has been read.
+      Hardening.hide()
+      if accessible?.accessibility.isThisDeviceOnly == true, let path = try opened.makeDeviceKey() {
+        Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+      }
+      place = opened
     }
     var given: Secret?
     if case .stream = source { given = try source.read(isInputAllowed: false) }
-    var opened = try vault.open(place)
-    let access = try access.access(in: opened)
-    let (group, existing) = try target(of: selection, in: opened, access)
-    let isGroupNew = try opened.lacks(group, isCreated: createGroup)
+    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
+    let existing = try replaced(selection, in: items)
     if existing != nil, !update { throw duplicate(selection.name) }
-    try access.confirm("set \(selection.name) in \(group.name)", group, .write, isInputAllowed: !vault.noInput)
+    let group = try selection.name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
+    if existing == nil, let group { try items.checkCanAdd(to: group, isCreated: createGroup || items.application != nil) }
     let secret = try given.take() ?? source.read(isInputAllowed: !vault.noInput)
     try about("\(selection.name)") {
       if let existing {
         guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
           throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
         }
-        _ = try opened.update(existing.reference, secret: secret, at: .now()) { $0.apply(changes) }
+        _ = try items.keychain.update(existing.reference, secret: secret) { $0.apply(changes) }
       } else {
         var new = try selection.name.item(selection.itemClass)
         new.apply(changes)
-        if installBound { new[Item.installBound] = access.application }
-        try opened.transaction { transaction in
-          if isGroupNew { try transaction.makeGroup(group) }
-          try transaction.add(new, secret: secret, to: group, accessible: accessible?.accessibility ?? .whenUnlocked, at: .now())
-        }
+        try items.keychain.add(
+          new, secret: secret, group: group, accessible: accessible?.accessibility ?? .whenUnlocked, installBound: installBound)
       }
     }
-    opened.finish()
+    items.finish()
     if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
   }
 
-  /// The group that is meant, and the item that is there already. What an app replaces may lie in any of its groups.
-  private func target(
-    of selection: Selection, in vault: borrowing Vault, _ access: ItemAccess
-  ) throws -> (AccessGroup, Entry?) {
-    let named = try selection.name.group.map { try AccessGroup($0) }
-    let item = try selection.name.item(selection.itemClass)
-    let first = try access.groupForAdding(named)
-    let groups = try update ? access.groups(named: named, .write) : []
-    for group in [first] + groups where try vault.contains(group) {
-      if let entry = try vault.entry(item, in: group) { return (group, entry) }
+  /// What is there already. Of an app's groups only the one where a new item would go, unless an item is to be replaced: that may lie
+  /// in any of them.
+  private func replaced(_ selection: Selection, in items: OpenItems) throws -> Entry? {
+    guard update || items.application == nil || selection.name.group != nil else { return nil }
+    do {
+      return try selection.exact(in: items)
+    } catch let error as SelectedIsDamaged {
+      throw Failure(error.reason, about: "\(selection.name)")
     }
-    return (first, nil)
   }
 
   private func duplicate(_ name: ItemName) -> Failure {

@@ -21,7 +21,7 @@ struct VaultUnlock: ParsableCommand {
     guard !check else { return try vault.open().finish() }
     guard (0...60 * 24 * 365).contains(idle) else { throw Failure.usage("--idle: 0 to 525600 minutes") }
     let place = try vault.openPlace()
-    let agent = try AgentProgram(for: place)
+    let agent = try AgentProgram(for: vault)
     try agent.startUnlessRunning(idle: idle)
     let keychain = try Keychain.connect(toAgentAt: agent.socket)
     try vault.withCredential(for: place) { credential in
@@ -39,10 +39,14 @@ struct VaultLock: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock", abstract: "Let the agent forget the keys.", discussion: "Where no agent runs, nothing is open.")
 
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
   func run() throws {
-    let socket = try Places { Environment[$0] }.agentSocket
+    var options = VaultOptions()
+    options.vault = vault
     do {
-      try Keychain.connect(toAgentAt: socket).lock()
+      try Keychain.connect(toAgentAt: options.socket()).lock()
     } catch let error as KeychainError where error.code == .agent {
       Descriptor.error.note("note: no agent runs: nothing is open\n")
     }

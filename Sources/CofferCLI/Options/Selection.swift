@@ -1,3 +1,5 @@
+import Coffer
+import ItemService
 import VaultCore
 
 /// Finds the one item that a name means.
@@ -24,51 +26,65 @@ struct Selection {
     try self.init(parsed, itemClass)
   }
 
-  var group: AccessGroup {
-    get throws { try name.group.map { try AccessGroup($0) } ?? .standard }
+  /// The group to look in. Nil: all that the app has in whose name the command works.
+  private func group(_ items: OpenItems) throws -> AccessGroup? {
+    try name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
   }
 
   /// - Throws: `notFound`, also for a group that is not there, and `severalMatch` with the candidates.
-  func one(in vault: borrowing Vault) throws -> Entry {
+  func one(in items: OpenItems) throws -> Entry {
     do {
-      return try exact(in: vault) ?? only(in: vault)
+      return try exact(in: items) ?? only(in: items)
     } catch let error as SelectedIsDamaged {
       throw Failure(error.reason, about: "\(name)")
     }
   }
 
   /// The item of exactly this name.
-  /// - Throws: `notFound` for a group that is not there; `SelectedIsDamaged`.
-  func exact(in vault: borrowing Vault) throws -> Entry? {
-    let group = try group
-    try vault.checkExists(group, hint: "--group names one of these")
+  /// - Throws: `severalMatch`; `SelectedIsDamaged`.
+  func exact(in items: OpenItems) throws -> Entry? {
     do {
-      return try vault.entry(name.item(itemClass), in: group)
-    } catch let error as VaultError where error.code.concernsOneRecord {
-      throw SelectedIsDamaged(reason: error)
+      return try exact(itemClass, in: items)
+    } catch let error as KeychainError {
+      if error.concernsOneRecord { throw SelectedIsDamaged(reason: error) }
+      throw Failure(error, about: "\(name)")
     }
   }
 
-  /// The only item of the service, where no account is named.
-  func only(in vault: borrowing Vault) throws -> Entry {
-    let group = try group
-    guard name.account == nil else { throw none(otherClass(in: vault)) }
-    let named = try vault.entries(in: group) { candidate in
-      ItemName.parts(of: candidate.item).service.utf8.elementsEqual(name.service.utf8)
-    }
-    .entries
-    let candidates = named.filter { $0.item.itemClass == itemClass }
-    guard let first = candidates.first else { throw none(named.first?.item.itemClass) }
-    guard candidates.count == 1 else {
+  private func exact(_ itemClass: ItemClass, in items: OpenItems) throws -> Entry? {
+    var query = KeychainQuery(itemClass, group: try group(items), attributes: try name.item(itemClass).attributes)
+    for (name, absent) in itemClass.primaryAttributes where query.attributes[name] == nil { query.attributes[name] = absent }
+    let found = try items.keychain.items(query)
+    guard found.count < 2 else {
       throw Failure(
-        .severalMatch, "\(name): \(candidates.count) items match", hint: "name one: SERVICE/ACCOUNT",
-        details: candidates.map(\.nameWithGroup).sorted())
+        .severalMatch, "\(name): \(found.count) items match", hint: "name one with its group: coffer://GROUP/SERVICE/ACCOUNT",
+        details: found.map(\.nameWithGroup))
+    }
+    return found.first
+  }
+
+  /// The only item of the service, where no account is named.
+  /// - Throws: `notFound`, also for a group that is not there, and `severalMatch`.
+  func only(in items: OpenItems) throws -> Entry {
+    guard name.account == nil else { throw try none(otherClass(in: items), items) }
+    let item = try name.item(itemClass)
+    let found = try about("\(name)") {
+      try items.keychain.items(KeychainQuery(itemClass, group: group(items), attributes: item.attributes))
+    }
+    guard let first = found.first else { throw try none(otherClassOfService(in: items), items) }
+    guard found.count == 1 else {
+      throw Failure(
+        .severalMatch, "\(name): \(found.count) items match", hint: "name one: SERVICE/ACCOUNT",
+        details: found.map(\.nameWithGroup).sorted())
     }
     return first
   }
 
   /// With a hint at what may have been meant.
-  private func none(_ otherClass: ItemClass?) -> Failure {
+  private func none(_ otherClass: ItemClass?, _ items: OpenItems) throws -> Failure {
+    if items.application == nil, let group = try group(items) {
+      try items.checkExists(group, hint: "--group names one of these")
+    }
     let classHint = otherClass.map { "there is one of another class: --class \(ClassName($0).rawValue)" }
     return Failure(
       .notFound, "\(name): no such item", hint: attributeHint ?? classHint ?? "coffer secret list shows the items there are")
@@ -86,45 +102,18 @@ struct Selection {
 
   /// Another class that has an item of this name. One look-up for each: a miss in a large vault must cost no walk. What cannot be
   /// told makes no hint.
-  private func otherClass(in vault: borrowing Vault) -> ItemClass? {
-    for other in ItemClass.allCases where other != itemClass {
-      guard let item = try? name.item(other), let group = try? group else { continue }
-      if let entry = try? vault.entry(item, in: group), entry.reference.group == group { return other }
-    }
-    return nil
+  private func otherClass(in items: OpenItems) -> ItemClass? {
+    ItemClass.allCases.first { $0 != itemClass && (try? exact($0, in: items)) != nil }
+  }
+
+  /// Likewise, of this service. Where only a service was named, there was a walk already.
+  private func otherClassOfService(in items: OpenItems) -> ItemClass? {
+    guard let all = try? items.keychain.items(KeychainQuery(group: group(items))) else { return nil }
+    return all.first { ItemName.parts(of: $0.item).service.utf8.elementsEqual(name.service.utf8) }?.item.itemClass
   }
 }
 
 /// The record of the very item that was named is damaged.
 struct SelectedIsDamaged: Error {
-  let reason: VaultError
-}
-
-extension Vault {
-  /// - Throws: not found, with the groups that there are, as far as the command may look into them.
-  borrowing func checkExists(_ group: AccessGroup, hint: String) throws {
-    guard try !contains(group) else { return }
-    let access = try ItemAccess(in: self)
-    let groups = try groups().filter { access.allows($0, .list) }
-    throw Failure(
-      .notFound, "group \(group.name): there is none", hint: hint,
-      details: groups.map { "group \($0.name)" })
-  }
-
-  /// Whether the group is still to be made.
-  /// - Throws: not found, where it is not there and `isCreated` is false.
-  borrowing func lacks(_ group: AccessGroup, isCreated: Bool) throws -> Bool {
-    guard isCreated else {
-      try checkExists(group, hint: "--create-group makes it")
-      return false
-    }
-    return try !contains(group)
-  }
-}
-
-extension Transaction {
-  /// A group that was not there; somebody else may have made it since.
-  mutating func makeGroup(_ group: AccessGroup) throws {
-    do { try createGroup(group, at: .now()) } catch VaultError.Code.groupExists {}
-  }
+  let reason: KeychainError
 }

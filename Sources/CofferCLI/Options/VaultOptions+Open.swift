@@ -111,12 +111,12 @@ extension VaultOptions {
 extension Vault {
   /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
   consuming func finish() {
-    do {
-      try close()
-    } catch {
-      Descriptor.error.note(
-        "coffer: warning: the state of the vault was not recorded: \(Failure(error).message.escapingControls())\n")
-    }
+    do { try close() } catch { Self.noteUnrecorded(error) }
+  }
+
+  static func noteUnrecorded(_ error: any Error) {
+    Descriptor.error.note(
+      "coffer: warning: the state of the vault was not recorded: \(Failure(error).message.escapingControls())\n")
   }
 }
 

@@ -7,11 +7,12 @@ import Storage
 /// `cofferd`, which lies beside this program.
 struct AgentProgram {
   let socket: String
-  private let vault: String
+  /// Nil for the user's own.
+  private let vault: String?
 
-  init(for place: VaultPlace) throws {
-    socket = try Places { Environment[$0] }.agentSocket
-    vault = place.path
+  init(for options: VaultOptions) throws {
+    socket = try options.socket()
+    vault = options.vault
   }
 
   private var isRunning: Bool { (try? Keychain.connect(toAgentAt: socket).isLocked) != nil }
@@ -25,7 +26,7 @@ struct AgentProgram {
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    let answer = try start(program, ["--vault", vault, "--idle", "\(idle)", "--ready-fd", "3"])
+    let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
     // Another command may have started it meanwhile.
     guard answer == "ready" || (answer == "running" && isRunning) else {
       throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")

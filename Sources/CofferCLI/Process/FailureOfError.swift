@@ -17,7 +17,8 @@ extension Failure {
     case let error as AppsError:
       self.init(FailureTable.applications[error.code.name], error.code.name, error.detail, subject)
     case let error as KeychainError:
-      self.init(FailureTable.keychain[error.code.name], error.code.name, error.detail, subject)
+      let entry = FailureTable.vault[error.cause] ?? FailureTable.storage[error.cause] ?? FailureTable.keychain[error.cause]
+      self.init(entry ?? FailureTable.keychain[error.code.name], error.cause, error.detail, subject)
     case let error as ContainerError:
       self.init(FailureTable.containers[error.code.name], error.code.name, error.detail, subject)
     default:

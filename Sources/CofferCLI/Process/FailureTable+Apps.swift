@@ -69,28 +69,4 @@ extension FailureTable {
     "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
     "io": .init(.inputOutput, "reading or writing failed"),
   ]
-
-  /// What the agent refuses, and why it cannot be asked.
-  package static let keychain: [String: Entry] = [
-    "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
-    "missingEntitlement": .init(
-      .denied, "the agent refuses it", "open the vault with its passphrase, or let the command in: coffer app grant coffer GROUP"),
-    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and there is nobody to ask"),
-    "notFound": .init(.notFound, "no such item", "coffer secret list shows the items there are"),
-    "duplicate": .init(.duplicate, "there is such an item already"),
-    "appNotInstalled": .init(.notFound, "no such app is installed", "coffer app list shows the apps there are"),
-    "wrongCredential": .init(.wrongPassphrase, "wrong passphrase or key file"),
-    "otherDevice": .init(.denied, "was sealed for another device"),
-    "notAllowed": .init(.usage, "cannot be stored"),
-    "noVault": .init(.noVault, "no vault here", "coffer vault init makes one"),
-    "integrity": .init(.integrity, "the vault is not what its keys say", "coffer vault verify lists what is wrong"),
-    "agent": .init(.inputOutput, "the agent cannot be asked", "coffer vault unlock starts it"),
-    "conflict": .init(.inputOutput, "somebody else changes it all the time"),
-    "busy": .init(.inputOutput, "another process is at work", "try again"),
-    "full": .init(.inputOutput, "no room on the disk"),
-    "storage": .init(.inputOutput, "the vault's file cannot be used"),
-    "inDoubt": .init(.inputOutput, "whether it was done is not known", "look before you try again"),
-    "memory": .init(.other, "no locked memory", "raise the limit: ulimit -l"),
-    "newerFormat": .init(.other, "the vault is of a newer version"),
-  ]
 }

@@ -34,8 +34,18 @@ public struct Places: Sendable, Equatable {
     "\(state)/anchors/\(TemporaryName.hexadecimal(Self.fnv1a(path)))"
   }
 
-  /// On which the agent listens: in the directory for sockets or, where the system has none, in that of this machine's state.
-  public var agentSocket: String { (runtime ?? "\(state)/run") + "/agent.sock" }
+  /// On which the agent of the user's own vault listens: in the directory for sockets or, where the system has none, in that of this
+  /// machine's state.
+  public var agentSocket: String { socket("agent.sock") }
+
+  /// On which the agent of a vault listens.
+  /// - Parameter path: As for the anchor.
+  public func agentSocket(forVaultAt path: String) -> String {
+    if let own = try? FileStore(at: vault).path, own == path { return agentSocket }
+    return socket("agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).sock")
+  }
+
+  private func socket(_ name: String) -> String { "\(runtime ?? "\(state)/run")/\(name)" }
 
   /// Whose lock says that an agent has the vault.
   /// - Parameter path: As for the anchor.

@@ -1,0 +1,32 @@
+package import ItemService
+package import VaultCore
+internal import Wire
+
+/// What a search found, and what could not be read.
+package struct KeychainListing: Sendable {
+  package let entries: [Entry]
+  /// Items that do not open here: of other devices, or of classes that are locked.
+  package let unavailableCount: Int
+  package let damagedCount: Int
+  /// Of the damaged records the first ones.
+  package let damaged: [KeychainError]
+
+  init(_ found: Answer.Entries) {
+    entries = found.entries
+    unavailableCount = Int(clamping: found.unavailableCount)
+    damagedCount = Int(clamping: found.damagedCount)
+    damaged = found.damaged.map { KeychainError(.integrity, cause: $0.cause, $0.detail) }
+  }
+}
+
+/// How much an agent has open.
+package enum AgentState: Sendable, Equatable {
+  case locked
+  /// Locked, but items of the class "after first unlock" can be used.
+  case lockedAfterUnlock
+  case unlocked
+
+  init(_ status: AgentStatus) {
+    self = !status.isLocked ? .unlocked : status.wasUnlocked ? .lockedAfterUnlock : .locked
+  }
+}

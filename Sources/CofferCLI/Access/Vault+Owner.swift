@@ -1,0 +1,47 @@
+import ItemService
+import VaultCore
+
+extension Vault {
+  /// A key file lies about for programs; who has typed a passphrase is a person, or has been trusted with it. A vault that has only key
+  /// files knows no better.
+  borrowing func isOpenedByOwner() throws -> Bool {
+    let kinds: Set<SlotType> = [.passphrase, .passphraseAndKeyFile, .recoveryKey]
+    if kinds.contains(openedSlot.type) { return true }
+    return try status().slots.allSatisfy { !kinds.contains($0.type) }
+  }
+
+  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
+  /// - Throws: denied.
+  borrowing func checkIsOpenedByOwner(_ verb: String, _ deed: String) throws {
+    guard try !isOpenedByOwner() else { return }
+    throw Failure(
+      .denied, "\(verb): a key file lies there for programs, and only the owner \(deed)",
+      hint: "open the vault with its passphrase, or with the recovery key")
+  }
+
+  // MARK: Groups
+
+  /// - Throws: not found, with the groups that there are, as far as the command may look into them.
+  borrowing func checkExists(_ group: AccessGroup, hint: String) throws {
+    guard try !contains(group) else { return }
+    let caller = try isOpenedByOwner() ? Caller.owner : .command(in: self)
+    throw Failure.noGroup(group, of: try groups().filter { (try? caller.check($0, .list)) != nil }, hint: hint)
+  }
+
+  /// Whether the group is still to be made.
+  /// - Throws: not found, where it is not there and `isCreated` is false.
+  borrowing func lacks(_ group: AccessGroup, isCreated: Bool) throws -> Bool {
+    guard isCreated else {
+      try checkExists(group, hint: "--create-group makes it")
+      return false
+    }
+    return try !contains(group)
+  }
+}
+
+extension Transaction {
+  /// A group that was not there; somebody else may have made it since.
+  mutating func makeGroup(_ group: AccessGroup) throws {
+    do { try createGroup(group, at: .now()) } catch VaultError.Code.groupExists {}
+  }
+}

@@ -1,0 +1,35 @@
+import Coffer
+import Glibc
+import Storage
+
+extension VaultOptions {
+  /// The agent's keychain, where nothing says how else the vault is to be opened, and the agent has it open.
+  func agent() throws -> Keychain? {
+    try prepare()
+    guard !noAgent, keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil,
+      Environment[ServiceCredentials.directoryVariable] == nil
+    else { return nil }
+    let keychain = try Keychain.connect(toAgentAt: socket())
+    switch try? keychain.agentState() {
+    case .unlocked: return keychain
+    // What can be read after the first unlock can be had from a locked one too; a person can open the rest.
+    case .lockedAfterUnlock: return isAnybodyThere ? nil : keychain
+    case .locked, nil: return nil
+    }
+  }
+
+  /// On which the agent of this vault listens.
+  func socket() throws -> String {
+    let places = try Places { Environment[$0] }
+    guard let vault else { return places.agentSocket }
+    return places.agentSocket(forVaultAt: try about(vault) { try FileStore(at: vault).path })
+  }
+
+  private var isAnybodyThere: Bool {
+    guard !noInput else { return false }
+    let terminal = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else { return false }
+    close(terminal)
+    return true
+  }
+}

@@ -1,0 +1,21 @@
+extension FailureTable {
+  /// Errors of the keychain that are not the vault's: why the agent refuses, and why it cannot be asked. By cause, then by code.
+  package static let keychain: [String: Entry] = [
+    "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
+    "groupOfTeam": .init(
+      .denied, "belongs to a team's apps",
+      "open the vault with its passphrase (--no-agent), or let the command in for good: coffer app grant coffer GROUP --read --list"),
+    "gate": .init(.denied, "the agent refuses it", "to open the vault here: --no-agent"),
+    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and there is nobody to ask"),
+    "wrongCredential": .init(.wrongPassphrase, "wrong passphrase, key file or recovery key"),
+    "notAllowed": .init(.usage, "is not allowed"),
+    "integrity": .init(.integrity, "the vault is not what its keys say", "coffer vault verify lists what is wrong"),
+    "otherDevice": .init(.locked, "was sealed on another device"),
+    "agent": .init(.inputOutput, "the agent cannot be asked", "to start it: coffer vault unlock"),
+    "conflict": .init(.inputOutput, "somebody else changes it all the time", "try again"),
+    "inDoubt": .init(
+      .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list"),
+    "storage": .init(.inputOutput, "the vault's file cannot be used"),
+    "memory": .init(.other, "the memory for secrets cannot be had"),
+  ]
+}
