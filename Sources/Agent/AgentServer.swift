@@ -39,7 +39,6 @@ package final class AgentServer: Sendable {
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.path = path
-    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log)
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener = try Self.bind(path)
@@ -47,7 +46,9 @@ package final class AgentServer: Sendable {
       close(lock)
       throw error
     }
-    wake = coffer_eventfd()
+    let wake = coffer_eventfd()
+    self.wake = wake
+    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log) { Self.wake(wake) }
   }
 
   deinit {
@@ -111,6 +112,7 @@ package final class AgentServer: Sendable {
       }
     }
     connections.withLock { connections in
+      connections.isEnding = true
       for descriptor in connections.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
     while connections.withLock({ !$0.descriptors.isEmpty }) { _ = poll(nil, 0, 1) }
@@ -118,9 +120,12 @@ package final class AgentServer: Sendable {
 
   /// From any thread. `run` returns when the last connection has ended.
   package func end() {
-    connections.withLock { $0.isEnding = true }
+    Self.wake(wake)
+  }
+
+  private static func wake(_ descriptor: Int32) {
     var one: UInt64 = 1
-    _ = unsafe write(wake, &one, 8)
+    _ = unsafe write(descriptor, &one, 8)
   }
 
   private func welcome(_ connection: Int32) {

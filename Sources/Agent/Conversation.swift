@@ -11,6 +11,7 @@ struct Conversation: ~Copyable {
   private let peer: Peer
   private let office: Office
   private var isOwner = false
+  private var isEnding = false
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -20,6 +21,8 @@ struct Conversation: ~Copyable {
     /// The user whose vault it is.
     let user: UInt32
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    /// Ends the agent.
+    let end: @Sendable () -> Void
   }
 
   /// - Parameter ended: Called when it is over, before the descriptor is closed.
@@ -38,6 +41,7 @@ struct Conversation: ~Copyable {
         let call = try Call.parse(header.operation, body.message())
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
+        if isEnding { office.end() }
       }
     } catch {
       // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.
@@ -81,6 +85,10 @@ struct Conversation: ~Copyable {
     case .lock:
       office.vault.lock()
       isOwner = false
+      return .done
+    case .end:
+      // Once that is said.
+      isEnding = true
       return .done
     case .unlock(let kind, let text, let file):
       try office.vault.unlock(try Self.credential(kind, text, file))

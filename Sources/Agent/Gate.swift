@@ -43,7 +43,7 @@ package enum Gate {
   package static func decide(_ facts: Facts) -> Decision {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
-    case .status, .lock, .unlock: return .allow(.anybody)
+    case .status, .lock, .unlock, .end: return .allow(.anybody)
     case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
     case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard: break
     }

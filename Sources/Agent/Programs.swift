@@ -49,7 +49,7 @@ package final class Programs: ProgramDirectory {
     if isCommand(status) { return .command }
     if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
     if Self.isOfRoot(path, status) { return .system(path: path) }
-    return .unknown("no app, and not of the system: \(path)")
+    return .unknown(path)
   }
 
   // MARK: Apps

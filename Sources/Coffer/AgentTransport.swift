@@ -139,6 +139,7 @@ extension Call {
       case .status: .status
       case .unlock: .unlock
       case .lock: .lock
+      case .end: .end
       case .entitlements: .entitlements
       case .items: .items
       case .entry: .entry

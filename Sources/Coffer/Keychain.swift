@@ -94,6 +94,10 @@ public final class Keychain: Sendable {
   /// - Throws: `agent` where none runs.
   package func agentState() throws -> AgentState? { try (transport as? AgentTransport).map { AgentState(try $0.status) } }
 
+  /// Ends the agent; nothing where the vault is open in this process.
+  /// - Throws: `agent` where none runs.
+  package func endAgent() throws { if transport is AgentTransport { _ = try transport.answer(.end) } }
+
   // MARK: Locked and unlocked
 
   public var isLocked: Bool { get throws { try transport.isLocked } }

@@ -40,7 +40,9 @@ struct Cofferd: ParsableCommand {
     } catch {
       let reason = Self.reason(error)
       say(reason)
-      throw CleanExit.message("cofferd: \(reason)")
+      let line = Array("cofferd: \(reason)\n".utf8)
+      _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      throw ExitCode.failure
     }
   }
 

@@ -102,11 +102,8 @@ package struct Caller {
   /// - Throws: `missingEntitlement` for a group by name.
   func groups(for rights: Entitlements.Rights, in group: AccessGroup?) throws -> [AccessGroup]? {
     if case .held(let entitlements) = scope {
-      let held = try entitlements.groups(for: rights, in: group)
-      let usable = held.filter { (try? check($0, rights)) != nil }
-      // Where nothing is left, the rule is the answer, and not that there is nothing.
-      if usable.isEmpty, let first = held.first { try check(first, rights) }
-      return usable
+      if let group { try check(group, rights) }
+      return try entitlements.groups(for: rights, in: group).filter { (try? check($0, rights)) != nil }
     }
     guard let group else { return nil }
     try check(group, rights)

@@ -65,7 +65,10 @@ package struct ItemService {
       return try search.entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) }
     }
     if let group { try checkAny(group) }
-    let groups = try group.map { [$0] } ?? caller.entitlements?.groups.map(\.group) ?? Self.groups(vault).filter { allowsAny($0) }
+    let held = try group.map { [$0] } ?? caller.entitlements?.groups.map(\.group) ?? Self.groups(vault)
+    let groups = held.filter { allowsAny($0) }
+    // Where nothing is left, the rule is the answer, and not that there is no such item.
+    if groups.isEmpty, let first = held.first { try checkAny(first) }
     return Answer.Entries(try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil })
   }
 

@@ -7,6 +7,7 @@ package enum Call: ~Copyable, Sendable {
   /// - file: The content of a key file; likewise.
   case unlock(SlotType, text: Secret, file: Secret)
   case lock
+  case end
   case entitlements
   case items(ItemClass?, AccessGroup?, Attributes)
   case contains(AccessGroup)
@@ -30,6 +31,7 @@ package enum Call: ~Copyable, Sendable {
     switch consume self {
     case .status: return try Message().frame(.status, request: request)
     case .lock: return try Message().frame(.lock, request: request)
+    case .end: return try Message().frame(.end, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
     case .unlock(let kind, let text, let file):
       fields["kind"] = .integer(UInt64(kind.rawValue))
@@ -97,6 +99,7 @@ package enum Call: ~Copyable, Sendable {
     switch operation {
     case .status: return .status
     case .lock: return .lock
+    case .end: return .end
     case .entitlements: return .entitlements
     case .unlock:
       let kind = try Fields.required("kind", try fields.value("kind", SlotType.self))

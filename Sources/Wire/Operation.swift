@@ -17,6 +17,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case contains = 12
   /// What cannot be read, by what makes it unique.
   case discard = 13
+  /// The agent is to end.
+  case end = 14
 
   // Answers
   case done = 128

@@ -7,7 +7,9 @@ import Wire
     .app("T.com.example.editor"), .command, .system(path: "/usr/bin/git"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"),
   ]
-  static let items: [Wire.Operation] = [.entitlements, .items, .entry, .secret, .add, .update, .move, .remove]
+  static let items: [Wire.Operation] = [
+    .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
+  ]
 
   private func code(_ facts: Gate.Facts) -> String? {
     if case .refuse(let code, _) = Gate.decide(facts) { code } else { nil }
@@ -26,7 +28,7 @@ import Wire
           let expected: Gate.Decision? =
             if !isSameUser {
               nil
-            } else if [.status, .lock, .unlock].contains(operation) {
+            } else if [.status, .lock, .unlock, .end].contains(operation) {
               .allow(.anybody)
             } else if !Self.items.contains(operation) || isLocked {
               nil

@@ -20,7 +20,7 @@ struct VaultStatusCommand: ParsableCommand {
     let members: [(String, JSON)] = [
       ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
       ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("check", .text(status.checkCode)),
-      ("proven", .boolean(status.isProven)), ("agent", .text(try agent)),
+      ("proven", .boolean(status.isProven)), ("agent", .text(try Keychain.connect(toAgentAt: vault.socket()).stateText())),
     ]
     guard !json else {
       let slots = JSON.array(status.slots.map(\.json))
@@ -30,17 +30,6 @@ struct VaultStatusCommand: ParsableCommand {
     for (name, value) in members { table.rows.append([name, value.plain]) }
     for slot in status.slots { table.rows.append(["slot \(slot.index)", slot.text]) }
     try Descriptor.output.write(table.text(style: .current()))
-  }
-
-  /// What the agent of this vault says. One that does not answer has it no more than none.
-  private var agent: String {
-    get throws {
-      switch try? Keychain.connect(toAgentAt: vault.socket()).agentState() {
-      case nil: "none"
-      case .unlocked: "unlocked"
-      case .locked, .lockedAfterUnlock: "locked"
-      }
-    }
   }
 
   private func read(_ place: VaultPlace) throws -> VaultStatus {

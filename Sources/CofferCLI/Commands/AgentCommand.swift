@@ -1,0 +1,68 @@
+import ArgumentParser
+import Coffer
+import ItemService
+
+struct AgentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agent", abstract: "The program that keeps a vault open.",
+    discussion: "coffer vault unlock starts it, coffer vault lock makes it forget the keys.",
+    subcommands: [AgentStatusCommand.self, AgentStop.self])
+
+  func run() throws {
+    throw Failure.usage("agent: a verb is missing", hint: "coffer agent --help")
+  }
+}
+
+/// Whose agent.
+struct AgentOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  func keychain() throws -> Keychain {
+    var options = VaultOptions()
+    options.vault = vault
+    return try Keychain.connect(toAgentAt: options.socket())
+  }
+}
+
+struct AgentStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Whether it runs, and has the vault open.",
+    discussion: "Prints unlocked, locked or none.")
+
+  @OptionGroup var agent: AgentOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let state = try agent.keychain().stateText()
+    try Descriptor.output.write((json ? JSON.object([("agent", .text(state))]).description : state) + "\n")
+  }
+}
+
+struct AgentStop: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stop", abstract: "End it.", discussion: "What it had open is locked then. Where none runs, nothing is done.")
+
+  @OptionGroup var agent: AgentOptions
+
+  func run() throws {
+    do {
+      try agent.keychain().endAgent()
+    } catch let error as KeychainError where error.code == .agent {
+      Descriptor.error.note("note: no agent runs\n")
+    }
+  }
+}
+
+extension Keychain {
+  /// One that does not answer has the vault no more than none.
+  func stateText() -> String {
+    switch try? agentState() {
+    case nil: "none"
+    case .unlocked: "unlocked"
+    case .locked, .lockedAfterUnlock: "locked"
+    }
+  }
+}
