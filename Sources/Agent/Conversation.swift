@@ -66,7 +66,8 @@ struct Conversation: ~Copyable {
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
     switch decision {
-    case .refuse(let code, let rule): return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
+    case .refuse(let code, let rule):
+      return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     case .allow(let name): return try done(call, as: name)
     }
   }

@@ -18,7 +18,8 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   }
 
   init(
-    _ vault: consuming Vault, confirm: @escaping ConfirmationQuestion = { throw KeychainError(.confirmationNeeded, $0.group.name) },
+    _ vault: consuming Vault,
+    confirm: @escaping ConfirmationQuestion = { throw KeychainError(.confirmationNeeded, $0.group.name) },
     caller: @escaping @Sendable (borrowing Vault) throws -> Caller
   ) throws {
     self.caller = caller

@@ -24,7 +24,8 @@ public final class Keychain: Sendable {
 
   /// A keychain for callers that are no `KeychainIdentity`, with somebody to ask.
   package convenience init(
-    _ vault: consuming Vault, confirm: @escaping ConfirmationQuestion, caller: @escaping @Sendable (borrowing Vault) throws -> Caller
+    _ vault: consuming Vault, confirm: @escaping ConfirmationQuestion,
+    caller: @escaping @Sendable (borrowing Vault) throws -> Caller
   ) throws {
     self.init(try InProcessTransport(vault, confirm: confirm, caller: caller))
   }

@@ -21,7 +21,8 @@ struct Service {
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     let server = try AgentServer(
-      at: path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
+      at: path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path),
+      lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }

@@ -57,8 +57,10 @@ import Testing
 
   /// The commands that do something, by their names, with all that may follow.
   static func commands() throws -> [String: [Help.Argument]] {
-    let result = try Home().run("coffer --experimental-dump-help")
-    let help = try JSONDecoder().decode(Help.self, from: Data(result.output.utf8))
+    func help(_ program: String) throws -> Help {
+      let result = try Home().run("\(program) --experimental-dump-help")
+      return try JSONDecoder().decode(Help.self, from: Data(result.output.utf8))
+    }
     var commands: [String: [Help.Argument]] = [:]
     func visit(_ command: Help.Command, _ path: [String]) {
       let path = path + [command.commandName]
@@ -67,7 +69,7 @@ import Testing
         commands[path.joined(separator: " ")] = (command.arguments ?? []).filter { !everywhere.contains($0.written) }
       }
     }
-    visit(help.command, [])
+    for program in ["coffer", "cofferd"] { visit(try help(program).command, []) }
     // It has a grammar that the parser of the others does not know.
     commands["coffer defaults"] = nil
     for verb in DefaultsVerb.allCases {
@@ -126,7 +128,7 @@ import Testing
     var documented: [String: Set<String>] = [:]
     for page in Self.pages { documented.merge(Self.synopsis(page)) { first, _ in first } }
     // The first page names the nouns and the option of the program itself.
-    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer"] {
+    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer agent", "coffer"] {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }
     #expect(Set(documented.keys) == Set(commands.keys))

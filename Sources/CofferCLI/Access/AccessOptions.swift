@@ -11,6 +11,9 @@ struct AccessOptions: ParsableArguments {
     name: .customLong("as"), help: ArgumentHelp("Do what this app may do, and no more.", valueName: "app"))
   var application: String?
 
+  @Flag(help: "Open the vault here, also where the agent has it open.")
+  var noAgent = false
+
   /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is opened here.
   func open(_ options: VaultOptions) throws -> OpenItems {
     if let items = try agent(options) { return items }
@@ -19,7 +22,7 @@ struct AccessOptions: ParsableArguments {
 
   /// Nil where the vault is to be opened here. An app's name is the agent's to know: nobody can say it.
   func agent(_ options: VaultOptions) throws -> OpenItems? {
-    guard application == nil else { return nil }
+    guard application == nil, !noAgent else { return nil }
     return try options.agent().map { OpenItems($0, application: nil) }
   }
 

@@ -40,7 +40,8 @@ struct SecretRemove: ParsableCommand {
         try items.keychain.remove(entry.reference)
       } else {
         // Its row cannot be read, and need not be.
-        try items.keychain.remove(selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
+        try items.keychain.remove(
+          selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
       }
     }
     items.finish()

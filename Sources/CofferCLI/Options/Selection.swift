@@ -87,7 +87,8 @@ struct Selection {
     }
     let classHint = otherClass.map { "there is one of another class: --class \(ClassName($0).rawValue)" }
     return Failure(
-      .notFound, "\(name): no such item", hint: attributeHint ?? classHint ?? (items.application == nil ? "coffer secret list shows the items there are" : nil))
+      .notFound, "\(name): no such item",
+      hint: attributeHint ?? classHint ?? (items.application == nil ? "coffer secret list shows the items there are" : nil))
   }
 
   /// A name that ends in an attribute is one only in its long form.

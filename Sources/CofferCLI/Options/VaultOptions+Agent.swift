@@ -6,7 +6,7 @@ extension VaultOptions {
   /// The agent's keychain, where nothing says how else the vault is to be opened, and the agent has it open.
   func agent() throws -> Keychain? {
     try prepare()
-    guard !noAgent, keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil,
+    guard keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil,
       Environment[ServiceCredentials.directoryVariable] == nil
     else { return nil }
     let keychain = try Keychain.connect(toAgentAt: socket())

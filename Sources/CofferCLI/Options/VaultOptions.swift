@@ -20,9 +20,6 @@ struct VaultOptions: ParsableArguments {
     name: .customLong("recovery-key-fd"), help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "n"))
   var recoveryKeyDescriptor: Int32?
 
-  @Flag(help: "Open the vault here, also where the agent has it open.")
-  var noAgent = false
-
   @Flag(help: "Never ask anybody for anything.")
   var noInput = false
 

@@ -4,7 +4,8 @@ extension FailureTable {
     "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
     "groupOfTeam": .init(
       .denied, "belongs to a team's apps",
-      "open the vault with its passphrase (--no-agent), or let the command in for good: coffer app grant coffer GROUP --read --list"),
+      "open the vault with its passphrase (--no-agent), or let the command in for good: coffer app grant coffer GROUP --read --list"
+    ),
     "gate": .init(.denied, "the agent refuses it", "to open the vault here: --no-agent"),
     "confirmationNeeded": .init(.locked, "its owner wants to be asked, and there is nobody to ask"),
     "wrongCredential": .init(.wrongPassphrase, "wrong passphrase, key file or recovery key"),

@@ -49,7 +49,9 @@ public struct Places: Sendable, Equatable {
 
   /// Whose lock says that an agent has the vault.
   /// - Parameter path: As for the anchor.
-  public func agentLock(forVaultAt path: String) -> String { "\(state)/agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).lock" }
+  public func agentLock(forVaultAt path: String) -> String {
+    "\(state)/agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).lock"
+  }
 
   /// See `DeviceKeyFile`.
   public var deviceKey: String { "\(state)/device.key" }
