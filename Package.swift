@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
+    .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
@@ -26,6 +27,7 @@ let package = Package(
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
@@ -67,6 +69,7 @@ let package = Package(
         "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
+    .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [

@@ -112,6 +112,13 @@ static inline int coffer_memory_file(void) {
 // Hidden without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, int);
 
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+/// The program that is spawned gets no descriptor from this number on.
+static inline int coffer_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}
+
 /// The program that is spawned begins in this open directory.
 static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
   return posix_spawn_file_actions_addfchdir_np(actions, directory);

@@ -32,8 +32,10 @@ struct Cofferd: ParsableCommand {
   func run() throws {
     let waiting = SignalsToEnd.block()
     do {
-      let server = try Service(vault: vault).server
+      let service = try Service(vault: vault)
+      let server = service.server
       say("ready")
+      service.watchLogind()
       let guardian = Guardian(server: server.server, vault: server.vault, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting)
       guardian.start()
       server.server.run()

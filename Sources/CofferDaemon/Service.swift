@@ -10,6 +10,7 @@ import Wire
 /// Everything that an agent needs, made from where it was started.
 struct Service {
   let server: (server: AgentServer, vault: AgentVault)
+  private let socket: String
 
   /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `AgentServer.Failure`.
   init(vault path: String?) throws {
@@ -20,24 +21,32 @@ struct Service {
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
+    socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
     let server = try AgentServer(
-      at: path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path),
-      lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
+      at: socket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }
     self.server = (server, vault)
   }
 
+  /// Once it listens.
+  func watchLogind() {
+    if let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
+  }
+
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
   /// A program that lies beside this one.
-  private static func sibling(_ name: String) -> String? {
+  private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
+
+  /// Of this program, with its slash.
+  private static var directory: String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-    return own[...slash] + name
+    return String(own[...slash])
   }
 
   private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {

@@ -37,6 +37,7 @@ import Testing
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     ("Sources/ProcessHardening", ["CLinux", "Glibc"]),
+    ("Sources/CofferLogind", ["Coffer", "CLinux", "CSystemd", "Glibc"]),
     (
       "Sources/CofferDaemon",
       [
