@@ -28,7 +28,7 @@ struct RunningAgent {
       """)
     let team = Machine.lines(of: "\(home)/team").first.map(String.init) ?? ""
     self.client = "\(home)/home/Apps/\(team).org.example.bench/bin/client"
-    socket = "\(home)/home/state/run/agent.sock"
+    socket = "\(home)/home/run/agent.sock"
     try Self.fill(itemCount, home, AccessGroup("\(team).org.example.bench"))
     try Self.shell(
       "cd \(home); export COFFER_HOME=\(home)/home; unset XDG_RUNTIME_DIR; \(programs)/coffer vault unlock --key-file key")

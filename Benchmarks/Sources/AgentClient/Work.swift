@@ -3,8 +3,6 @@ import Coffer
 import Glibc
 import VaultCore
 
-nonisolated(unsafe) let stderr_ = stderr!
-
 /// What one client does again and again.
 final class Work {
   private enum Kind {
