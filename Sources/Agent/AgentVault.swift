@@ -6,13 +6,13 @@ import Synchronization
 package import VaultCore
 import Wire
 
-/// The one vault that the agent has open, or has locked. Every use of it is within one lock.
+/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
   private let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
-  private var wasUnlocked = false
+  private var locks: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -34,20 +34,24 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   var status: AgentStatus {
-    mutex.withLock { _ in AgentStatus(isLocked: vault == nil, wasUnlocked: wasUnlocked, vault: path) }
+    mutex.withLock { _ in AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
   }
 
-  var isLocked: Bool { mutex.withLock { _ in vault == nil } }
+  /// How often it was locked. Who was the owner before is not any more.
+  var lockCount: UInt64 { mutex.withLock { _ in locks } }
+
+  private var isLocked: Bool { vault?.isLocked ?? true }
 
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
+  /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`.
-  package func unlock(_ credential: borrowing Credential) throws {
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 {
     var vault: Vault? = try open(credential)
-    mutex.withLock { _ in
+    return mutex.withLock { _ in
       swap(&self.vault, &vault)
-      wasUnlocked = true
       lastUse = Self.clock()
+      return locks
     }
   }
 
@@ -55,12 +59,11 @@ package final class AgentVault: @unchecked Sendable {
   /// - Parameter milliseconds: Nil: never.
   /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
   package func lock(unusedFor milliseconds: Int64?) -> Int64? {
-    var old: Vault?
-    return mutex.withLock { _ in
-      guard vault != nil else { return nil }
+    mutex.withLock { _ in
+      guard !isLocked else { return nil }
       guard let milliseconds else { return .max }
       let left = lastUse + milliseconds - Self.clock()
-      if left <= 0 { swap(&vault, &old) }
+      if left <= 0 { forget() }
       return left > 0 ? left : nil
     }
   }
@@ -72,14 +75,17 @@ package final class AgentVault: @unchecked Sendable {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Forgets the keys.
-  func lock() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+  /// Forgets the keys, but for those that items "after first unlock" take.
+  func lock() { mutex.withLock { _ in forget() } }
+
+  private func forget() {
+    guard vault != nil else { return }
+    vault!.lock()
+    locks += 1
   }
 
   /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
-  /// - Throws: `KeychainError`: `locked`; what `caller` and `ItemService` throw.
+  /// - Throws: `KeychainError`: `locked` where it was never unlocked; what `caller` and `ItemService` throw.
   func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
     var call: Call? = consume call
     return try mutex.withLock { _ in

@@ -10,7 +10,8 @@ struct Conversation: ~Copyable {
   private let channel: FrameChannel
   private let peer: Peer
   private let office: Office
-  private var isOwner = false
+  /// How often the vault had been locked when the owner has unlocked it here.
+  private var ownedAt: UInt64?
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -56,8 +57,8 @@ struct Conversation: ~Copyable {
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
     let facts = Gate.Facts(
-      operation: operation, program: try program(), isSameUser: peer.user == office.user, isOwner: isOwner,
-      isLocked: office.vault.isLocked)
+      operation: operation, program: try program(), isSameUser: peer.user == office.user,
+      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
@@ -80,11 +81,10 @@ struct Conversation: ~Copyable {
     case .status: return .status(office.vault.status)
     case .lock:
       office.vault.lock()
-      isOwner = false
       return .done
     case .unlock(let kind, let text, let file):
-      try office.vault.unlock(try Self.credential(kind, text, file))
-      isOwner = kind != .keyFile
+      let count = try office.vault.unlock(try Self.credential(kind, text, file))
+      ownedAt = kind == .keyFile ? nil : count
       return .done
     case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
     }

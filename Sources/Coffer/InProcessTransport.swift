@@ -16,11 +16,13 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
     try put(vault)
   }
 
-  var isLocked: Bool { mutex.withLock { _ in vault == nil } }
+  var isLocked: Bool { mutex.withLock { _ in vault?.isLocked ?? true } }
 
   func lock() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+    mutex.withLock { _ in
+      guard vault != nil else { return }
+      vault!.lock()
+    }
   }
 
   /// - Throws: `appNotInstalled`; integrity errors.

@@ -10,24 +10,46 @@ struct ItemSearch {
     self.attributes = attributes
   }
 
-  /// Ordered by group as they are given; for all groups, `default` first.
+  /// Ordered by group as they are given; for all groups, `default` first. What a locked vault cannot open is left out.
   /// - Parameters:
   ///   - groups: Nil: all that there are.
   ///   - isAllowed: Of each group.
+  /// - Throws: `locked` where nothing is left then: an empty list would say that there is no such item.
   func entries(
     in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
   ) throws -> [Entry] {
-    if let item = exactItem {
-      let groups = try groups ?? [.standard] + vault.groups().filter { $0 != .standard && isAllowed($0) }
-      return try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil }
+    let (found, isComplete) = try exactItem.map { try exact($0, in: vault, groups, isAllowed) } ?? walk(vault, groups, isAllowed)
+    guard isComplete || !found.isEmpty else { throw KeychainError(.locked) }
+    return found
+  }
+
+  /// One look-up in each group.
+  private func exact(
+    _ item: Item, in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
+  ) throws -> (found: [Entry], isComplete: Bool) {
+    var (found, isComplete): ([Entry], Bool) = ([], true)
+    for group in try groups ?? [.standard] + vault.groups().filter({ $0 != .standard && isAllowed($0) }) {
+      do {
+        guard try vault.contains(group), let entry = try vault.entry(item, in: group) else { continue }
+        found.append(entry)
+      } catch VaultError.Code.locked {
+        isComplete = false
+      }
     }
+    return (found, isComplete)
+  }
+
+  private func walk(
+    _ vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
+  ) throws -> (found: [Entry], isComplete: Bool) {
     let wanted = groups.map { Set($0) }
-    let entries = try vault.entries {
-      (wanted?.contains($0.reference.group) ?? isAllowed($0.reference.group)) && matches($0.item)
-    }.entries
-    guard let groups else { return entries }
-    let found = Dictionary(grouping: entries, by: \.reference.group)
-    return groups.flatMap { found[$0] ?? [] }
+    func isWanted(_ group: AccessGroup) -> Bool { wanted?.contains(group) ?? isAllowed(group) }
+    let list = try vault.entries { isWanted($0.reference.group) && matches($0.item) }
+    // A group that others have made since may be any of those that are wanted.
+    let isComplete = !list.hasUnknownGroups && !list.lockedGroups.contains(where: isWanted)
+    guard let groups else { return (list.entries, isComplete) }
+    let found = Dictionary(grouping: list.entries, by: \.reference.group)
+    return (groups.flatMap { found[$0] ?? [] }, isComplete)
   }
 
   private func matches(_ item: Item) -> Bool {
