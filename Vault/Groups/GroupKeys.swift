@@ -69,8 +69,7 @@ final class GroupKeys {
   func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
     var stored = try Secret.random(count: Key.byteCount)
     if accessibility.isThisDeviceOnly {
-      stored = try Secret(
-        copying: SecretBox.seal(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1)))
+      stored = try SecretBox.sealInside(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1))
     }
     let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: 1, stored: stored)]).sorted {
       ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
@@ -129,7 +128,7 @@ final class GroupKeys {
     let seal = try keys.deviceSealKey(groupID: groupID, accessibility, epoch: epoch)
     let opened: Secret
     do throws(VaultError) {
-      opened = try SecretBox.open(classKey.stored.copyIntoUnprotectedBytes(), key: seal)
+      opened = try SecretBox.openInside(classKey.stored, key: seal)
     } catch {
       // The record is proven, so the box is genuine: it was sealed on another device.
       throw error.code == .sealBroken ? VaultError(.wrongDeviceKey) : error

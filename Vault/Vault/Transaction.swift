@@ -191,7 +191,6 @@ public struct Transaction: ~Copyable {
   private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {
     let group = try group(name)
     guard group.currentEpoch(accessible) == nil else { return group }
-    try keys.checkUnlocked()
     if accessible == .whenPasscodeSetThisDevice {
       guard try slots().contains(where: \.type.hasPassphrase) else { throw VaultError(.passphraseSlotMissing) }
     }
