@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A program that locks its vault: of all keys, those that are to stay are there, and no others, in the arena or anywhere else.
-@Suite struct LockTests {
+@Suite struct LockedMemoryTests {
   static let descriptors: [Int32: String] = [4: "key-file", 6: "device-key"]
   static let kept: Set<String> = ["hdr", "tree", "index", "class-2-1", "class-4-1"]
 
