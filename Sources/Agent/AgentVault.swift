@@ -1,14 +1,15 @@
 import CLinux
 import Glibc
-import ItemService
+package import ItemService
 package import Storage
 import Synchronization
 package import VaultCore
-import Wire
+package import Wire
 
 /// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
+  let board = NoticeBoard()
   private let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
@@ -49,8 +50,11 @@ package final class AgentVault: @unchecked Sendable {
   @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 {
     var vault: Vault? = try open(credential)
     return mutex.withLock { _ in
+      if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
       lastUse = Self.clock()
+      if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
+      tell([])
       return locks
     }
   }
@@ -80,19 +84,57 @@ package final class AgentVault: @unchecked Sendable {
 
   private func forget() {
     guard vault != nil else { return }
+    if !isLocked { board.tell(.locked) }
     vault!.lock()
     locks += 1
+    tell([])
+  }
+
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) {
+    if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
   }
 
   /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked; what `caller` and `ItemService` throw.
-  func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
+  package func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
     var call: Call? = consume call
     return try mutex.withLock { _ in
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
       lastUse = Self.clock()
       let now = Timestamp(secondsSince1970: Int64(time(nil)))
-      return try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+      let intention = call.intention
+      var notices: [Notice] = []
+      defer { tell(notices) }
+      let answer = try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+      notices = intention.notices(answer)
+      return answer
+    }
+  }
+
+  // MARK: Watching
+
+  /// What of it who watches may hear now.
+  /// - Throws: what `caller` throws.
+  func visible(
+    _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller
+  ) throws -> [Notice] {
+    try mutex.withLock { _ in
+      defer { tell([]) }
+      return try filter.visible(notices) {
+        guard vault != nil else { throw KeychainError(.locked) }
+        return try caller(vault!)
+      }
+    }
+  }
+
+  /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
+  package func look() {
+    guard board.isWatched else { return }
+    mutex.withLock { _ in
+      // A locked vault has closed its file, and keeps it closed.
+      guard !isLocked, (try? vault?.status()) != nil else { return }
+      tell([])
     }
   }
 }

@@ -7,9 +7,9 @@ import Wire
 
 /// One client, from its first request to the end of its connection.
 struct Conversation: ~Copyable {
-  private let channel: FrameChannel
-  private let peer: Peer
-  private let office: Office
+  let channel: FrameChannel
+  let peer: Peer
+  let office: Office
   /// How often the vault had been locked when the owner has unlocked it here.
   private var ownedAt: UInt64?
   private let ended: () -> Void
@@ -37,6 +37,7 @@ struct Conversation: ~Copyable {
     do {
       while let (header, body) = try channel.receive() {
         let call = try Call.parse(header.operation, body.message())
+        if header.operation == .watch { return try watch(header.request) }
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
       }
@@ -56,9 +57,7 @@ struct Conversation: ~Copyable {
   }
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
-    let facts = Gate.Facts(
-      operation: operation, program: try program(), isSameUser: peer.user == office.user,
-      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked)
+    let facts = try facts(operation)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
@@ -66,6 +65,13 @@ struct Conversation: ~Copyable {
     case .refuse(let code, let rule): return .failed(code: code, detail: rule)
     case .allow(let name): return try done(call, as: name)
     }
+  }
+
+  /// What is known now.
+  func facts(_ operation: Wire.Operation) throws -> Gate.Facts {
+    Gate.Facts(
+      operation: operation, program: try program(), isSameUser: peer.user == office.user,
+      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -100,7 +106,7 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
+  func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
     switch name {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)

@@ -45,10 +45,12 @@ package enum Gate {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
     case .status, .lock, .unlock: return .allow(.anybody)
-    case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove: break
+    case .done, .part, .failed, .notices: return .refuse(code: "notAllowed", rule: "no request")
+    // Also to hear when it is unlocked.
+    case .watch: break
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove:
+      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
     }
-    guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app(let application): return .allow(.app(application))

@@ -9,6 +9,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   private let identity: KeychainIdentity
   private let mutex = Mutex(())
   private var vault: Vault?
+  let board = NoticeBoard()
 
   /// - Throws: `appNotInstalled`: an app that the vault does not know, or that was removed, gets nothing at all.
   init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
@@ -20,8 +21,9 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
 
   func lock() {
     mutex.withLock { _ in
-      guard vault != nil else { return }
-      vault!.lock()
+      if let isLocked = vault?.isLocked, !isLocked { board.tell(.locked) }
+      vault?.lock()
+      tell([])
     }
   }
 
@@ -33,20 +35,43 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       throw KeychainError(error)
     }
     var new: Vault? = consume new
-    mutex.withLock { _ in swap(&vault, &new) }
+    mutex.withLock { _ in
+      if vault?.isLocked ?? false { board.tell(.unlocked) }
+      swap(&vault, &new)
+      if new == nil { board.begin(atGeneration: vault?.lastGeneration ?? 0) }
+      tell([])
+    }
   }
+
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) { board.tell(notices, generation: vault?.lastGeneration ?? 0) }
 
   /// Who may do what is asked anew for each call: what was granted may have been taken back.
   func answer(_ call: consuming Call) throws -> Answer {
     var call: Call? = consume call
     return try mutex.withLock { _ in
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
+      let intention = call.intention
+      var notices: [Notice] = []
+      defer { tell(notices) }
       do {
         let caller = try identity.caller(in: vault!)
-        return try ItemService(caller, at: .now).answer(call, in: &vault!)
+        let answer = try ItemService(caller, at: .now).answer(call, in: &vault!)
+        notices = intention.notices(answer)
+        return answer
       } catch {
         throw KeychainError(error)
       }
+    }
+  }
+
+  func watch() -> any ChangeSource { InProcessWatch(self) }
+
+  /// What of it this keychain may hear now.
+  func visible(_ notice: Notice, _ filter: inout NoticeFilter) throws -> [Notice] {
+    try mutex.withLock { _ in
+      defer { tell([]) }
+      return try filter.visible([notice]) { try identity.caller(in: vault!) }
     }
   }
 }

@@ -17,6 +17,7 @@ package enum Call: ~Copyable, Sendable {
   case update(Reference, generation: UInt64, Item, Secret?)
   case move(Reference, AccessGroup)
   case remove(Reference)
+  case watch
 
   // MARK: Out
 
@@ -26,6 +27,7 @@ package enum Call: ~Copyable, Sendable {
     switch consume self {
     case .status: return try Message().frame(.status, request: request)
     case .lock: return try Message().frame(.lock, request: request)
+    case .watch: return try Message().frame(.watch, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
     case .unlock(let kind, let text, let file):
       fields["kind"] = .integer(UInt64(kind.rawValue))
@@ -86,6 +88,7 @@ package enum Call: ~Copyable, Sendable {
     switch operation {
     case .status: return .status
     case .lock: return .lock
+    case .watch: return .watch
     case .entitlements: return .entitlements
     case .unlock:
       let kind = try Fields.required("kind", try fields.value("kind", SlotType.self))
@@ -113,7 +116,7 @@ package enum Call: ~Copyable, Sendable {
     case .move:
       return .move(try fields.reference(), try Fields.required("to-group", try fields.group("to-group")))
     case .remove: return .remove(try fields.reference())
-    case .done, .part, .failed: throw WireError(.operation, "\(operation) is no request")
+    case .done, .part, .failed, .notices: throw WireError(.operation, "\(operation) is no request")
     }
   }
 

@@ -120,6 +120,9 @@ public struct Vault: ~Copyable {
     try anchorKeeper?.save()
   }
 
+  /// The generation that was seen last. Nothing is read for that.
+  public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
+
   // MARK: Locking
 
   /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
