@@ -9,7 +9,7 @@ package import Wire
 /// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
-  let board = NoticeBoard()
+  package let board = NoticeBoard()
   private let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?

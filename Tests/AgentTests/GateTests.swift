@@ -28,7 +28,7 @@ import Wire
               nil
             } else if [.status, .lock, .unlock].contains(operation) {
               .allow(.anybody)
-            } else if !Self.items.contains(operation) || !wasUnlocked {
+            } else if operation != .watch && (!Self.items.contains(operation) || !wasUnlocked) {
               nil
             } else if isOwner {
               .allow(.owner)
