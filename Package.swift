@@ -31,7 +31,7 @@ let package = Package(
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
-    .target(name: "SystemCalls"),
+    .target(name: "SystemCalls", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
@@ -42,7 +42,9 @@ let package = Package(
     .target(
       name: "Agent",
       dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "CLinux"]),
+    .target(
+      name: "Coffer",
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "SystemCalls", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences

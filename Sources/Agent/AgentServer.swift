@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 import VaultCore
 import Wire
 
@@ -133,7 +134,7 @@ package final class AgentServer: Sendable {
       close(connection)
       return
     }
-    let isStarted = AgentThread.start("coffer-client") { [self] in
+    let isStarted = DetachedThread.start("coffer-client") { [self] in
       var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
         dismiss(connection, peer.process)
       }

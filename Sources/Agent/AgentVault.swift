@@ -1,18 +1,19 @@
 import CLinux
 import Glibc
-import ItemService
+package import ItemService
 package import Storage
 import Synchronization
 package import VaultCore
-import Wire
+package import Wire
 
-/// The one vault that the agent has open, or has locked. Every use of it is within one lock.
+/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
+  package let board = NoticeBoard()
   private let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
-  private var wasUnlocked = false
+  private var locks: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -34,20 +35,27 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   var status: AgentStatus {
-    mutex.withLock { _ in AgentStatus(isLocked: vault == nil, wasUnlocked: wasUnlocked, vault: path) }
+    mutex.withLock { _ in AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
   }
 
-  var isLocked: Bool { mutex.withLock { _ in vault == nil } }
+  /// How often it was locked. Who was the owner before is not any more.
+  var lockCount: UInt64 { mutex.withLock { _ in locks } }
+
+  private var isLocked: Bool { vault?.isLocked ?? true }
 
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
+  /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`.
-  package func unlock(_ credential: borrowing Credential) throws {
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 {
     var vault: Vault? = try open(credential)
-    mutex.withLock { _ in
+    return mutex.withLock { _ in
+      if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
-      wasUnlocked = true
       lastUse = Self.clock()
+      if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
+      tell([])
+      return locks
     }
   }
 
@@ -55,12 +63,11 @@ package final class AgentVault: @unchecked Sendable {
   /// - Parameter milliseconds: Nil: never.
   /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
   package func lock(unusedFor milliseconds: Int64?) -> Int64? {
-    var old: Vault?
-    return mutex.withLock { _ in
-      guard vault != nil else { return nil }
+    mutex.withLock { _ in
+      guard !isLocked else { return nil }
       guard let milliseconds else { return .max }
       let left = lastUse + milliseconds - Self.clock()
-      if left <= 0 { swap(&vault, &old) }
+      if left <= 0 { forget() }
       return left > 0 ? left : nil
     }
   }
@@ -72,21 +79,62 @@ package final class AgentVault: @unchecked Sendable {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Forgets the keys.
-  func lock() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+  /// Forgets the keys, but for those that items "after first unlock" take.
+  func lock() { mutex.withLock { _ in forget() } }
+
+  private func forget() {
+    guard vault != nil else { return }
+    if !isLocked { board.tell(.locked) }
+    vault!.lock()
+    locks += 1
+    tell([])
+  }
+
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) {
+    if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
   }
 
   /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
-  /// - Throws: `KeychainError`: `locked`; what `caller` and `ItemService` throw.
-  func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
+  /// - Throws: `KeychainError`: `locked` where it was never unlocked; what `caller` and `ItemService` throw.
+  package func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
     var call: Call? = consume call
     return try mutex.withLock { _ in
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
       lastUse = Self.clock()
       let now = Timestamp(secondsSince1970: Int64(time(nil)))
-      return try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+      let intention = call.intention
+      var notices: [Notice] = []
+      defer { tell(notices) }
+      let answer = try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+      notices = intention.notices(answer)
+      return answer
+    }
+  }
+
+  // MARK: Watching
+
+  /// What of it who watches may hear now.
+  /// - Throws: what `caller` throws.
+  func visible(
+    _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller
+  ) throws -> [Notice] {
+    try mutex.withLock { _ in
+      defer { tell([]) }
+      return try filter.visible(notices) {
+        guard vault != nil else { throw KeychainError(.locked) }
+        return try caller(vault!)
+      }
+    }
+  }
+
+  /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
+  package func look() {
+    guard board.isWatched else { return }
+    mutex.withLock { _ in
+      // A locked vault has closed its file, and keeps it closed.
+      guard !isLocked, (try? vault?.status()) != nil else { return }
+      tell([])
     }
   }
 }

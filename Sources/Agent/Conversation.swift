@@ -7,10 +7,11 @@ import Wire
 
 /// One client, from its first request to the end of its connection.
 struct Conversation: ~Copyable {
-  private let channel: FrameChannel
-  private let peer: Peer
-  private let office: Office
-  private var isOwner = false
+  let channel: FrameChannel
+  let peer: Peer
+  let office: Office
+  /// How often the vault had been locked when the owner has unlocked it here.
+  private var ownedAt: UInt64?
   private var isEnding = false
   private let ended: () -> Void
 
@@ -39,6 +40,7 @@ struct Conversation: ~Copyable {
     do {
       while let (header, body) = try channel.receive() {
         let call = try Call.parse(header.operation, body.message())
+        if header.operation == .watch { return try watch(header.request) }
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
         if isEnding { office.end() }
@@ -59,9 +61,7 @@ struct Conversation: ~Copyable {
   }
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
-    let facts = Gate.Facts(
-      operation: operation, program: try program(), isSameUser: peer.user == office.user, isOwner: isOwner,
-      isLocked: office.vault.isLocked)
+    let facts = try facts(operation)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
@@ -70,6 +70,13 @@ struct Conversation: ~Copyable {
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     case .allow(let name): return try done(call, as: name)
     }
+  }
+
+  /// What is known now.
+  func facts(_ operation: Wire.Operation) throws -> Gate.Facts {
+    Gate.Facts(
+      operation: operation, program: try program(), isSameUser: peer.user == office.user,
+      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -85,15 +92,14 @@ struct Conversation: ~Copyable {
     case .status: return .status(office.vault.status)
     case .lock:
       office.vault.lock()
-      isOwner = false
       return .done
     case .end:
       // Once that is said.
       isEnding = true
       return .done
     case .unlock(let kind, let text, let file):
-      try office.vault.unlock(try Self.credential(kind, text, file))
-      isOwner = kind != .keyFile
+      let count = try office.vault.unlock(try Self.credential(kind, text, file))
+      ownedAt = kind == .keyFile ? nil : count
       return .done
     case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
     }
@@ -109,7 +115,7 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
+  func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
     switch name {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)

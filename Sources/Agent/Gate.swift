@@ -9,18 +9,19 @@ package enum Gate {
     package var program: ProgramIdentity
     /// Whether the user of the process is the one whose vault it is.
     package var isSameUser: Bool
-    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection.
+    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not locked since.
     package var isOwner: Bool
-    package var isLocked: Bool
+    /// Since the agent runs. What a vault that was locked again still answers, says the vault.
+    package var wasUnlocked: Bool
 
     package init(
-      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, isLocked: Bool = false
+      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true
     ) {
       self.operation = operation
       self.program = program
       self.isSameUser = isSameUser
       self.isOwner = isOwner
-      self.isLocked = isLocked
+      self.wasUnlocked = wasUnlocked
     }
   }
 
@@ -44,10 +45,12 @@ package enum Gate {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
     case .status, .lock, .unlock, .end: return .allow(.anybody)
-    case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard: break
+    case .done, .part, .failed, .notices: return .refuse(code: "notAllowed", rule: "no request")
+    // Also to hear when it is unlocked.
+    case .watch: break
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard:
+      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
     }
-    guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app(let application): return .allow(.app(application))

@@ -26,6 +26,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 
   func lock() throws { _ = try answer(.lock) }
 
+  func watch() -> any ChangeSource { AgentWatch(at: path) }
+
   func answer(_ call: consuming Call) throws -> Answer {
     let operation = call.operation
     var call: Call? = consume call
@@ -60,7 +62,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// A connection that has ended since the last question is made anew: nothing of this one was sent.
   private func send(_ frame: borrowing Secret) throws {
     if channel != nil, hasEnded { channel = nil }
-    if channel == nil { channel = try connected() }
+    if channel == nil { channel = try Self.connection(to: path) }
     try channel!.send(frame)
   }
 
@@ -71,7 +73,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     return unsafe poll(&entry, 1, 0) != 0
   }
 
-  private func connected() throws -> FrameChannel {
+  /// - Throws: `KeychainError`: `agent` where nobody is there, or somebody else.
+  static func connection(to path: String) throws -> FrameChannel {
     let descriptor = coffer_local_socket()
     guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
     guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
@@ -150,6 +153,7 @@ extension Call {
       case .remove: .remove
       case .contains: .contains
       case .discard: .discard
+      case .watch: .watch
       }
     }
   }

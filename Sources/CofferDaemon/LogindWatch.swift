@@ -1,6 +1,6 @@
-import Agent
 import CLinux
 import Glibc
+import SystemCalls
 
 /// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. Beside this program, or where programs lie that
 /// nobody starts by hand; where it is not there, that is not done. It ends with the agent.
@@ -34,7 +34,7 @@ enum LogindWatch {
     guard unsafe posix_spawn(&child, program, &actions, &attributes, words + [nil], environ) == 0 else { return }
     let process = child
     // It ends at once where there is no bus; nobody else waits for it.
-    _ = AgentThread.start("coffer-logind") {
+    _ = DetachedThread.start("coffer-logind") {
       var status: Int32 = 0
       while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
     }

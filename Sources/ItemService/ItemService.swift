@@ -69,7 +69,17 @@ package struct ItemService {
     let groups = held.filter { allowsAny($0) }
     // Where nothing is left, the rule is the answer, and not that there is no such item.
     if groups.isEmpty, let first = held.first { try checkAny(first) }
-    return Answer.Entries(try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil })
+    var (found, isComplete): ([Entry], Bool) = ([], true)
+    for group in groups {
+      do {
+        if try vault.contains(group), let entry = try vault.entry(item, in: group) { found.append(entry) }
+      } catch VaultError.Code.locked {
+        isComplete = false
+      }
+    }
+    // An empty list would say that there is no such item.
+    guard isComplete || !found.isEmpty else { throw KeychainError(.locked) }
+    return Answer.Entries(found)
   }
 
   /// All that there are, `default` first. Takes a walk over the vault.

@@ -22,6 +22,7 @@ package enum Call: ~Copyable, Sendable {
   case remove(Reference)
   /// An item that cannot be read is removed by its primary attributes.
   case discard(Item, AccessGroup)
+  case watch
 
   // MARK: Out
 
@@ -32,6 +33,7 @@ package enum Call: ~Copyable, Sendable {
     case .status: return try Message().frame(.status, request: request)
     case .lock: return try Message().frame(.lock, request: request)
     case .end: return try Message().frame(.end, request: request)
+    case .watch: return try Message().frame(.watch, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
     case .unlock(let kind, let text, let file):
       fields["kind"] = .integer(UInt64(kind.rawValue))
@@ -100,6 +102,7 @@ package enum Call: ~Copyable, Sendable {
     case .status: return .status
     case .lock: return .lock
     case .end: return .end
+    case .watch: return .watch
     case .entitlements: return .entitlements
     case .unlock:
       let kind = try Fields.required("kind", try fields.value("kind", SlotType.self))
@@ -132,7 +135,7 @@ package enum Call: ~Copyable, Sendable {
     case .remove: return .remove(try fields.reference())
     case .contains: return .contains(try Fields.required("group", try fields.group("group")))
     case .discard: return .discard(try item(part), try Fields.required("group", try fields.group("group")))
-    case .done, .part, .failed: throw WireError(.operation, "\(operation) is no request")
+    case .done, .part, .failed, .notices: throw WireError(.operation, "\(operation) is no request")
     }
   }
 

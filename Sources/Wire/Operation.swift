@@ -19,12 +19,16 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case discard = 13
   /// The agent is to end.
   case end = 14
+  /// From here on the connection only hears what happens.
+  case watch = 20
 
   // Answers
   case done = 128
   /// Part of an answer; others follow.
   case part = 129
   case failed = 130
+  /// What has happened; others follow until one side closes.
+  case notices = 131
 
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

@@ -5,12 +5,12 @@ import Testing
   /// What each module may import. Everything points down.
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
-    ("Sources/SystemCalls", ["Glibc"]),
+    ("Sources/SystemCalls", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/Wire", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/ItemService", ["VaultCore", "Storage", "Wire"]),
+    ("Sources/ItemService", ["VaultCore", "Storage", "Wire", "Synchronization"]),
     (
       "Sources/Agent",
       [
@@ -20,7 +20,10 @@ import Testing
     ),
     (
       "Sources/Coffer",
-      ["VaultCore", "Storage", "ItemService", "Wire", "CLinux", "AppContainers", "Apps", "Glibc", "Synchronization"]
+      [
+        "VaultCore", "Storage", "ItemService", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "Glibc",
+        "Synchronization",
+      ]
     ),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
@@ -41,8 +44,8 @@ import Testing
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux", "Glibc",
-        "ArgumentParser",
+        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
+        "Glibc", "ArgumentParser",
       ]
     ),
     (

@@ -18,18 +18,21 @@ final class AgentBench: Sendable {
   }
 
   private let server: AgentServer
-  private let directory: URL
+  let directory: URL
   private let ended = DispatchSemaphore(value: 0)
   let vault: AgentVault
 
-  init(_ store: MemoryStore, _ signed: SignedManifest) throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+  /// - Parameter directory: Of an earlier one, whose place it takes.
+  init(_ store: MemoryStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true) throws {
+    self.directory =
+      directory ?? FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+    let directory = self.directory
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     // One thread at a time uses it: that of the only client.
     nonisolated(unsafe) let store = store
     vault = AgentVault(at: "memory") { _ in unsafe try Vault.openThrowAway(store) }
-    try vault.unlock(.throwAway())
+    if isUnlocked { try vault.unlock(.throwAway()) }
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
       programs: OneProgram(signed: signed)
@@ -40,7 +43,8 @@ final class AgentBench: Sendable {
     }
   }
 
-  var keychain: Keychain { Keychain(AgentTransport(at: directory.path + "/agent.sock")) }
+  var socket: String { directory.path + "/agent.sock" }
+  var keychain: Keychain { Keychain(AgentTransport(at: socket)) }
 
   deinit {
     server.end()

@@ -48,4 +48,7 @@ public enum Accessibility: UInt8, CaseIterable, Sendable {
 
   /// Whether the key is sealed under the device key, so that a copy of the vault on another machine does not open the item.
   public var isThisDeviceOnly: Bool { rawValue >= Self.whenUnlockedThisDevice.rawValue }
+
+  /// Whether items of the class can be used while the vault is locked, once it was unlocked.
+  public var isKeptWhileLocked: Bool { self == .afterFirstUnlock || self == .afterFirstUnlockThisDevice }
 }
