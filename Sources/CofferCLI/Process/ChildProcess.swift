@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A program that this one waits for, because something has to be cleaned up afterwards.
