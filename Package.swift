@@ -35,12 +35,17 @@ let package = Package(
     // Agent
     .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "CLinux"]),
     // Keychain
     .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
     .target(
       name: "Agent",
-      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "CLinux"]),
+      dependencies: [
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+      ]),
+    .target(
+      name: "Coffer",
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Pinentry", "Wire", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -64,13 +69,14 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -125,11 +131,15 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "Agent", "AgentProbe", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire",
+        "VaultCore",
         "CofferTesting",
       ]),
+    .testTarget(name: "PinentryTests", dependencies: ["Pinentry", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
+    .testTarget(
+      name: "CofferTests",
+      dependencies: ["Agent", "Coffer", "ItemService", "Pinentry", "Storage", "VaultCore", "CofferTesting"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
