@@ -135,11 +135,14 @@ let package = Package(
         "VaultCore",
         "CofferTesting",
       ]),
-    .testTarget(name: "PinentryTests", dependencies: ["Pinentry", "VaultCore", "CofferTesting"]),
+    .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
+    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
-      dependencies: ["Agent", "Coffer", "ItemService", "Pinentry", "Storage", "VaultCore", "CofferTesting"]),
+      dependencies: [
+        "Agent", "CLinux", "Coffer", "FakePinentry", "ItemService", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+      ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),

@@ -36,10 +36,10 @@ package final class AgentServer: Sendable {
   /// - Throws: `Failure`.
   package init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, user: UInt32 = getuid(),
-    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    questions: OwnerQuestions? = nil, log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.path = path
-    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log)
+    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log, questions: questions)
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener = try Self.bind(path)

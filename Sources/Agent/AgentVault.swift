@@ -13,6 +13,8 @@ package final class AgentVault: @unchecked Sendable {
   private let mutex = Mutex(())
   private var vault: Vault?
   private var wasUnlocked = false
+  /// How often it has been locked: what the owner has agreed to for a while ends with that.
+  private var lockCount: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -60,14 +62,17 @@ package final class AgentVault: @unchecked Sendable {
       guard vault != nil else { return nil }
       guard let milliseconds else { return .max }
       let left = lastUse + milliseconds - Self.clock()
-      if left <= 0 { swap(&vault, &old) }
+      if left <= 0 {
+        swap(&vault, &old)
+        lockCount += 1
+      }
       return left > 0 ? left : nil
     }
   }
 
-  private static func clock() -> Int64 {
+  /// Milliseconds of a clock that only goes on, also while the machine sleeps.
+  package static func clock() -> Int64 {
     var time = timespec()
-    // Goes on while the machine sleeps.
     unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
@@ -75,18 +80,42 @@ package final class AgentVault: @unchecked Sendable {
   /// Forgets the keys.
   func lock() {
     var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+    mutex.withLock { _ in
+      swap(&vault, &old)
+      lockCount += 1
+    }
   }
 
-  /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
-  /// - Throws: `KeychainError`: `locked`; what `caller` and `ItemService` throw.
-  func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
+  /// Questions to the owner for one call: two where an item moves from one group to another, and again what has changed meanwhile.
+  private static let maximumQuestions = 4
+
+  /// - Parameters:
+  ///   - caller: In whose name, asked anew for each call: what was granted may have been taken back.
+  ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
+  ///     again. Told how often the vault has been locked.
+  /// - Throws: `KeychainError`: `locked`, `conflict`; what `caller`, `confirm` and `ItemService` throw.
+  func answer(
+    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void
+  ) throws -> Answer {
     var call: Call? = consume call
-    return try mutex.withLock { _ in
-      guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
-      lastUse = Self.clock()
-      let now = Timestamp(secondsSince1970: Int64(time(nil)))
-      return try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+    var confirmed: [Confirmation] = []
+    var seenLockCount: UInt64 = 0
+    for _ in 0...Self.maximumQuestions {
+      var needed: Confirmation?
+      let answer: Answer? = try mutex.withLock { _ in
+        guard vault != nil else { throw KeychainError(.locked) }
+        if lockCount != seenLockCount { (confirmed, seenLockCount) = ([], lockCount) }
+        lastUse = Self.clock()
+        let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
+        guard needed == nil, let call = call.take() else { return nil }
+        return try service.answer(call, in: &vault!)
+      }
+      if let answer { return answer }
+      guard let needed else { break }
+      try confirm(needed, seenLockCount)
+      confirmed.append(needed)
     }
+    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
 }

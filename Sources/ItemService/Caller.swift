@@ -38,6 +38,9 @@ package struct Caller {
     Caller(.unowned(granted: Entitlements(try vault.grants(to: commandName).map(\.entitlement))))
   }
 
+  /// Nobody is asked then.
+  var isOwner: Bool { if case .all = scope { true } else { false } }
+
   // MARK: Groups
 
   /// Nil where they are not a list, but all that fit a rule.

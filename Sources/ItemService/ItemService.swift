@@ -3,30 +3,22 @@ package import Wire
 
 /// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.
 package struct ItemService {
-  /// Asks the owner before a right is used that was granted so. Throws where nobody can be asked, and where the answer is no.
-  package struct Confirmation {
-    package let group: AccessGroup
-    package let rights: Entitlements.Rights
-    /// What the caller says that it is for.
-    package let purpose: String
-  }
-
-  private let caller: Caller
+  let caller: Caller
   private let now: Timestamp
-  private let confirm: (Confirmation) throws -> Void
+  private let confirmed: [Confirmation]
 
-  /// - Parameter confirm: Refuses, where nobody can be asked.
-  package init(
-    _ caller: Caller, at now: Timestamp,
-    confirm: @escaping (Confirmation) throws -> Void = { throw KeychainError(.confirmationNeeded, $0.group.name) }
-  ) {
+  /// - Parameter confirmed: What the owner has agreed to, for this call.
+  package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
     self.caller = caller
     self.now = now
-    self.confirm = confirm
+    self.confirmed = confirmed
   }
 
   /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
   package func answer(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
+    for needed in try confirmations(for: call, in: vault) where !confirmed.contains(needed) {
+      throw KeychainError(.confirmationNeeded, needed.group.name)
+    }
     switch consume call {
     case .entitlements:
       return .entitlements(try entitlements(in: vault), application: caller.application)
@@ -36,8 +28,8 @@ package struct ItemService {
     case .entry(let reference):
       try checkAttributes(reference.group)
       return .entries([try vault.entry(reference)])
-    case .secret(let reference, let purpose):
-      try check(reference.group, .read, purpose)
+    case .secret(let reference, _):
+      try caller.check(reference.group, .read)
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
       return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault))
@@ -45,7 +37,7 @@ package struct ItemService {
       return .reference(try update(reference, generation, item, secret, in: &vault))
     case .move(let reference, let group): return .reference(try move(reference, to: group, in: &vault))
     case .remove(let reference):
-      try check(reference.group, .write)
+      try caller.check(reference.group, .write)
       try vault.remove(reference)
       return .done
     default: throw KeychainError(.notAllowed, "that is no question about items")
@@ -72,12 +64,6 @@ package struct ItemService {
     (try? caller.check(group, rights)) != nil
   }
 
-  private func check(_ group: AccessGroup, _ rights: Entitlements.Rights, _ purpose: String = "") throws {
-    try caller.check(group, rights)
-    guard caller.needsConfirmation(group, rights) else { return }
-    try confirm(Confirmation(group: group, rights: rights, purpose: purpose))
-  }
-
   /// Who may change an item sees what it is.
   private func checkAttributes(_ group: AccessGroup) throws {
     do {
@@ -94,7 +80,7 @@ package struct ItemService {
     in vault: inout Vault
   ) throws -> Reference {
     let group = try caller.groupForAdding(group)
-    try check(group, .write)
+    try caller.check(group, .write)
     let item = try caller.bind(item, installBound: installBound)
     return try vault.transaction { transaction in
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
@@ -105,7 +91,7 @@ package struct ItemService {
   private func update(
     _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, in vault: inout Vault
   ) throws -> Reference {
-    try check(reference.group, .write)
+    try caller.check(reference.group, .write)
     let change = { (old: inout Item) throws in
       guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
       guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }
@@ -132,9 +118,9 @@ package struct ItemService {
 
   /// To move is to read: the right to do so is needed where the item lies.
   private func move(_ reference: Reference, to group: AccessGroup, in vault: inout Vault) throws -> Reference {
-    try check(reference.group, [.read, .write])
+    try caller.check(reference.group, [.read, .write])
     _ = try caller.groupForAdding(group)
-    try check(group, .write)
+    try caller.check(group, .write)
     return try vault.transaction { transaction in
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
       return try transaction.move(reference, to: group, at: now)

@@ -1,4 +1,5 @@
 import Agent
+import CLinux
 import CofferTesting
 import Foundation
 import VaultCore
@@ -13,7 +14,8 @@ final class AgentBench: Sendable {
   /// The test is the only client, and belongs to no app: who it is, is said here. `AgentTests` has programs that are somebody.
   private struct OneProgram: ProgramDirectory {
     let signed: SignedManifest
-    func identify(_ peer: Peer) -> ProgramIdentity { .app(signed.manifest.applicationIdentifier) }
+    let identity: (@Sendable () -> ProgramIdentity)?
+    func identify(_ peer: Peer) -> ProgramIdentity { identity?() ?? .app(signed.manifest.applicationIdentifier) }
     func manifest(of application: String) -> SignedManifest? { signed }
   }
 
@@ -22,7 +24,11 @@ final class AgentBench: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   let vault: AgentVault
 
-  init(_ store: MemoryStore, _ signed: SignedManifest) throws {
+  /// - Parameter identity: Whose program it is, asked each time. Nil: the app's.
+  init(
+    _ store: MemoryStore, _ signed: SignedManifest, questions: OwnerQuestions? = nil,
+    identity: (@Sendable () -> ProgramIdentity)? = nil
+  ) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -32,7 +38,7 @@ final class AgentBench: Sendable {
     try vault.unlock(.throwAway())
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: OneProgram(signed: signed)
+      programs: OneProgram(signed: signed, identity: identity), questions: questions
     ) { _, _, _ in }
     Foundation.Thread.detachNewThread { [server, ended] in
       server.run()
@@ -41,6 +47,8 @@ final class AgentBench: Sendable {
   }
 
   var keychain: Keychain { Keychain(AgentTransport(at: directory.path + "/agent.sock")) }
+
+  func connect(_ descriptor: Int32) -> Bool { unsafe coffer_local_name(descriptor, directory.path + "/agent.sock", 0) == 0 }
 
   deinit {
     server.end()

@@ -1,4 +1,5 @@
 import CofferTesting
+import FakePinentry
 import Foundation
 import Testing
 import VaultCore

@@ -6,6 +6,8 @@ public struct Item: Equatable, Sendable {
   public static let userPrefix = "user."
   /// The attribute that names the app, as `TEAM.identifier`, with whose removal the item goes.
   public static let installBound = "install-bound"
+  /// The attribute that says that the owner is asked before the secret is given to anybody else.
+  public static let confirm = "confirm"
 
   public let itemClass: ItemClass
   public var attributes: Attributes
@@ -36,6 +38,13 @@ public struct Item: Equatable, Sendable {
   public var comment: String? {
     get { self["comment"] }
     set { self["comment"] = newValue }
+  }
+
+  /// For how many minutes the owner may agree at most, where the owner is asked before the secret is given to anybody else: 0 for each
+  /// time. Nil: nobody is asked because of the item.
+  public var confirmMinutes: UInt64? {
+    get { if case .integer(let minutes)? = attributes[Item.confirm] { minutes } else { nil } }
+    set { attributes[Item.confirm] = newValue.map { .integer($0) } }
   }
 
   /// Set by the vault.

@@ -1,13 +1,12 @@
-import Foundation
-
-@testable import Pinentry
+package import Foundation
+package import Pinentry
 
 /// A program that stands in for a pinentry, in Python, and writes down what it is told.
-struct FakePinentry {
-  let directory: URL
+package struct FakePinentry {
+  package let directory: URL
 
   /// - Parameter body: May use `say(line)`, and `serve(answers)`, which answers commands by their first word, all others with OK.
-  init(_ body: String) throws {
+  package init(_ body: String) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-pinentry-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let script = """
@@ -38,29 +37,27 @@ struct FakePinentry {
     install.waitUntilExit()
   }
 
-  func remove() { try? FileManager.default.removeItem(at: directory) }
+  package func remove() { try? FileManager.default.removeItem(at: directory) }
 
-  func program(_ variables: [String: String] = [:]) throws -> PinentryProgram {
+  package func program(_ variables: [String: String] = [:]) throws(PinentryError) -> PinentryProgram {
     let variables = variables.merging([PinentryProgram.variable: directory.path + "/program"]) { $1 }
     return try PinentryProgram { variables[$0] }
-  }
-
-  func pinentry(at seat: Seat = Seat(environment: { $0 == "DISPLAY" ? ":7" : nil }), reaction: Int64 = 60_000) throws -> Pinentry
-  {
-    var pinentry = try Pinentry(program(), at: seat)
-    pinentry.patience = .init(reaction: reaction, grace: reaction)
-    return pinentry
   }
 
   private func text(_ name: String) -> String {
     (try? String(contentsOf: directory.appending(path: name), encoding: .utf8)) ?? ""
   }
 
-  var told: [String] { text("told").split(separator: "\n").map(String.init) }
-  var notes: String { text("notes") }
+  package var told: [String] { text("told").split(separator: "\n").map(String.init) }
+  package var notes: String { text("notes") }
+
+  /// A file that the script can read, in its directory.
+  package func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: directory.appending(path: name), options: .atomic)
+  }
 
   /// Whether the program has ended, and was waited for.
-  var isGone: Bool {
+  package var isGone: Bool {
     guard let process = pid_t(text("process")) else { return false }
     return kill(process, 0) != 0 && errno == ESRCH
   }
