@@ -1,9 +1,11 @@
 import CofferTesting
-import ItemService
 import Pinentry
 import Testing
 import VaultCore
 import Wire
+
+// Testing has one of its own.
+import struct ItemService.Confirmation
 
 @testable import Agent
 
