@@ -19,9 +19,9 @@ struct Service {
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
     let log = try AuditLog(in: places.state)
     let programs = Programs(in: data, command: Self.sibling("coffer"))
-    let questions = OwnerQuestions(minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() }) { event in
-      try Self.append(event, to: log)
-    }
+    let questions = OwnerQuestions(
+      minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
+      log: { event in try Self.append(event, to: log) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     let server = try AgentServer(

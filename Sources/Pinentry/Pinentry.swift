@@ -41,8 +41,7 @@ package struct Pinentry: Sendable {
     case refused
   }
 
-  /// Those whose third button is known to be one: as their sources say, Escape, a closed window and the end of the time are never "not
-  /// confirmed". Others may take that for the word of a no, or have two buttons only.
+  /// Those whose third button is known to be one: Escape, a closed window and the end of the time are never "not confirmed" there. Others may take that for the word of a no, or have two buttons only.
   private static let withThreeButtons: Set<String> = ["curses", "tty", "gtk2"]
 
   /// In milliseconds.

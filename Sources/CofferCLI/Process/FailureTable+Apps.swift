@@ -75,7 +75,8 @@ extension FailureTable {
     "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
     "missingEntitlement": .init(
       .denied, "the agent refuses it", "open the vault with its passphrase, or let the command in: coffer app grant coffer GROUP"),
-    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and there is nobody to ask"),
+    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and nobody can be asked or has answered"),
+    "confirmationRefused": .init(.denied, "its owner was asked, and refused"),
     "notFound": .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     "duplicate": .init(.duplicate, "there is such an item already"),
     "appNotInstalled": .init(.notFound, "no such app is installed", "coffer app list shows the apps there are"),
