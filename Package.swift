@@ -37,14 +37,17 @@ let package = Package(
     // Agent
     .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "CLinux"]),
     // Keychain
     .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
     .target(
       name: "Agent",
-      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
+      dependencies: [
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+      ]),
     .target(
       name: "Coffer",
-      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "SystemCalls", "CLinux"]),
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -68,14 +71,15 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -130,11 +134,18 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "Agent", "AgentProbe", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire",
+        "VaultCore",
         "CofferTesting",
       ]),
+    .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
+    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
+    .testTarget(
+      name: "CofferTests",
+      dependencies: [
+        "Agent", "CLinux", "Coffer", "FakePinentry", "ItemService", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+      ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),

@@ -37,7 +37,7 @@ package final class AgentServer: Sendable {
   /// - Throws: `Failure`.
   package init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, user: UInt32 = getuid(),
-    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    questions: OwnerQuestions? = nil, log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.path = path
     lock = try Self.lock(lockPath)
@@ -49,7 +49,8 @@ package final class AgentServer: Sendable {
     }
     let wake = coffer_eventfd()
     self.wake = wake
-    office = Conversation.Office(vault: vault, programs: programs, user: user, log: log) { Self.wake(wake) }
+    office = Conversation.Office(
+      vault: vault, programs: programs, user: user, log: log, end: { Self.wake(wake) }, questions: questions)
   }
 
   deinit {

@@ -72,9 +72,9 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  private static func clock() -> Int64 {
+  /// Milliseconds of a clock that only goes on, also while the machine sleeps.
+  package static func clock() -> Int64 {
     var time = timespec()
-    // Goes on while the machine sleeps.
     unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
@@ -95,22 +95,44 @@ package final class AgentVault: @unchecked Sendable {
     if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
   }
 
-  /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
-  /// - Throws: `KeychainError`: `locked` where it was never unlocked; what `caller` and `ItemService` throw.
-  package func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
+  /// Questions to the owner for one call: two where an item moves from one group to another, and again what has changed meanwhile.
+  private static let maximumQuestions = 4
+
+  /// - Parameters:
+  ///   - caller: In whose name, asked anew for each call: what was granted may have been taken back.
+  ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
+  ///     again. Told how often the vault has been locked.
+  /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
+  package func answer(
+    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+  ) throws -> Answer {
     var call: Call? = consume call
-    return try mutex.withLock { _ in
-      guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
-      lastUse = Self.clock()
-      let now = Timestamp(secondsSince1970: Int64(time(nil)))
-      let intention = call.intention
-      var notices: [Notice] = []
-      defer { tell(notices) }
-      let answer = try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
-      notices = intention.notices(answer)
-      return answer
+    var confirmed: [Confirmation] = []
+    var seenLockCount: UInt64 = 0
+    for _ in 0...Self.maximumQuestions {
+      var needed: Confirmation?
+      let answer: Answer? = try mutex.withLock { _ in
+        guard vault != nil else { throw KeychainError(.locked) }
+        if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
+        lastUse = Self.clock()
+        let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
+        guard needed == nil, let call = call.take() else { return nil }
+        let intention = call.intention
+        var notices: [Notice] = []
+        defer { tell(notices) }
+        let answer = try service.carryOut(call, in: &vault!)
+        notices = intention.notices(answer)
+        return answer
+      }
+      if let answer { return answer }
+      guard let needed else { break }
+      try confirm(needed, seenLockCount)
+      confirmed.append(needed)
     }
+    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
+  private static func nobody(_ needed: Confirmation, _: UInt64) throws { throw KeychainError(.confirmationNeeded, needed.group.name) }
 
   // MARK: Watching
 

@@ -2,6 +2,7 @@ import Apps
 import CLinux
 import Glibc
 import ItemService
+import Pinentry
 import VaultCore
 import Wire
 
@@ -24,6 +25,8 @@ struct Conversation: ~Copyable {
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
     /// Ends the agent.
     let end: @Sendable () -> Void
+    /// Nil: nobody is asked for anything.
+    let questions: OwnerQuestions?
   }
 
   /// - Parameter ended: Called when it is over, before the descriptor is closed.
@@ -68,7 +71,7 @@ struct Conversation: ~Copyable {
     switch decision {
     case .refuse(let code, let rule):
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
-    case .allow(let name): return try done(call, as: name)
+    case .allow(let name): return try done(call, as: name, facts.program)
     }
   }
 
@@ -87,7 +90,7 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private mutating func done(_ call: consuming Call, as name: Gate.As) throws -> Answer {
+  private mutating func done(_ call: consuming Call, as name: Gate.As, _ program: ProgramIdentity) throws -> Answer {
     switch consume call {
     case .status: return .status(office.vault.status)
     case .lock:
@@ -97,12 +100,26 @@ struct Conversation: ~Copyable {
       // Once that is said.
       isEnding = true
       return .done
-    case .unlock(let kind, let text, let file):
+    case .unlock(let kind, let text, let file, let seat):
+      let seat = try Self.seat(seat)
       let count = try office.vault.unlock(try Self.credential(kind, text, file))
       ownedAt = kind == .keyFile ? nil : count
+      if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
-    case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
+    case let call:
+      return try office.vault.answer(call) {
+        try caller(name, in: $0)
+      } confirm: { confirmation, lockCount in
+        try confirm(confirmation, program, lockCount)
+      }
     }
+  }
+
+  private func confirm(_ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64) throws {
+    guard let questions = office.questions else { throw KeychainError(.confirmationNeeded, confirmation.group.name) }
+    try questions.confirm(confirmation, of: program, peer, lockCount: lockCount, connection: channel.descriptor)
+    // An answer takes a while, and it was given about this program.
+    guard try self.program() == program else { throw KeychainError(.confirmationNeeded, "the program has become another one") }
   }
 
   private static func credential(_ kind: SlotType, _ text: consuming Secret, _ file: consuming Secret) throws -> Credential {
@@ -113,6 +130,10 @@ struct Conversation: ~Copyable {
     case .passphraseAndKeyFile: .passphrase(text, andKeyFile: file)
     case .external: throw KeychainError(.notAllowed, "a slot of another kind")
     }
+  }
+
+  private static func seat(_ fields: Attributes) throws -> Seat {
+    do { return try Seat(fields: fields) } catch { throw KeychainError(.notAllowed, "a display or terminal: \(error.detail)") }
   }
 
   func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {

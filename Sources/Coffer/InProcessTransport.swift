@@ -75,15 +75,16 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       var notices: [Notice] = []
       defer { tell(notices) }
       do {
-        let service = ItemService(try caller(vault!), at: .now) { confirmation in
+        let service = try ItemService(caller(vault!), at: .now)
+        for needed in try service.confirmations(for: call, in: vault!) {
           do {
-            try self.confirm(confirmation)
+            try confirm(needed)
           } catch {
             refusal = error
             throw error
           }
         }
-        let answer = try service.answer(call, in: &vault!)
+        let answer = try service.carryOut(call, in: &vault!)
         notices = intention.notices(answer)
         return answer
       } catch {
@@ -104,7 +105,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
 }
 
 /// Asks the owner. Throws where nobody can be asked, and where the answer is no.
-package typealias ConfirmationQuestion = @Sendable (ItemService.Confirmation) throws -> Void
+package typealias ConfirmationQuestion = @Sendable (Confirmation) throws -> Void
 
 extension KeychainIdentity {
   fileprivate func caller(in vault: borrowing Vault) throws -> Caller {

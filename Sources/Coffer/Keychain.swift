@@ -1,5 +1,6 @@
 internal import Glibc
 package import ItemService
+internal import Pinentry
 internal import Storage
 public import VaultCore
 internal import Wire
@@ -113,7 +114,9 @@ public final class Keychain: Sendable {
     switch transport {
     case let transport as InProcessTransport: try transport.put(Self.openVault(path, credential))
     default:
-      _ = try transport.answer(.unlock(credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate()))
+      _ = try transport.answer(
+        .unlock(
+          credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate(), seat: Seat.current.fields))
     }
   }
 }

@@ -21,18 +21,24 @@ struct Cofferd: ParsableCommand {
   var idle = 15
 
   @Option(
+    help: ArgumentHelp(
+      "Where the owner is asked first, offer to agree for so many minutes; 0: only once.", valueName: "minutes"))
+  var lease = 5
+
+  @Option(
     name: .customLong("ready-fd"),
     help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
   var readyDescriptor: Int32?
 
   func validate() throws {
     guard (0...60 * 24 * 365).contains(idle) else { throw ValidationError("--idle: 0 to 525600 minutes") }
+    guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw ValidationError("--lease: 0 to 525600 minutes") }
   }
 
   func run() throws {
     let waiting = SignalsToEnd.block()
     do {
-      let service = try Service(vault: vault)
+      let service = try Service(vault: vault, leaseMinutes: lease)
       let server = service.server
       say("ready")
       service.watchLogind()

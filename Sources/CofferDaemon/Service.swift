@@ -3,6 +3,7 @@ import AppContainers
 import AuditLog
 import CLinux
 import Glibc
+import Pinentry
 import ProcessHardening
 import Storage
 import Wire
@@ -13,17 +14,20 @@ struct Service {
   private let socket: String
 
   /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `AgentServer.Failure`.
-  init(vault path: String?) throws {
+  init(vault path: String?, leaseMinutes: Int) throws {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
     let log = try AuditLog(in: places.state)
     let programs = Programs(in: data, command: Self.sibling("coffer"))
+    let questions = OwnerQuestions(
+      minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
+      log: { event in try Self.append(event, to: log) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
     let server = try AgentServer(
-      at: socket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
+      at: socket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs, questions: questions
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }
@@ -52,25 +56,42 @@ struct Service {
   private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
     // What tells nothing of items is asked often.
     guard facts.operation != .status else { return }
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    var (application, executable) = ("", "")
-    switch facts.program {
-    case .app(let name): application = name
-    case .command: executable = "coffer"
-    case .system(let path), .interpreter(let path): executable = path
-    case .unknown(let why): executable = why
-    }
     let (result, reason): (AuditEntry.Decision, String) =
       switch decision {
       case .allow(.owner): (.allowed, "owner")
       case .allow: (.allowed, "gate")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
+    try append(result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: facts.operation == .unlock)
+  }
+
+  private static func append(_ event: OwnerQuestions.Event, to log: AuditLog) throws {
+    let (result, operation, reason): (AuditEntry.Decision, String, String) =
+      switch event.outcome {
+      case .asked: (.allowed, "agent.ask", "the owner is asked")
+      case .allowed(let how): (.allowed, "agent.confirm", how)
+      case .refused(let why): (.refused, "agent.confirm", why)
+      }
+    try append(result, operation, event.program, event.peer, group: event.group, reason, to: log)
+  }
+
+  private static func append(
+    _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String = "",
+    _ reason: String, to log: AuditLog, isSynced: Bool = false
+  ) throws {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    var (application, executable) = ("", "")
+    switch program {
+    case .app(let name): application = name
+    case .command: executable = "coffer"
+    case .system(let path), .interpreter(let path): executable = path
+    case .unknown(let why): executable = why
+    }
     try log.append(
       AuditEntry(
-        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, result, "agent.\(facts.operation)",
+        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, decision, operation,
         by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, because: reason), isSynced: facts.operation == .unlock)
+        application: application, group: group, because: reason), isSynced: isSynced)
   }
 }

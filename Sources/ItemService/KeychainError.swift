@@ -38,8 +38,10 @@ extension KeychainError.Code {
   public static let locked = Self("locked")
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
   public static let missingEntitlement = Self("missingEntitlement")
-  /// The owner has granted this only after being asked, and this keychain has nobody to ask. Apple's `errSecInteractionNotAllowed`.
+  /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's `errSecInteractionNotAllowed`.
   public static let confirmationNeeded = Self("confirmationNeeded")
+  /// The owner was asked, and said no. Apple's `errSecUserCanceled`.
+  public static let confirmationRefused = Self("confirmationRefused")
   /// Apple's `errSecItemNotFound`.
   public static let notFound = Self("notFound")
   /// Apple's `errSecDuplicateItem`.

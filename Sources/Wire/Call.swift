@@ -5,7 +5,8 @@ package enum Call: ~Copyable, Sendable {
   case status
   /// - text: A passphrase or the text of a recovery key; empty where there is none.
   /// - file: The content of a key file; likewise.
-  case unlock(SlotType, text: Secret, file: Secret)
+  /// - seat: Where the owner is, who may be asked there later: the texts of `seatNames`.
+  case unlock(SlotType, text: Secret, file: Secret, seat: Attributes = Attributes())
   case lock
   case end
   case entitlements
@@ -24,6 +25,8 @@ package enum Call: ~Copyable, Sendable {
   case discard(Item, AccessGroup)
   case watch
 
+  private static let seatNames = ["display", "wayland", "terminal", "terminal-type", "lc-ctype"]
+
   // MARK: Out
 
   /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
@@ -35,7 +38,8 @@ package enum Call: ~Copyable, Sendable {
     case .end: return try Message().frame(.end, request: request)
     case .watch: return try Message().frame(.watch, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
-    case .unlock(let kind, let text, let file):
+    case .unlock(let kind, let text, let file, let seat):
+      fields = seat
       fields["kind"] = .integer(UInt64(kind.rawValue))
       fields["text-count"] = .integer(UInt64(text.count))
       return try Message(fields: fields, secret: text.joined(to: file)).frame(.unlock, request: request)
@@ -109,7 +113,9 @@ package enum Call: ~Copyable, Sendable {
       let count = try Fields.required("text-count", try fields.integer("text-count"))
       let both = try secret.take() ?? Secret(count: 0)
       guard count <= UInt64(both.count) else { throw WireError(.field, "text-count") }
-      return .unlock(kind, text: try both.part(0..<Int(count)), file: try both.part(Int(count)..<both.count))
+      var seat = Attributes()
+      for name in seatNames { seat[name] = try fields.text(name).map { .text($0) } }
+      return .unlock(kind, text: try both.part(0..<Int(count)), file: try both.part(Int(count)..<both.count), seat: seat)
     case .items:
       let (itemClass, group) = (try fields.value("class", ItemClass.self), try fields.group("group"))
       return .items(itemClass, group, try attributes(part))

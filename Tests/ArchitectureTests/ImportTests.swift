@@ -10,18 +10,19 @@ import Testing
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/Wire", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/Pinentry", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/ItemService", ["VaultCore", "Storage", "Wire", "Synchronization"]),
     (
       "Sources/Agent",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux", "Glibc",
-        "Synchronization",
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+        "Glibc", "Synchronization",
       ]
     ),
     (
       "Sources/Coffer",
       [
-        "VaultCore", "Storage", "ItemService", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "Glibc",
+        "VaultCore", "Storage", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "Glibc",
         "Synchronization",
       ]
     ),
@@ -44,14 +45,15 @@ import Testing
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
         "Glibc", "ArgumentParser",
       ]
     ),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",

@@ -1,4 +1,5 @@
 import Agent
+import CLinux
 import CofferTesting
 import Foundation
 import VaultCore
@@ -13,7 +14,8 @@ final class AgentBench: Sendable {
   /// The test is the only client, and belongs to no app: who it is, is said here. `AgentTests` has programs that are somebody.
   private struct OneProgram: ProgramDirectory {
     let signed: SignedManifest
-    func identify(_ peer: Peer) -> ProgramIdentity { .app(signed.manifest.applicationIdentifier) }
+    let identity: (@Sendable () -> ProgramIdentity)?
+    func identify(_ peer: Peer) -> ProgramIdentity { identity?() ?? .app(signed.manifest.applicationIdentifier) }
     func manifest(of application: String) -> SignedManifest? { signed }
   }
 
@@ -22,8 +24,13 @@ final class AgentBench: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   let vault: AgentVault
 
-  /// - Parameter directory: Of an earlier one, whose place it takes.
-  init(_ store: MemoryStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true) throws {
+  /// - Parameters:
+  ///   - directory: Of an earlier one, whose place it takes.
+  ///   - identity: Whose program it is, asked each time. Nil: the app's.
+  init(
+    _ store: MemoryStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true,
+    questions: OwnerQuestions? = nil, identity: (@Sendable () -> ProgramIdentity)? = nil
+  ) throws {
     self.directory =
       directory ?? FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
     let directory = self.directory
@@ -35,7 +42,7 @@ final class AgentBench: Sendable {
     if isUnlocked { try vault.unlock(.throwAway()) }
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: OneProgram(signed: signed)
+      programs: OneProgram(signed: signed, identity: identity), questions: questions
     ) { _, _, _ in }
     Foundation.Thread.detachNewThread { [server, ended] in
       server.run()
@@ -45,6 +52,8 @@ final class AgentBench: Sendable {
 
   var socket: String { directory.path + "/agent.sock" }
   var keychain: Keychain { Keychain(AgentTransport(at: socket)) }
+
+  func connect(_ descriptor: Int32) -> Bool { unsafe coffer_local_name(descriptor, directory.path + "/agent.sock", 0) == 0 }
 
   deinit {
     server.end()

@@ -60,9 +60,11 @@ struct Received: ~Copyable {
       default: Issue.record("another call")
       }
     }
-    switch try sent(.unlock(.passphraseAndKeyFile, text: Secret(testing: "pass"), file: Secret(testing: "file"))) {
-    case .unlock(let kind, let text, let file):
-      #expect(kind == .passphraseAndKeyFile && Self.text(text) == "pass" && Self.text(file) == "file")
+    var seat = Attributes()
+    for name in ["display", "wayland", "terminal", "terminal-type", "lc-ctype"] { seat[name] = .text("a \(name)") }
+    switch try sent(.unlock(.passphraseAndKeyFile, text: Secret(testing: "pass"), file: Secret(testing: "file"), seat: seat)) {
+    case .unlock(let kind, let text, let file, let found):
+      #expect(kind == .passphraseAndKeyFile && Self.text(text) == "pass" && Self.text(file) == "file" && found == seat)
     default: Issue.record("another call")
     }
     var attributes = Attributes()
