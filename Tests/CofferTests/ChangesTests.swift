@@ -217,12 +217,16 @@ import Wire
     for _ in 0..<WireLimits.noticesWaiting { queue.put([.updated(reference)]) }
     #expect(queue.takeAll() == Array(repeating: .updated(reference), count: WireLimits.noticesWaiting))
     queue.put(Array(repeating: .updated(reference), count: WireLimits.noticesWaiting + 1))
-    for _ in 0..<10_000 { queue.put([.added(reference), .locked]) }
+    for _ in 0..<10_000 { queue.put([.added(reference), .removed(reference)]) }
     #expect(queue.takeAll() == [.missed])
+    // Whether it is locked is told also then, and does not make it grow.
+    queue.put([.missed, .added(reference), .missed, .locked])
+    #expect(queue.takeAll() == [.missed, .locked])
+    for _ in 0..<10_000 { queue.put([.locked, .unlocked]) }
+    #expect(queue.takeAll().count <= WireLimits.noticesWaiting)
     queue.put([.locked, .missed, .unlocked])
     #expect(queue.takeFirst() == .locked)
     #expect(queue.takeFirst() == .missed)
-    queue.put([.unlocked])
     #expect(queue.takeFirst() == .unlocked)
     #expect(queue.takeFirst() == nil)
   }
