@@ -161,8 +161,8 @@ import Wire
     let app = try bench.install(probe, as: "com.example.app")
     func tell() { bench.vault.lock() }
     expect(try bench.run(app, ["watch", bench.socket], afterLines: 1, then: tell), ["notices", "notices"])
-    try bench.unlock()
     #expect(bench.decisions.count { $0.0.operation == .watch } == 1, "what is as it was is not logged again")
+    try bench.unlock()
     // Nobody may watch who may not ask.
     let other = bench.directory.appending(path: "other")
     try (Data(contentsOf: probe) + [0]).write(to: other)
