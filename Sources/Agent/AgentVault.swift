@@ -113,14 +113,15 @@ package final class AgentVault: @unchecked Sendable {
       var needed: Confirmation?
       let answer: Answer? = try mutex.withLock { _ in
         guard vault != nil else { throw KeychainError(.locked) }
+        var notices: [Notice] = []
+        // Also where it is refused: others may have changed something.
+        defer { tell(notices) }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
         let intention = call.intention
-        var notices: [Notice] = []
-        defer { tell(notices) }
         let answer = try service.carryOut(call, in: &vault!)
         notices = intention.notices(answer)
         return answer

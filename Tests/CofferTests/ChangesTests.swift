@@ -9,7 +9,7 @@ import Wire
 @testable import Coffer
 
 /// What `Keychain.changes` tells. Over both transports, but where it says so.
-@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangesTests {
   private let item = Item(service: "mail", account: "ada")
 
   /// The next so many.
