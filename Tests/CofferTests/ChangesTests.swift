@@ -42,8 +42,9 @@ import Wire
     var later = editor.changes.makeAsyncIterator()
     try editor.lock()
     try editor.lock()
-    #expect(try await Self.next(1, &later) == [.locked])
-    #expect(try await Self.next(1, &changes) == [.locked])
+    let new = try editor.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
+    #expect(try await Self.next(2, &later) == [.locked, .added(new)])
+    #expect(try await Self.next(2, &changes) == [.locked, .added(new)])
     withExtendedLifetime(teams) {}
   }
 
