@@ -104,7 +104,8 @@ package final class AgentVault: @unchecked Sendable {
   ///     again. Told how often the vault has been locked.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller,
+    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
   ) throws -> Answer {
     var call: Call? = consume call
     var confirmed: [Confirmation] = []
@@ -133,7 +134,9 @@ package final class AgentVault: @unchecked Sendable {
     }
     throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
-  private static func nobody(_ needed: Confirmation, _: UInt64) throws { throw KeychainError(.confirmationNeeded, needed.group.name) }
+  private static func nobody(_ needed: Confirmation, _: UInt64) throws {
+    throw KeychainError(.confirmationNeeded, needed.group.name)
+  }
 
   // MARK: Watching
 
