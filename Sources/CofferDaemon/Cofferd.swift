@@ -45,6 +45,7 @@ struct Cofferd: ParsableCommand {
       let guardian = Guardian(server: server.server, vault: server.vault, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting)
       guardian.start()
       server.server.run()
+      try? service.log.flush()
     } catch {
       let reason = Self.reason(error)
       say(reason)
