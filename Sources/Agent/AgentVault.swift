@@ -14,6 +14,7 @@ package final class AgentVault: @unchecked Sendable {
   private let mutex = Mutex(())
   private var vault: Vault?
   private var locks: UInt64 = 0
+  private var unasking = UnaskingItems()
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -146,7 +147,14 @@ package final class AgentVault: @unchecked Sendable {
     do {
       let service = try ItemService(
         caller(vault!, false), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
-      guard try service.confirmations(for: call, in: vault!).allSatisfy(confirmed.contains) else { return nil }
+      let secret = call.secretReference
+      if let secret, let seen, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
+        // Neither the item nor the group wants the owner to be asked: that was seen, and nothing has been written since.
+      } else {
+        let needed = try service.confirmations(for: call, in: vault!)
+        guard needed.allSatisfy(confirmed.contains) else { return nil }
+        if let secret, needed.isEmpty, let seen, vault?.lastGeneration == seen { unasking.insert(secret, at: seen) }
+      }
       let answer = try service.carryOut(call, in: &vault!)
       guard vault?.lastGeneration == seen else { return nil }
       return answer

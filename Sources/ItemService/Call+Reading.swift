@@ -1,7 +1,17 @@
-import VaultCore
+package import VaultCore
 package import Wire
 
 extension Call {
+  /// The item whose secret is asked for.
+  package var secretReference: Reference? {
+    borrowing get {
+      switch self {
+      case .secret(let reference, _): reference
+      default: nil
+      }
+    }
+  }
+
   /// The same call once more, where it only reads and may be asked twice.
   package static func reading(_ call: borrowing Call) -> Call? {
     switch call {
