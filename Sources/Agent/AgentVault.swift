@@ -9,7 +9,8 @@ import Wire
 /// The one vault that the agent has open, or has locked. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
-  private let open: @Sendable (borrowing Credential) throws -> Vault
+  /// Proves a credential, and opens the vault for this one use.
+  let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
   private var wasUnlocked = false
@@ -42,12 +43,31 @@ package final class AgentVault: @unchecked Sendable {
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
   /// - Throws: `VaultError`, `StorageError`.
-  package func unlock(_ credential: borrowing Credential) throws {
-    var vault: Vault? = try open(credential)
+  /// - Returns: Whether it was the owner's.
+  @discardableResult
+  package func unlock(_ credential: borrowing Credential) throws -> Bool {
+    try put(open(credential))
+  }
+
+  /// From now on it is this one.
+  /// - Returns: Whether the owner has opened it.
+  func put(_ vault: consuming Vault) throws -> Bool {
+    let isOwner = try vault.isOpenedByOwner()
+    var vault: Vault? = consume vault
     mutex.withLock { _ in
       swap(&self.vault, &vault)
       wasUnlocked = true
       lastUse = Self.clock()
+    }
+    return isOwner
+  }
+
+  /// - Throws: `KeychainError`: `locked`; what `body` throws.
+  func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
+    try mutex.withLock { _ in
+      guard vault != nil else { throw KeychainError(.locked) }
+      lastUse = Self.clock()
+      return try body(&vault!)
     }
   }
 

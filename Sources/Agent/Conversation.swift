@@ -18,6 +18,8 @@ struct Conversation: ~Copyable {
   struct Office: Sendable {
     let vault: AgentVault
     let programs: any ProgramDirectory
+    /// What the owner is served with besides; nil where that is done with the vault's file.
+    let desk: OwnerDesk?
     /// The user whose vault it is.
     let user: UInt32
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
@@ -61,7 +63,7 @@ struct Conversation: ~Copyable {
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
     let facts = Gate.Facts(
       operation: operation, program: try program(), isSameUser: peer.user == office.user, isOwner: isOwner,
-      isLocked: office.vault.isLocked)
+      isLocked: office.vault.isLocked, isSystem: office.desk != nil)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
@@ -92,9 +94,14 @@ struct Conversation: ~Copyable {
       isEnding = true
       return .done
     case .unlock(let kind, let text, let file):
-      try office.vault.unlock(try Self.credential(kind, text, file))
-      isOwner = kind != .keyFile
+      isOwner = try office.vault.unlock(try Self.credential(kind, text, file))
       return .done
+    case .vault(let call):
+      guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      return try desk.answer(call, &isOwner)
+    case .apps(let call):
+      guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      return try desk.answer(call)
     case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
     }
   }

@@ -12,15 +12,19 @@ package enum Gate {
     /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection.
     package var isOwner: Bool
     package var isLocked: Bool
+    /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
+    package var isSystem: Bool
 
     package init(
-      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, isLocked: Bool = false
+      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, isLocked: Bool = false,
+      isSystem: Bool = false
     ) {
       self.operation = operation
       self.program = program
       self.isSameUser = isSameUser
       self.isOwner = isOwner
       self.isLocked = isLocked
+      self.isSystem = isSystem
     }
   }
 
@@ -43,7 +47,15 @@ package enum Gate {
   package static func decide(_ facts: Facts) -> Decision {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
-    case .status, .lock, .unlock, .end: return .allow(.anybody)
+    case .status, .lock, .unlock: return .allow(.anybody)
+    // Who has it ended ends it for all of the user's programs; its service manager does that.
+    case .end: return facts.isSystem ? .refuse(code: "notAllowed", rule: "the service manager ends it") : .allow(.anybody)
+    // To make a vault needs no proof, and to change a way into it comes with one.
+    case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : Self.byFile
+    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
+      guard facts.isSystem else { return Self.byFile }
+      guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
+      return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
     case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
     case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard: break
     }
@@ -57,4 +69,6 @@ package enum Gate {
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
     }
   }
+
+  private static let byFile = Decision.refuse(code: "notAllowed", rule: "done with the vault's file")
 }

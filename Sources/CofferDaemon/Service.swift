@@ -5,13 +5,18 @@ import CLinux
 import Glibc
 import ProcessHardening
 import Storage
+import VaultCore
 import Wire
 
 /// Everything that an agent needs, made from where it was started.
 struct Service {
-  let server: (server: AgentServer, vault: AgentVault)
+  let server: AgentServer
+  let vault: AgentVault
+  /// The file without which there is nothing to serve; nil where the agent itself makes it.
+  let watched: String?
 
-  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `AgentServer.Failure`.
+  /// An agent that runs as the user.
+  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
   init(vault path: String?) throws {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
@@ -20,13 +25,52 @@ struct Service {
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
-    let server = try AgentServer(
-      at: path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path),
-      lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs
+    let inherited = try ListeningSocket.inherited(environment: Self.variable)
+    let own = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
+    server = try AgentServer(
+      inherited.map { .listening($0) } ?? .path(own), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+      programs: programs
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }
-    self.server = (server, vault)
+    self.vault = vault
+    watched = vault.path
+  }
+
+  /// An agent under a user of its own, for another one.
+  /// - Parameter directory: Of everything that it keeps.
+  /// - Throws: as above; `Refusal`.
+  init(user: UInt32, in directory: String) throws {
+    guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
+    guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
+    guard let listener = try ListeningSocket.inherited(environment: Self.variable) else {
+      throw Refusal(description: "no socket was handed over: the service manager starts it (sd_listen_fds(3))")
+    }
+    Hardening.hide()
+    let places = Places(in: directory)
+    let data = try DataDirectory(at: directory)
+    let log = try AuditLog(in: places.state)
+    let vault = AgentVault(at: places.vault) { credential in
+      // Anew for each: it may not be there yet.
+      let store = try FileStore(at: places.vault)
+      return try Vault.open(
+        store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
+    }
+    server = try AgentServer(
+      .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
+      programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
+      desk: OwnerDesk(vault, places, data), user: user
+    ) { facts, decision, peer in
+      try Self.append(facts, decision, peer, to: log)
+    }
+    self.vault = vault
+    watched = nil
+  }
+
+  /// Why it does not even begin.
+  struct Refusal: Error, CustomStringConvertible {
+    let description: String
   }
 
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
@@ -39,6 +83,11 @@ struct Service {
     guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
     return own[...slash] + name
   }
+
+  /// What opens the vault, or changes what anybody may do.
+  private static let synced: Set<Wire.Operation> = [
+    .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
+  ]
 
   private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
     // What tells nothing of items is asked often.
@@ -62,6 +111,6 @@ struct Service {
       AuditEntry(
         at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, result, "agent.\(facts.operation)",
         by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, because: reason), isSynced: facts.operation == .unlock)
+        application: application, because: reason), isSynced: Self.synced.contains(facts.operation))
   }
 }

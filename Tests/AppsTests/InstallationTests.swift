@@ -236,7 +236,7 @@ import VaultCore
     try vault.transaction { try $0.put(Grant(to: name, .standard, .read, at: .test)) }
     #expect(code { try bench.apps().forget(name, in: &vault) } == "appInstalled")
     try bench.apps().remove(name, in: &vault, at: .test)
-    #expect(try bench.apps().itemCount(of: name, in: vault) == 1)
+    #expect(try vault.itemCount(of: name) == 1)
     let forgotten = try bench.apps().forget(name, in: &vault)
     #expect(forgotten.items == 1 && forgotten.unavailable == 0)
     #expect(try vault.pins() == [] && vault.grants() == [] && vault.entries(in: own).entries.isEmpty)

@@ -50,7 +50,7 @@ struct AppForget: ParsableCommand {
     audit.application = name
     try audit.deciding { try opened.checkIsOpenedByOwner("forget", "deletes what a team keeps") }
     if !force, !vault.noInput, Descriptor.input.isTerminal {
-      let count = try AppPlace.apps().itemCount(of: name, in: opened)
+      let count = try opened.itemCount(of: name)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
     }
     let forgotten = try about(name) { try audit.doing { try AppPlace.apps().forget(name, in: &opened) } }
