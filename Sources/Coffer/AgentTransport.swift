@@ -9,11 +9,16 @@ internal import Wire
 /// started anew.
 final class AgentTransport: KeychainTransport, @unchecked Sendable {
   private let path: String
+  /// Whether root alone may have made the socket.
+  private let isOfSystem: Bool
   private let mutex = Mutex(())
   private var channel: FrameChannel?
   private var number: UInt64 = 0
 
-  init(at path: String) { self.path = path }
+  init(at path: String, isOfSystem: Bool = false) {
+    self.path = path
+    self.isOfSystem = isOfSystem
+  }
 
   var isLocked: Bool { get throws { try status.isLocked } }
 
@@ -72,6 +77,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   }
 
   private func connected() throws -> FrameChannel {
+    if isOfSystem { try SystemAgent.checkKept(path) }
     let descriptor = coffer_local_socket()
     guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
     guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
@@ -82,7 +88,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     var credentials = coffer_credentials()
     // Whoever else has put a socket there would be told secrets.
     guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
-      credentials.user == geteuid() || credentials.user == 0
+      credentials.user == 0 || credentials.user == geteuid() && !isOfSystem
     else {
       close(descriptor)
       throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
@@ -92,15 +98,18 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 
   private func receive(_ operation: Wire.Operation) throws -> Answer {
     var before: [Entry] = []
+    var rows: [Attributes] = []
     while true {
       guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
       guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
       var message = try body.message()
       switch header.operation {
+      case .part where operation.answersWithRows: rows += try message.rows()
       case .part: before += try message.entries().entries
       case .failed:
         let (code, cause, detail) = try message.failure()
         throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+      case .done where operation.answersWithRows: return .rows(rows + (try message.rows()))
       case .done: return try Self.answer(operation, &message, before)
       default: throw KeychainError(.agent, "no answer")
       }
@@ -127,7 +136,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// Whether a change was made that the agent has not answered is not known.
   private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
     if let error = error as? KeychainError { return error }
-    let isChange = [.add, .update, .move, .remove, .discard].contains(operation)
+    let isChange = ![.status, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants]
+      .contains(operation)
     return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
   }
 }
@@ -150,7 +160,13 @@ extension Call {
       case .remove: .remove
       case .contains: .contains
       case .discard: .discard
+      case .vault(let call): call.operation
+      case .apps(let call): call.operation
       }
     }
   }
+}
+
+extension Wire.Operation {
+  fileprivate var answersWithRows: Bool { [.inspect, .pins, .itemCount, .forget, .grants].contains(self) }
 }

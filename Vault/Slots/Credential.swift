@@ -34,6 +34,11 @@ public struct Credential: ~Copyable, Sendable {
     Credential(.recoveryKey, text: text, file: try Secret(count: 0))
   }
 
+  /// - Throws: `memoryNotLockable`, `outOfMemory`.
+  package borrowing func duplicate() throws(VaultError) -> Credential {
+    Credential(slotType, text: try text.duplicate(), file: try file.duplicate())
+  }
+
   /// Checks what can be checked without a vault, before anything is made with the credential.
   /// - Throws: `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`.
   package borrowing func checkForNewSlot() throws(VaultError) {

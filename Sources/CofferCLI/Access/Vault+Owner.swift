@@ -2,15 +2,6 @@ import ItemService
 import VaultCore
 
 extension Vault {
-  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
-  /// - Throws: denied.
-  borrowing func checkIsOpenedByOwner(_ verb: String, _ deed: String) throws {
-    guard try !isOpenedByOwner() else { return }
-    throw Failure(
-      .denied, "\(verb): a key file lies there for programs, and only the owner \(deed)",
-      hint: "open the vault with its passphrase, or with the recovery key")
-  }
-
   // MARK: Groups
 
   /// - Throws: not found, with the groups that there are, as far as the command may look into them.

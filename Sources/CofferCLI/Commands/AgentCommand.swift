@@ -18,9 +18,14 @@ struct AgentOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
 
+  @Flag(help: "That of the system, with a vault that no program of this user can read.")
+  var system = false
+
   func keychain() throws -> Keychain {
     var options = VaultOptions()
     options.vault = vault
+    options.system = system
+    if let keychain = try options.systemAgent() { return keychain }
     return try Keychain.connect(toAgentAt: options.socket())
   }
 }

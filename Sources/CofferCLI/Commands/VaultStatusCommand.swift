@@ -15,12 +15,20 @@ struct VaultStatusCommand: ParsableCommand {
   var json = false
 
   func run() throws {
+    if let keychain = try vault.systemAgent() {
+      let status = try about(VaultOptions.systemVault) { try keychain.vaultStatus() }
+      return try print(status, path: VaultOptions.systemVault, agent: "system, \(keychain.stateText())")
+    }
     let place = try vault.openPlace()
     let status = try about(place.path) { try read(place) }
+    try print(status, path: place.path, agent: Keychain.connect(toAgentAt: vault.socket()).stateText())
+  }
+
+  private func print(_ status: VaultStatus, path: String, agent: String) throws {
     let members: [(String, JSON)] = [
-      ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
+      ("path", .text(path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
       ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("check", .text(status.checkCode)),
-      ("proven", .boolean(status.isProven)), ("agent", .text(try Keychain.connect(toAgentAt: vault.socket()).stateText())),
+      ("proven", .boolean(status.isProven)), ("agent", .text(agent)),
     ]
     guard !json else {
       let slots = JSON.array(status.slots.map(\.json))
