@@ -22,10 +22,9 @@ struct AgentOptions: ParsableArguments {
   var system = false
 
   func keychain() throws -> Keychain {
+    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return keychain }
     var options = VaultOptions()
     options.vault = vault
-    options.system = system
-    if let keychain = try options.systemAgent() { return keychain }
     return try Keychain.connect(toAgentAt: options.socket())
   }
 }

@@ -40,9 +40,7 @@ struct VaultInit: ParsableCommand {
     if allowSwap { LockedMemory.policy = .allowSwap }
     if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
-    var options = VaultOptions()
-    (options.vault, options.system, options.allowSwap) = (vault, system, allowSwap)
-    if let keychain = try options.systemAgent() { return try create(with: keychain) }
+    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return try create(with: keychain) }
     try VaultPlace.checkFree(vault)
     let credential = try credential()
     let place = try VaultPlace(creating: vault)

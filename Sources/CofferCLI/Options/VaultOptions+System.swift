@@ -10,7 +10,14 @@ extension VaultOptions {
   /// Nil where the vault is a file of the user's.
   func systemAgent() throws -> Keychain? {
     try prepare()
-    guard system else {
+    return try Self.systemAgent(isNamed: system, vault: vault)
+  }
+
+  /// - Parameters:
+  ///   - isNamed: Whether it must be that one.
+  ///   - vault: The file that is named.
+  static func systemAgent(isNamed: Bool, vault: String?) throws -> Keychain? {
+    guard isNamed else {
       return try vault == nil && SystemAgent.isUsed(environment: { Environment[$0] }) ? .connectToSystemAgent() : nil
     }
     guard vault == nil else { throw Failure.usage("--system: keeps one vault of each user", hint: "leave out --vault or --system") }
