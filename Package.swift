@@ -122,14 +122,19 @@ let package = Package(
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
+    .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
         "CofferTesting",
       ]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "CofferTests", dependencies: ["Agent", "Coffer", "Storage", "VaultCore", "CofferTesting"]),
+    .testTarget(
+      name: "CofferTests",
+      dependencies: [
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "Coffer", "Storage", "VaultCore", "CofferTesting",
+      ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),

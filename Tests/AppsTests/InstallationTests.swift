@@ -35,7 +35,7 @@ import VaultCore
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     #expect(try bench.mode("Apps/\(name)") == 0o500 && bench.mode("Apps/\(name)/bin") == 0o500)
-    #expect(try bench.mode("Apps/\(name)/bin/editor") == 0o500 && bench.mode("Apps/\(name)/Manifest.plist") == 0o400)
+    #expect(try bench.mode("Apps/\(name)/bin/editor") == 0o555 && bench.mode("Apps/\(name)/Manifest.plist") == 0o400)
     #expect(!DirectoryClass.bundle.rules.isBackedUp)
   }
 

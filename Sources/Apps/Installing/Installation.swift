@@ -93,7 +93,8 @@ extension InstalledApps {
       guard try content.digest({ try copy.write($0) }) == executable.digest else {
         throw AppsError(.executableChanged, executable.path)
       }
-      try copy.setMode(0o500)
+      // To be read by an agent of the system, which finds it through the process that runs it. Nobody else gets into the directory.
+      try copy.setMode(0o555)
       try copy.synchronize()
     }
     let manifest = try target.makeFile(FileName(SignedManifestFile.name))

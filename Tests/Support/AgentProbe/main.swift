@@ -4,6 +4,8 @@
 //     once SOCKET             asks for its items, and says how it went: "done" or the code of the error
 //     exec SOCKET COMMAND…    the same, then becomes the command
 //     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
+//     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
+//     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
 import CLinux
 import Glibc
@@ -27,6 +29,8 @@ func ask(_ channel: FrameChannel) -> String {
 
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
+if words[1] == "relay" { relay(to: words[2]) }
+if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 let socket = coffer_local_socket()
 guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
   say("not connected: \(errno)")
