@@ -30,7 +30,9 @@ import Testing
             file.seek(start); file.read(16)
     def vector():
         class Vector(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('count', ctypes.c_size_t)]
-        with open(f'/proc/self/maps') as maps: start = int(maps.readline().split('-')[0], 16)
+        try: maps = open(f'/proc/{process}/maps')
+        except OSError: maps = open('/proc/self/maps')
+        start = int(maps.readline().split('-')[0], 16)
         here = ctypes.create_string_buffer(16)
         called(c.process_vm_readv(process, ctypes.byref(Vector(ctypes.addressof(here), 16)), 1, ctypes.byref(Vector(start, 16)), 1, 0))
     def descriptor():
@@ -62,14 +64,13 @@ import Testing
     let own = bench.command("/bin/sleep", ["60"], as: bench.user)
     try own.run()
     defer {
-      own.terminate()
+      kill(own.processIdentifier, SIGKILL)  // The attempt to trace it may have stopped it.
       own.waitUntilExit()
     }
     let file = bench.home.path + "/file"
     _ = try bench.run("/bin/sh", ["-c", "echo x >\(file)"])
     while try bench.run("/bin/cat", ["/proc/\(own.processIdentifier)/comm"]).output != "sleep\n" { usleep(1000) }
-    let found = try attempts(on: own.processIdentifier, file, bench.home.path)
-    #expect(found == Self.names.map { $0 == "vector" ? $0 + found.first { $0.hasPrefix("vector") }!.dropFirst(6) : "\($0) yes" })
+    #expect(try attempts(on: own.processIdentifier, file, bench.home.path) == Self.names.map { "\($0) yes" })
   }
 
   @Test func theSocketIsTheUsersAndItsPlaceIsRoots() throws {

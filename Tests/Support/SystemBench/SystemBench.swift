@@ -42,7 +42,7 @@ public final class SystemBench: Sendable {
     try make(programs, 0o755, 0)
     try make(home, 0o700, user)
     try make(state, 0o700, agent)
-    for name in ["cofferd", "CofferCLI", "AgentProbe"] { try bring(name, as: name == "CofferCLI" ? "coffer" : name) }
+    for name in ["cofferd", "coffer", "AgentProbe"] { try bring(name) }
     try start()
   }
 
@@ -80,9 +80,9 @@ public final class SystemBench: Sendable {
   }
 
   /// A program that was built beside the tests, where every user reaches it.
-  private func bring(_ name: String, as newName: String) throws {
+  private func bring(_ name: String) throws {
     let built = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: name)
-    let target = programs.appending(path: newName)
+    let target = programs.appending(path: name)
     if unsafe link(built.path, target.path) != 0 { try FileManager.default.copyItem(at: built, to: target) }
   }
 
