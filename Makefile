@@ -11,7 +11,8 @@ STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
 RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
 # The tests run optimised as well (a hundred thousand damaged files want it), in a build folder of their own.
 TEST = -c release -Xswiftc -enable-testing --scratch-path .build-test
-COFFER = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)/coffer
+PROGRAMS = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)
+COFFER = $(PROGRAMS)/coffer
 
 .PHONY: all demo test check lint asan tsan bench fuzz trust install uninstall clean setup setup-tests
 
@@ -19,6 +20,8 @@ all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
 	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	$(SWIFT) build $(RELEASE) --product coffer
+	$(SWIFT) build $(RELEASE) --product cofferd
+	$(SWIFT) build $(RELEASE) --product coffer-logind
 
 setup:
 	Scripts/setup
@@ -59,6 +62,12 @@ trust: setup-tests
 
 install: all
 	install -D -m 755 "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"
+	install -D -m 755 "$(PROGRAMS)/cofferd" "$(DESTDIR)$(PREFIX)/bin/cofferd"
+	install -D -m 755 "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
+	for unit in Packaging/systemd/user/*; do \
+	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" && \
+	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; \
+	done
 	for page in docs/man/*.[1-8]; do \
 	  install -D -m 644 "$$page" "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}" || exit 1; \
 	done
@@ -73,11 +82,13 @@ install: all
 	"$(COFFER)" completion fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
 
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
+	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
 	for link in bin/defaults share/man/man1/defaults.1; do \
 	  case "$$(readlink "$(DESTDIR)$(PREFIX)/$$link")" in coffer*) rm -f "$(DESTDIR)$(PREFIX)/$$link" ;; esac; \
 	done
+	for unit in Packaging/systemd/user/*; do rm -f "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}"; done
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:

@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .executable(name: "coffer", targets: ["CofferCLI"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
+    .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
@@ -26,21 +27,27 @@ let package = Package(
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     // Files
-    .target(name: "SystemCalls"),
+    .target(name: "SystemCalls", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
     .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "CLinux"]),
     // Keychain
     .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
     .target(
       name: "Agent",
-      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux"]),
-    .target(name: "Coffer", dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Wire", "CLinux"]),
+      dependencies: [
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+      ]),
+    .target(
+      name: "Coffer",
+      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux"]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -64,13 +71,15 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
+    .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -126,14 +135,17 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire", "VaultCore",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire",
+        "VaultCore",
         "CofferTesting",
       ]),
+    .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
+    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "Coffer", "Storage", "VaultCore", "CofferTesting",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

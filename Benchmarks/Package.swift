@@ -26,6 +26,18 @@ let package = Package(
         "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
       ],
       path: "Sources/ProcessBenchmark"),
+    .executableTarget(
+      name: "agent-client",
+      dependencies: [
+        "BenchmarkKit", .product(name: "Coffer", package: "coffer"), .product(name: "VaultCore", package: "coffer"),
+      ],
+      path: "Sources/AgentClient"),
+    .executableTarget(
+      name: "agent-benchmark",
+      dependencies: [
+        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+      ],
+      path: "Sources/AgentBenchmark"),
     .executableTarget(name: "foundation-defaults", path: "Sources/FoundationDefaults"),
     .executableTarget(
       name: "preference-benchmark",

@@ -126,6 +126,7 @@ SEEDS["frame"] = [
     frame(128, REFERENCE), frame(128, b"", [struct.pack("<I", len(ENTRY)) + ENTRY + ITEM]),
     frame(128, attribute(1, b"application", b"T.x"), [number(b"confirmed", 0) + GROUP + number(b"rights", 7)]),
     frame(130, attribute(1, b"code", b"locked") + attribute(1, b"detail", b"")),
+    frame(20), frame(131, b"", [number(b"kind", 5), GROUP + attribute(2, b"id", bytes(16)) + number(b"kind", 1)]),
 ]
 
 for target, seeds in SEEDS.items():

@@ -66,6 +66,8 @@ extension VaultError.Code {
   public static let forked = Self("forked")
 
   // What was asked for
+  /// The vault was locked, and what this takes was forgotten then.
+  public static let locked = Self("locked")
   public static let notFound = Self("notFound")
   public static let duplicate = Self("duplicate")
   public static let groupNotFound = Self("groupNotFound")

@@ -1,11 +1,25 @@
-/// Every key of an open vault. A class, because the open vault and each of its transactions hold it; wiped with the last of them.
+/// Every key of an open vault, or those that a locked one has left. A class, because the vault and each of its transactions hold it;
+/// wiped with the last of them.
 final class VaultKeys {
   let vault: Identifier
-  /// Kept to seal it under new slots.
-  let master: Key
   let integrity: IntegrityKeys
-  private let system: Key
-  private let device: Key?
+  /// Nil while the vault is not locked.
+  let kept: KeptWhileLocked?
+  private let forgotten: Forgotten?
+
+  /// What a lock forgets.
+  private final class Forgotten {
+    /// Held to seal it under new slots.
+    let master: Key
+    let system: Key
+    let device: Key?
+
+    init(master: consuming Key, system: consuming Key, device: consuming Key?) {
+      self.master = master
+      self.system = system
+      self.device = device
+    }
+  }
 
   /// - Throws: `deviceKeyMissing` for a device key of another length than 32 bytes.
   init(master: consuming Key, vault: Identifier, device: consuming Secret?) throws(VaultError) {
@@ -17,68 +31,93 @@ final class VaultKeys {
       deviceKey = consume key
     }
     self.vault = vault
-    self.master = master
     self.integrity = integrity
-    self.system = system
-    self.device = deviceKey
+    kept = nil
+    forgotten = Forgotten(master: master, system: system, device: deviceKey)
   }
 
-  func groupRecordID(_ group: AccessGroup) -> Identifier {
+  /// What is left of keys when their vault is locked.
+  init(locking keys: VaultKeys, keeping kept: KeptWhileLocked) {
+    vault = keys.vault
+    integrity = keys.integrity
+    self.kept = kept
+    forgotten = nil
+  }
+
+  var isLocked: Bool { forgotten == nil }
+
+  /// - Throws: `locked`.
+  func checkUnlocked() throws(VaultError) { _ = try unlocked() }
+
+  private func unlocked() throws(VaultError) -> Forgotten {
+    guard let forgotten else { throw VaultError(.locked) }
+    return forgotten
+  }
+
+  /// - Throws: `locked`; what `body` throws.
+  func withMaster<Result: ~Copyable>(_ body: (borrowing Key) throws -> Result) throws -> Result {
+    try body(try unlocked().master)
+  }
+
+  /// - Throws: `locked`.
+  func groupRecordID(_ group: AccessGroup) throws(VaultError) -> Identifier {
     var context = Context(.groupID)
     context.append(Array(group.name.utf8))
-    return system.digest(context).identifier
+    return try systemRecordID(context)
   }
 
   /// What seals the class key of a …ThisDevice class inside the group's record.
-  /// - Throws: `deviceKeyMissing`.
+  /// - Throws: `locked`, `deviceKeyMissing`.
   func deviceSealKey(groupID: Identifier, _ accessibility: Accessibility, epoch: UInt32) throws(VaultError) -> Key {
     var context = Context(.device)
     context.append(vault)
     context.append(groupID)
     context.append(accessibility.rawValue)
     context.append(epoch)
-    guard let key = try device?.derive(context) else { throw VaultError(.deviceKeyMissing) }
+    guard let key = try unlocked().device?.derive(context) else { throw VaultError(.deviceKeyMissing) }
     return key
   }
 
   func seal(_ group: GroupKeys, masterEpoch: UInt32) throws(VaultError) -> SealedRecord {
     let meta = RecordMeta(kind: .group, accessibility: .whenUnlocked, epoch: masterEpoch, version: group.version)
-    let seal = RecordSeal(vault: vault, id: groupRecordID(group.group), group: .zero, meta: meta)
-    return try seal.seal(attributes: group.attributes, secret: try group.encodeSecret(), with: system)
+    let seal = RecordSeal(vault: vault, id: try groupRecordID(group.group), group: .zero, meta: meta)
+    return try seal.seal(attributes: group.attributes, secret: try group.encodeSecret(), with: try unlocked().system)
   }
 
   /// The plaintext of field `a` of a system record.
+  /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
   func systemAttributes(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> [UInt8] {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.attributes, of: record, with: system).copyIntoUnprotectedBytes()
+    return try seal.open(.attributes, of: record, with: try unlocked().system).copyIntoUnprotectedBytes()
   }
 
   /// Opens the secret of a proven system record that is to have none. How long it is.
   /// - Throws: `sealBroken`, `paddingNotCanonical`.
   func systemSecretCount(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> Int {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.secret, of: record, with: system).count
+    return try seal.open(.secret, of: record, with: try unlocked().system).count
   }
 
   /// Opens a group's record, which must be proven.
-  /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
+  /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
     let attributes = try systemAttributes(record, meta: meta)
-    let secret = try seal.open(.secret, of: record, with: system)
+    let secret = try seal.open(.secret, of: record, with: try unlocked().system)
     let group = try GroupKeys.decode(
       attributes: attributes, secret: secret, version: meta.version)
-    guard groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
+    guard try groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
     return group
   }
 
   // MARK: Other system records
 
-  func systemRecordID(_ context: Context) -> Identifier { system.digest(context).identifier }
+  /// - Throws: `locked`.
+  func systemRecordID(_ context: Context) throws(VaultError) -> Identifier { try unlocked().system.digest(context).identifier }
 
   /// A system record that holds no secret.
   func sealSystemRecord(_ id: Identifier, meta: RecordMeta, attributes: [UInt8]) throws(VaultError) -> SealedRecord {
     let seal = RecordSeal(vault: vault, id: id, group: .zero, meta: meta)
-    return try seal.seal(attributes: attributes, secret: try Secret(count: 0), with: system)
+    return try seal.seal(attributes: attributes, secret: try Secret(count: 0), with: try unlocked().system)
   }
 }

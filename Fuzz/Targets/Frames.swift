@@ -17,6 +17,11 @@ extension FuzzTarget {
         _ = try? message.failure()
         _ = try? message.flag()
         _ = try? message.entitlements()
+        if let notices = try? message.notices() {
+          let frame = try Notice.frame(notices, request: head.request).copyIntoUnprotectedBytes().dropFirst(FrameHeader.byteCount)
+          let again = try Message(parsing: unsafe Secret(copying: Array(frame).span.bytes)).notices()
+          try promise(again == notices, "notices are encoded as they were read")
+        }
         for entry in try message.entries().entries {
           try promise(try Entry(wirePart: entry.wirePart) == entry, "an item is encoded as it was read")
         }

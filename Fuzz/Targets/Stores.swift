@@ -127,7 +127,7 @@ private final class Scene: @unchecked Sendable {
       let secret = isAttributes ? try seal.open(.secret, of: record, with: key) : try Secret(testing: content)
       store.records[id] = try seal.seal(attributes: attributes, secret: secret, with: key)
     }
-    let system = try keys.master.derive(.vault(.systemGroup, keys.vault))
+    let system = try keys.withMaster { try $0.derive(.vault(.systemGroup, keys.vault)) }
     guard meta.kind == .item else { return try put(system) }
     for candidate in self.store.records.values where candidate.group == .zero {
       let group = try keys.openGroup(candidate, meta: RecordMeta(parsing: candidate, header: sealed))

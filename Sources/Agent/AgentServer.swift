@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 import VaultCore
 import Wire
 
@@ -35,25 +36,24 @@ package final class AgentServer: Sendable {
     case listening(Int32)
   }
 
-  /// Has the socket; nothing is served yet.
-  /// - Parameters:
-  ///   - path: Of the socket.
-  ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
+  /// - Parameter path: Of the socket.
   /// - Throws: `Failure`.
   package convenience init(
-    at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory,
+    at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
-    try self.init(.path(path), lockPath: lockPath, vault: vault, programs: programs, log: log)
+    try self.init(.path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions, log: log)
   }
 
+  /// Has the socket; nothing is served yet.
   /// - Parameters:
+  ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
   ///   - desk: What the owner is served with besides.
   ///   - user: Whose vault it is.
   /// - Throws: `Failure`.
   package init(
     _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, desk: OwnerDesk? = nil,
-    user: UInt32 = getuid(), log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    user: UInt32 = getuid(), questions: OwnerQuestions? = nil, log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     lock = try Self.lock(lockPath)
     do throws(Failure) {
@@ -68,7 +68,8 @@ package final class AgentServer: Sendable {
     }
     let wake = coffer_eventfd()
     self.wake = wake
-    office = Conversation.Office(vault: vault, programs: programs, desk: desk, user: user, log: log) { Self.wake(wake) }
+    office = Conversation.Office(
+      vault: vault, programs: programs, desk: desk, user: user, log: log, end: { Self.wake(wake) }, questions: questions)
   }
 
   deinit {
@@ -153,7 +154,7 @@ package final class AgentServer: Sendable {
       close(connection)
       return
     }
-    let isStarted = AgentThread.start("coffer-client") { [self] in
+    let isStarted = DetachedThread.start("coffer-client") { [self] in
       var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
         dismiss(connection, peer.process)
       }

@@ -1,19 +1,20 @@
 import CLinux
 import Glibc
-import ItemService
+package import ItemService
 package import Storage
 import Synchronization
 package import VaultCore
-import Wire
+package import Wire
 
-/// The one vault that the agent has open, or has locked. Every use of it is within one lock.
+/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
+  package let board = NoticeBoard()
   /// Proves a credential, and opens the vault for this one use.
   let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
-  private var wasUnlocked = false
+  private var locks: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -35,38 +36,42 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   var status: AgentStatus {
-    mutex.withLock { _ in AgentStatus(isLocked: vault == nil, wasUnlocked: wasUnlocked, vault: path) }
+    mutex.withLock { _ in AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
   }
 
-  var isLocked: Bool { mutex.withLock { _ in vault == nil } }
+  /// How often it was locked. Who was the owner before is not any more.
+  var lockCount: UInt64 { mutex.withLock { _ in locks } }
+
+  private var isLocked: Bool { vault?.isLocked ?? true }
 
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
+  /// - Returns: How often it was locked until then. Nil where it is not the owner who has opened it.
   /// - Throws: `VaultError`, `StorageError`.
-  /// - Returns: Whether it was the owner's.
-  @discardableResult
-  package func unlock(_ credential: borrowing Credential) throws -> Bool {
-    try put(open(credential))
-  }
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64? { try put(open(credential)) }
 
   /// From now on it is this one.
-  /// - Returns: Whether the owner has opened it.
-  func put(_ vault: consuming Vault) throws -> Bool {
+  /// - Returns: As `unlock`.
+  func put(_ vault: consuming Vault) throws -> UInt64? {
     let isOwner = try vault.isOpenedByOwner()
     var vault: Vault? = consume vault
-    mutex.withLock { _ in
+    return mutex.withLock { _ in
+      if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
-      wasUnlocked = true
       lastUse = Self.clock()
+      if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
+      tell([])
+      return isOwner ? locks : nil
     }
-    return isOwner
   }
 
+  /// For what is no question about items.
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
     try mutex.withLock { _ in
-      guard vault != nil else { throw KeychainError(.locked) }
+      guard !isLocked else { throw KeychainError(.locked) }
       lastUse = Self.clock()
+      defer { tell([]) }
       return try body(&vault!)
     }
   }
@@ -75,38 +80,100 @@ package final class AgentVault: @unchecked Sendable {
   /// - Parameter milliseconds: Nil: never.
   /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
   package func lock(unusedFor milliseconds: Int64?) -> Int64? {
-    var old: Vault?
-    return mutex.withLock { _ in
-      guard vault != nil else { return nil }
+    mutex.withLock { _ in
+      guard !isLocked else { return nil }
       guard let milliseconds else { return .max }
       let left = lastUse + milliseconds - Self.clock()
-      if left <= 0 { swap(&vault, &old) }
+      if left <= 0 { forget() }
       return left > 0 ? left : nil
     }
   }
 
-  private static func clock() -> Int64 {
+  /// Milliseconds of a clock that only goes on, also while the machine sleeps.
+  package static func clock() -> Int64 {
     var time = timespec()
-    // Goes on while the machine sleeps.
     unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Forgets the keys.
-  func lock() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+  /// Forgets the keys, but for those that items "after first unlock" take.
+  func lock() { mutex.withLock { _ in forget() } }
+
+  private func forget() {
+    guard vault != nil else { return }
+    if !isLocked { board.tell(.locked) }
+    vault!.lock()
+    locks += 1
+    tell([])
   }
 
-  /// - Parameter caller: In whose name, asked anew for each call: what was granted may have been taken back.
-  /// - Throws: `KeychainError`: `locked`; what `caller` and `ItemService` throw.
-  func answer(_ call: consuming Call, as caller: (borrowing Vault) throws -> Caller) throws -> Answer {
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) {
+    if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
+  }
+
+  /// Questions to the owner for one call: two where an item moves from one group to another, and again what has changed meanwhile.
+  private static let maximumQuestions = 4
+
+  /// - Parameters:
+  ///   - caller: In whose name, asked anew for each call: what was granted may have been taken back.
+  ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
+  ///     again. Told how often the vault has been locked.
+  /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
+  package func answer(
+    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+  ) throws -> Answer {
     var call: Call? = consume call
-    return try mutex.withLock { _ in
-      guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
-      lastUse = Self.clock()
-      let now = Timestamp(secondsSince1970: Int64(time(nil)))
-      return try ItemService(try caller(vault!), at: now).answer(call, in: &vault!)
+    var confirmed: [Confirmation] = []
+    var seenLockCount: UInt64 = 0
+    for _ in 0...Self.maximumQuestions {
+      var needed: Confirmation?
+      let answer: Answer? = try mutex.withLock { _ in
+        guard vault != nil else { throw KeychainError(.locked) }
+        if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
+        lastUse = Self.clock()
+        let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
+        guard needed == nil, let call = call.take() else { return nil }
+        let intention = call.intention
+        var notices: [Notice] = []
+        defer { tell(notices) }
+        let answer = try service.carryOut(call, in: &vault!)
+        notices = intention.notices(answer)
+        return answer
+      }
+      if let answer { return answer }
+      guard let needed else { break }
+      try confirm(needed, seenLockCount)
+      confirmed.append(needed)
+    }
+    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
+  }
+  private static func nobody(_ needed: Confirmation, _: UInt64) throws { throw KeychainError(.confirmationNeeded, needed.group.name) }
+
+  // MARK: Watching
+
+  /// What of it who watches may hear now.
+  /// - Throws: what `caller` throws.
+  func visible(
+    _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller
+  ) throws -> [Notice] {
+    try mutex.withLock { _ in
+      defer { tell([]) }
+      return try filter.visible(notices) {
+        guard vault != nil else { throw KeychainError(.locked) }
+        return try caller(vault!)
+      }
+    }
+  }
+
+  /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
+  package func look() {
+    guard board.isWatched else { return }
+    mutex.withLock { _ in
+      // A locked vault has closed its file, and keeps it closed.
+      guard !isLocked, (try? vault?.status()) != nil else { return }
+      tell([])
     }
   }
 }

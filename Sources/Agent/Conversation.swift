@@ -2,15 +2,17 @@ import Apps
 import CLinux
 import Glibc
 import ItemService
+import Pinentry
 import VaultCore
 import Wire
 
 /// One client, from its first request to the end of its connection.
 struct Conversation: ~Copyable {
-  private let channel: FrameChannel
-  private let peer: Peer
-  private let office: Office
-  private var isOwner = false
+  let channel: FrameChannel
+  let peer: Peer
+  let office: Office
+  /// How often the vault had been locked when the owner has unlocked it here.
+  private var ownedAt: UInt64?
   private var isEnding = false
   private let ended: () -> Void
 
@@ -25,6 +27,8 @@ struct Conversation: ~Copyable {
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
     /// Ends the agent.
     let end: @Sendable () -> Void
+    /// Nil: nobody is asked for anything.
+    let questions: OwnerQuestions?
   }
 
   /// - Parameter ended: Called when it is over, before the descriptor is closed.
@@ -41,6 +45,7 @@ struct Conversation: ~Copyable {
     do {
       while let (header, body) = try channel.receive() {
         let call = try Call.parse(header.operation, body.message())
+        if header.operation == .watch { return try watch(header.request) }
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
         if isEnding { office.end() }
@@ -61,17 +66,23 @@ struct Conversation: ~Copyable {
   }
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
-    let facts = Gate.Facts(
-      operation: operation, program: try program(), isSameUser: peer.user == office.user, isOwner: isOwner,
-      isLocked: office.vault.isLocked, isSystem: office.desk != nil)
+    let facts = try facts(operation)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
     switch decision {
     case .refuse(let code, let rule):
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
-    case .allow(let name): return try done(call, as: name)
+    case .allow(let name): return try done(call, as: name, facts.program)
     }
+  }
+
+  /// What is known now.
+  func facts(_ operation: Wire.Operation) throws -> Gate.Facts {
+    Gate.Facts(
+      operation: operation, program: try program(), isSameUser: peer.user == office.user,
+      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
+      isSystem: office.desk != nil)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -82,28 +93,41 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private mutating func done(_ call: consuming Call, as name: Gate.As) throws -> Answer {
+  private mutating func done(_ call: consuming Call, as name: Gate.As, _ program: ProgramIdentity) throws -> Answer {
     switch consume call {
     case .status: return .status(office.vault.status)
     case .lock:
       office.vault.lock()
-      isOwner = false
       return .done
     case .end:
       // Once that is said.
       isEnding = true
       return .done
-    case .unlock(let kind, let text, let file):
-      isOwner = try office.vault.unlock(try Self.credential(kind, text, file))
+    case .unlock(let kind, let text, let file, let seat):
+      let seat = try Self.seat(seat)
+      ownedAt = try office.vault.unlock(try Self.credential(kind, text, file))
+      if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
     case .vault(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
-      return try desk.answer(call, &isOwner)
+      return try desk.answer(call, &ownedAt)
     case .apps(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
       return try desk.answer(call)
-    case let call: return try office.vault.answer(call) { try caller(name, in: $0) }
+    case let call:
+      return try office.vault.answer(call) {
+        try caller(name, in: $0)
+      } confirm: { confirmation, lockCount in
+        try confirm(confirmation, program, lockCount)
+      }
     }
+  }
+
+  private func confirm(_ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64) throws {
+    guard let questions = office.questions else { throw KeychainError(.confirmationNeeded, confirmation.group.name) }
+    try questions.confirm(confirmation, of: program, peer, lockCount: lockCount, connection: channel.descriptor)
+    // An answer takes a while, and it was given about this program.
+    guard try self.program() == program else { throw KeychainError(.confirmationNeeded, "the program has become another one") }
   }
 
   private static func credential(_ kind: SlotType, _ text: consuming Secret, _ file: consuming Secret) throws -> Credential {
@@ -116,7 +140,11 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
+  private static func seat(_ fields: Attributes) throws -> Seat {
+    do { return try Seat(fields: fields) } catch { throw KeychainError(.notAllowed, "a display or terminal: \(error.detail)") }
+  }
+
+  func caller(_ name: Gate.As, in vault: borrowing Vault) throws -> Caller {
     switch name {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)

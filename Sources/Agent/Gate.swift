@@ -9,21 +9,22 @@ package enum Gate {
     package var program: ProgramIdentity
     /// Whether the user of the process is the one whose vault it is.
     package var isSameUser: Bool
-    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection.
+    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not locked since.
     package var isOwner: Bool
-    package var isLocked: Bool
+    /// Since the agent runs. What a vault that was locked again still answers, says the vault.
+    package var wasUnlocked: Bool
     /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
     package var isSystem: Bool
 
     package init(
-      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, isLocked: Bool = false,
+      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
       isSystem: Bool = false
     ) {
       self.operation = operation
       self.program = program
       self.isSameUser = isSameUser
       self.isOwner = isOwner
-      self.isLocked = isLocked
+      self.wasUnlocked = wasUnlocked
       self.isSystem = isSystem
     }
   }
@@ -51,15 +52,16 @@ package enum Gate {
     // Who has it ended ends it for all of the user's programs; its service manager does that.
     case .end: return facts.isSystem ? .refuse(code: "notAllowed", rule: "the service manager ends it") : .allow(.anybody)
     // To make a vault needs no proof, and to change a way into it comes with one.
-    case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : Self.byFile
+    case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
     case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
-      guard facts.isSystem else { return Self.byFile }
-      guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
+      guard facts.isSystem else { return byFile }
       return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
-    case .done, .part, .failed: return .refuse(code: "notAllowed", rule: "no request")
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard: break
+    case .done, .part, .failed, .notices: return .refuse(code: "notAllowed", rule: "no request")
+    // Also to hear when it is unlocked.
+    case .watch: break
+    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard:
+      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
     }
-    guard !facts.isLocked else { return .refuse(code: "locked", rule: "locked") }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app(let application): return .allow(.app(application))

@@ -25,10 +25,10 @@ package final class OwnerDesk: Sendable {
 
   // MARK: The vault
 
-  /// - Parameter isOwner: Becomes true where the call makes the vault, and so its owner.
-  func answer(_ call: consuming VaultCall, _ isOwner: inout Bool) throws -> Answer {
+  /// - Parameter ownedAt: As `AgentVault.unlock` says it, where the call makes the vault, and so its owner.
+  func answer(_ call: consuming VaultCall, _ ownedAt: inout UInt64?) throws -> Answer {
     switch consume call {
-    case .create(let credential, let kdf, let recovery): isOwner = try create(credential, kdf, recovery)
+    case .create(let credential, let kdf, let recovery): ownedAt = try create(credential, kdf, recovery)
     case .inspect: return .rows(try Vault.inspect(FileStore(at: places.vault)).wireRows)
     case .addSlot(let credential, let kdf, let proof): try change(by: proof) { _ = try $0.addSlot(credential, kdf: kdf) }
     case .replaceSlot(let id, let credential, let kdf, let proof):
@@ -38,7 +38,7 @@ package final class OwnerDesk: Sendable {
     return .done
   }
 
-  private func create(_ credential: borrowing Credential, _ kdf: KDFParameters, _ recovery: borrowing Secret) throws -> Bool {
+  private func create(_ credential: borrowing Credential, _ kdf: KDFParameters, _ recovery: borrowing Secret) throws -> UInt64? {
     let isRecoverable = recovery.count > 0
     let recovery = try Credential.recoveryKey(recovery.duplicate())
     // Before the vault is made, which then has all that was asked for.

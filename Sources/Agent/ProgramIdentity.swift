@@ -1,5 +1,5 @@
 /// What a program is, as far as can be told from outside of it. The strongest that fits.
-package enum ProgramIdentity: Equatable, Sendable {
+package enum ProgramIdentity: Hashable, Sendable {
   /// A program of an installed app: its content is one that the app's team has signed.
   case app(String)
   /// `coffer` itself.

@@ -112,9 +112,24 @@ static inline int coffer_memory_file(void) {
 // Hidden without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, int);
 
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+/// The program that is spawned gets no descriptor from this number on.
+static inline int coffer_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}
+
 /// The program that is spawned begins in this open directory.
 static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
   return posix_spawn_file_actions_addfchdir_np(actions, directory);
+}
+
+// Hidden without _GNU_SOURCE.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+/// The program that is spawned gets no descriptor from `first` on.
+static inline int coffer_spawn_closing_from(posix_spawn_file_actions_t *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 /// What statx(2) tells, as the kernel lays it out. The header that declares it is not the same for all who include it.
@@ -203,6 +218,11 @@ static inline int coffer_accept(int socket) {
 /// socket(2) of the local kind, closed on exec.
 static inline int coffer_local_socket(void) {
   return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/// socketpair(2) of the local kind, closed on exec.
+static inline int coffer_local_pair(int pair[2]) {
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
 }
 
 struct coffer_local_address {

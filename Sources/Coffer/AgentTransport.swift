@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import ItemService
 internal import Synchronization
@@ -8,17 +7,13 @@ internal import Wire
 /// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where the agent was
 /// started anew.
 final class AgentTransport: KeychainTransport, @unchecked Sendable {
-  private let path: String
-  /// Whether root alone may have made the socket.
-  private let isOfSystem: Bool
+  private let socket: AgentSocket
   private let mutex = Mutex(())
   private var channel: FrameChannel?
   private var number: UInt64 = 0
 
-  init(at path: String, isOfSystem: Bool = false) {
-    self.path = path
-    self.isOfSystem = isOfSystem
-  }
+  init(at path: String) { socket = AgentSocket(path: path) }
+  init(_ socket: AgentSocket) { self.socket = socket }
 
   var isLocked: Bool { get throws { try status.isLocked } }
 
@@ -30,6 +25,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   }
 
   func lock() throws { _ = try answer(.lock) }
+
+  func watch() -> any ChangeSource { AgentWatch(socket) }
 
   func answer(_ call: consuming Call) throws -> Answer {
     let operation = call.operation
@@ -65,7 +62,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// A connection that has ended since the last question is made anew: nothing of this one was sent.
   private func send(_ frame: borrowing Secret) throws {
     if channel != nil, hasEnded { channel = nil }
-    if channel == nil { channel = try connected() }
+    if channel == nil { channel = try socket.connected() }
     try channel!.send(frame)
   }
 
@@ -74,26 +71,6 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     var entry = pollfd(fd: channel!.descriptor, events: Int16(POLLIN), revents: 0)
     // Nobody speaks unasked on this connection.
     return unsafe poll(&entry, 1, 0) != 0
-  }
-
-  private func connected() throws -> FrameChannel {
-    if isOfSystem { try SystemAgent.checkKept(path) }
-    let descriptor = coffer_local_socket()
-    guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
-    guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw KeychainError(.agent, "\(path): nobody is there (errno \(number))")
-    }
-    var credentials = coffer_credentials()
-    // Whoever else has put a socket there would be told secrets.
-    guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
-      credentials.user == 0 || credentials.user == geteuid() && !isOfSystem
-    else {
-      close(descriptor)
-      throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
-    }
-    return FrameChannel(descriptor)
   }
 
   private func receive(_ operation: Wire.Operation) throws -> Answer {
@@ -136,7 +113,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// Whether a change was made that the agent has not answered is not known.
   private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
     if let error = error as? KeychainError { return error }
-    let isChange = ![.status, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants]
+    let isChange = ![.status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants]
       .contains(operation)
     return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
   }
@@ -160,6 +137,7 @@ extension Call {
       case .remove: .remove
       case .contains: .contains
       case .discard: .discard
+      case .watch: .watch
       case .vault(let call): call.operation
       case .apps(let call): call.operation
       }

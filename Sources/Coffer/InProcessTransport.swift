@@ -11,6 +11,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   private let confirm: ConfirmationQuestion
   private let mutex = Mutex(())
   private var vault: Vault?
+  let board = NoticeBoard()
 
   /// - Throws: `appNotInstalled`: an app that the vault does not know, or that was removed, gets nothing at all.
   convenience init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
@@ -35,11 +36,14 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
     try old.close()
   }
 
-  var isLocked: Bool { mutex.withLock { _ in vault == nil } }
+  var isLocked: Bool { mutex.withLock { _ in vault?.isLocked ?? true } }
 
   func lock() {
-    var old: Vault?
-    mutex.withLock { _ in swap(&vault, &old) }
+    mutex.withLock { _ in
+      if let isLocked = vault?.isLocked, !isLocked { board.tell(.locked) }
+      vault?.lock()
+      tell([])
+    }
   }
 
   /// - Throws: `appNotInstalled`; integrity errors.
@@ -50,8 +54,16 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       throw KeychainError(error)
     }
     var new: Vault? = consume new
-    mutex.withLock { _ in swap(&vault, &new) }
+    mutex.withLock { _ in
+      if vault?.isLocked ?? false { board.tell(.unlocked) }
+      swap(&vault, &new)
+      if new == nil { board.begin(atGeneration: vault?.lastGeneration ?? 0) }
+      tell([])
+    }
   }
+
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) { board.tell(notices, generation: vault?.lastGeneration ?? 0) }
 
   func answer(_ call: consuming Call) throws -> Answer {
     var call: Call? = consume call
@@ -59,25 +71,41 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
       // What the question says is the caller's own.
       var refusal: (any Error)?
+      let intention = call.intention
+      var notices: [Notice] = []
+      defer { tell(notices) }
       do {
-        let service = ItemService(try caller(vault!), at: .now) { confirmation in
+        let service = try ItemService(caller(vault!), at: .now)
+        for needed in try service.confirmations(for: call, in: vault!) {
           do {
-            try self.confirm(confirmation)
+            try confirm(needed)
           } catch {
             refusal = error
             throw error
           }
         }
-        return try service.answer(call, in: &vault!)
+        let answer = try service.carryOut(call, in: &vault!)
+        notices = intention.notices(answer)
+        return answer
       } catch {
         throw refusal ?? KeychainError(error)
       }
     }
   }
+
+  func watch() -> any ChangeSource { InProcessWatch(self) }
+
+  /// What of it this keychain may hear now.
+  func visible(_ notice: Notice, _ filter: inout NoticeFilter) throws -> [Notice] {
+    try mutex.withLock { _ in
+      defer { tell([]) }
+      return try filter.visible([notice]) { try caller(vault!) }
+    }
+  }
 }
 
 /// Asks the owner. Throws where nobody can be asked, and where the answer is no.
-package typealias ConfirmationQuestion = @Sendable (ItemService.Confirmation) throws -> Void
+package typealias ConfirmationQuestion = @Sendable (Confirmation) throws -> Void
 
 extension KeychainIdentity {
   fileprivate func caller(in vault: borrowing Vault) throws -> Caller {

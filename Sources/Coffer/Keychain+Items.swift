@@ -18,8 +18,10 @@ extension Keychain {
   }
 
   /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
-  /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item.
-  /// - Throws: `missingEntitlement` where a group is named; `locked`; `integrity`, …
+  /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item. What this keychain cannot open
+  /// is left out: items of another device, and while it is locked those of the classes "when unlocked".
+  /// - Throws: `missingEntitlement` where a group is named; `locked` where nothing is left for the lock, so that an empty list always
+  ///   means that there is nothing; `integrity`, …
   public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
     let found = try listing(query)
     // What is missing from the list is nothing that is not there.

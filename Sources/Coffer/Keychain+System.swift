@@ -7,7 +7,7 @@ internal import Wire
 extension Keychain {
   /// The keychain of the agent that runs under a user of its own, whose vault no program of this user can read. Nothing is asked yet.
   public static func connectToSystemAgent() -> Keychain {
-    Keychain(AgentTransport(at: SystemAgent.socket, isOfSystem: true))
+    Keychain(AgentTransport(AgentSocket(path: SystemAgent.socket, isOfSystem: true)))
   }
 
   // MARK: The vault

@@ -1,5 +1,6 @@
 internal import Glibc
 package import ItemService
+internal import Pinentry
 internal import Storage
 public import VaultCore
 internal import Wire
@@ -7,7 +8,7 @@ internal import Wire
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
 ///
 /// The rules are those of Apple's keychain: a new item goes into the first group; a search without a group looks in all; a group that is
-/// not held is refused by name, and never "not found". A locked keychain says so at once. Nobody is ever asked for anything.
+/// not held is refused by name, and never "not found". What a lock keeps away is `locked`, at once. Nobody is ever asked for anything.
 ///
 /// The vault is opened in this process. Any number of processes and threads may use it at once. Thread-safe; a call waits for the calls
 /// of other threads, and at most 10 s for other processes.
@@ -104,7 +105,8 @@ public final class Keychain: Sendable {
 
   public var isLocked: Bool { get throws { try transport.isLocked } }
 
-  /// Forgets the keys. Every call fails with `locked` until `unlock`.
+  /// Forgets the keys. Until `unlock`, only items of the classes "after first unlock" can be used; what concerns others fails with `locked`,
+  /// at once, and a search leaves them out.
   public func lock() throws { try transport.lock() }
 
   /// Opens the vault again: in the process the one at a path, through the agent the agent's.
@@ -113,7 +115,9 @@ public final class Keychain: Sendable {
     switch transport {
     case let transport as InProcessTransport: try transport.put(Self.openVault(path, credential))
     default:
-      _ = try transport.answer(.unlock(credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate()))
+      _ = try transport.answer(
+        .unlock(
+          credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate(), seat: Seat.current.fields))
     }
   }
 }

@@ -8,4 +8,6 @@ protocol KeychainTransport: Sendable {
   func lock() throws
   /// - Throws: `KeychainError`.
   func answer(_ call: consuming Call) throws -> Answer
+  /// What happens from here on.
+  func watch() -> any ChangeSource
 }

@@ -21,6 +21,11 @@ struct Cofferd: ParsableCommand {
   var idle = 15
 
   @Option(
+    help: ArgumentHelp(
+      "Where the owner is asked first, offer to agree for so many minutes; 0: only once.", valueName: "minutes"))
+  var lease = 5
+
+  @Option(
     name: .customLong("ready-fd"),
     help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
   var readyDescriptor: Int32?
@@ -43,13 +48,17 @@ struct Cofferd: ParsableCommand {
     guard !system || vault == nil else { throw ValidationError("--vault: with --system the vault is in the directory") }
     guard directory?.hasPrefix("/") ?? true else { throw ValidationError("--directory: is not absolute") }
     guard (0...60 * 24 * 365).contains(idle) else { throw ValidationError("--idle: 0 to 525600 minutes") }
+    guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw ValidationError("--lease: 0 to 525600 minutes") }
   }
 
   func run() throws {
     let waiting = SignalsToEnd.block()
     do {
-      let service = try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) } ?? Service(vault: vault)
+      let service =
+        try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
+        ?? Service(vault: vault, leaseMinutes: lease)
       say("ready")
+      service.watchLogind()
       Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
       service.server.run()
     } catch {

@@ -1,6 +1,7 @@
 import Agent
 import CLinux
 import Glibc
+import SystemCalls
 
 /// Signals that end the agent: blocked in all threads, and waited for in one.
 struct SignalsToEnd: @unchecked Sendable {
@@ -32,7 +33,7 @@ struct Guardian: Sendable {
   let idle: Int64?
   private let signals: SignalsToEnd
 
-  /// How often it looks whether there still is a vault.
+  /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
 
   init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
@@ -44,9 +45,10 @@ struct Guardian: Sendable {
   }
 
   func start() {
-    let isStarted = AgentThread.start("coffer-guardian") {
+    let isStarted = DetachedThread.start("coffer-guardian") {
       while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
+        vault.look()
       }
       server.end()
     }

@@ -3,6 +3,7 @@ import AppContainers
 import AuditLog
 import CLinux
 import Glibc
+import Pinentry
 import ProcessHardening
 import Storage
 import VaultCore
@@ -14,26 +15,32 @@ struct Service {
   let vault: AgentVault
   /// The file without which there is nothing to serve; nil where the agent itself makes it.
   let watched: String?
+  /// Nil where no other program of the agent's user could connect.
+  private let socket: String?
 
   /// An agent that runs as the user.
   /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
-  init(vault path: String?) throws {
+  init(vault path: String?, leaseMinutes: Int) throws {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
     let log = try AuditLog(in: places.state)
     let programs = Programs(in: data, command: Self.sibling("coffer"))
+    let questions = OwnerQuestions(
+      minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
+      log: { event in try Self.append(event, to: log) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
+    let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
     let inherited = try ListeningSocket.inherited(environment: Self.variable)
-    let own = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
     server = try AgentServer(
-      inherited.map { .listening($0) } ?? .path(own), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
-      programs: programs
+      inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+      programs: programs, questions: questions
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }
     self.vault = vault
+    self.socket = socket
     watched = vault.path
   }
 
@@ -41,8 +48,8 @@ struct Service {
   /// - Parameter directory: Of everything that it keeps.
   /// - Throws: as above; `Refusal`.
   init(user: UInt32, in directory: String) throws {
-    guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
     guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
+    guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
     guard let listener = try ListeningSocket.inherited(environment: Self.variable) else {
       throw Refusal(description: "no socket was handed over: the service manager starts it (sd_listen_fds(3))")
     }
@@ -57,6 +64,7 @@ struct Service {
         store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
         deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
     }
+    // Nobody is asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
       .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
@@ -66,6 +74,7 @@ struct Service {
     }
     self.vault = vault
     watched = nil
+    socket = nil
   }
 
   /// Why it does not even begin.
@@ -73,15 +82,23 @@ struct Service {
     let description: String
   }
 
+  /// Once it listens.
+  func watchLogind() {
+    if let socket, let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
+  }
+
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
   /// A program that lies beside this one.
-  private static func sibling(_ name: String) -> String? {
+  private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
+
+  /// Of this program, with its slash.
+  private static var directory: String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-    return own[...slash] + name
+    return String(own[...slash])
   }
 
   /// What opens the vault, or changes what anybody may do.
@@ -92,25 +109,42 @@ struct Service {
   private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
     // What tells nothing of items is asked often.
     guard facts.operation != .status else { return }
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    var (application, executable) = ("", "")
-    switch facts.program {
-    case .app(let name): application = name
-    case .command: executable = "coffer"
-    case .system(let path), .interpreter(let path): executable = path
-    case .unknown(let why): executable = why
-    }
     let (result, reason): (AuditEntry.Decision, String) =
       switch decision {
       case .allow(.owner): (.allowed, "owner")
       case .allow: (.allowed, "gate")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
+    try append(result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: Self.synced.contains(facts.operation))
+  }
+
+  private static func append(_ event: OwnerQuestions.Event, to log: AuditLog) throws {
+    let (result, operation, reason): (AuditEntry.Decision, String, String) =
+      switch event.outcome {
+      case .asked: (.allowed, "agent.ask", "the owner is asked")
+      case .allowed(let how): (.allowed, "agent.confirm", how)
+      case .refused(let why): (.refused, "agent.confirm", why)
+      }
+    try append(result, operation, event.program, event.peer, group: event.group, reason, to: log)
+  }
+
+  private static func append(
+    _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String = "",
+    _ reason: String, to log: AuditLog, isSynced: Bool = false
+  ) throws {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    var (application, executable) = ("", "")
+    switch program {
+    case .app(let name): application = name
+    case .command: executable = "coffer"
+    case .system(let path), .interpreter(let path): executable = path
+    case .unknown(let why): executable = why
+    }
     try log.append(
       AuditEntry(
-        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, result, "agent.\(facts.operation)",
+        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, decision, operation,
         by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, because: reason), isSynced: Self.synced.contains(facts.operation))
+        application: application, group: group, because: reason), isSynced: isSynced)
   }
 }

@@ -53,6 +53,9 @@ package struct Caller {
     Entitlements(try vault.grants(to: commandName).map(\.entitlement))
   }
 
+  /// Nobody is asked then.
+  var isOwner: Bool { if case .all = scope { true } else { false } }
+
   // MARK: Groups
 
   /// Nil where they are not a list, but all that fit a rule.

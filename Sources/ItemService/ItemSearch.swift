@@ -11,18 +11,20 @@ struct ItemSearch {
     self.attributes = attributes
   }
 
-  /// Ordered by group as they are given; for all groups, `default` first.
-  /// By a walk over the vault.
+  /// Ordered by group as they are given; for all groups, `default` first. By a walk over the vault. What a locked vault cannot open is
+  /// left out.
   /// - Parameters:
   ///   - groups: Nil: all that there are.
   ///   - isAllowed: Of each group.
+  /// - Throws: `locked` where nothing is left then: an empty list would say that there is no such item.
   func entries(
     in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
   ) throws -> Answer.Entries {
     let wanted = groups.map { Set($0) }
+    func isWanted(_ group: AccessGroup) -> Bool { wanted?.contains(group) ?? isAllowed(group) }
     var found = Answer.Entries()
     let list = try vault.entries(
-      where: { (wanted?.contains($0.reference.group) ?? isAllowed($0.reference.group)) && matches($0.item) },
+      where: { isWanted($0.reference.group) && matches($0.item) },
       damaged: { found.append(.init(cause: $0.code.name, detail: $0.detail)) })
     found.unavailableCount = UInt64(list.unavailableCount)
     if let groups {
@@ -31,6 +33,9 @@ struct ItemSearch {
     } else {
       found.entries = list.entries
     }
+    // A group that others have made since may be any of those that are wanted.
+    let isComplete = !list.hasUnknownGroups && !list.lockedGroups.contains(where: isWanted)
+    guard isComplete || !found.entries.isEmpty else { throw KeychainError(.locked) }
     return found
   }
 

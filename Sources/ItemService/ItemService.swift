@@ -3,30 +3,27 @@ package import Wire
 
 /// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.
 package struct ItemService {
-  /// Asks the owner before a right is used that was granted so. Throws where nobody can be asked, and where the answer is no.
-  package struct Confirmation {
-    package let group: AccessGroup
-    package let rights: Entitlements.Rights
-    /// What the caller says that it is for.
-    package let purpose: String
-  }
-
-  private let caller: Caller
+  let caller: Caller
   private let now: Timestamp
-  private let confirm: (Confirmation) throws -> Void
+  private let confirmed: [Confirmation]
 
-  /// - Parameter confirm: Refuses, where nobody can be asked.
-  package init(
-    _ caller: Caller, at now: Timestamp,
-    confirm: @escaping (Confirmation) throws -> Void = { throw KeychainError(.confirmationNeeded, $0.group.name) }
-  ) {
+  /// - Parameter confirmed: What the owner has agreed to, for this call.
+  package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
     self.caller = caller
     self.now = now
-    self.confirm = confirm
+    self.confirmed = confirmed
   }
 
   /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
   package func answer(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
+    for needed in try confirmations(for: call, in: vault) where !confirmed.contains(needed) {
+      throw KeychainError(.confirmationNeeded, needed.group.name)
+    }
+    return try carryOut(call, in: &vault)
+  }
+
+  /// The same, where it has been seen that the owner need not be asked, or has agreed.
+  package func carryOut(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
     switch consume call {
     case .entitlements:
       return .entitlements(try entitlements(in: vault), application: caller.application)
@@ -38,8 +35,8 @@ package struct ItemService {
     case .entry(let reference):
       try checkAny(reference.group)
       return .entries(Answer.Entries([try vault.entry(reference)]))
-    case .secret(let reference, let purpose):
-      try check(reference.group, .read, purpose)
+    case .secret(let reference, _):
+      try caller.check(reference.group, .read)
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
       return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault))
@@ -48,11 +45,11 @@ package struct ItemService {
     case .move(let reference, let generation, let item, let group):
       return .reference(try move(reference, generation, item, to: group, in: &vault))
     case .remove(let reference):
-      try check(reference.group, .write)
+      try caller.check(reference.group, .write)
       try vault.remove(reference)
       return .done
     case .discard(let item, let group):
-      try check(group, .write)
+      try caller.check(group, .write)
       try vault.remove(item, in: group)
       return .done
     default: throw KeychainError(.notAllowed, "that is no question about items")
@@ -69,7 +66,17 @@ package struct ItemService {
     let groups = held.filter { allowsAny($0) }
     // Where nothing is left, the rule is the answer, and not that there is no such item.
     if groups.isEmpty, let first = held.first { try checkAny(first) }
-    return Answer.Entries(try groups.compactMap { try vault.contains($0) ? try vault.entry(item, in: $0) : nil })
+    var (found, isComplete): ([Entry], Bool) = ([], true)
+    for group in groups {
+      do {
+        if try vault.contains(group), let entry = try vault.entry(item, in: group) { found.append(entry) }
+      } catch VaultError.Code.locked {
+        isComplete = false
+      }
+    }
+    // An empty list would say that there is no such item.
+    guard isComplete || !found.isEmpty else { throw KeychainError(.locked) }
+    return Answer.Entries(found)
   }
 
   /// All that there are, `default` first. Takes a walk over the vault.
@@ -92,12 +99,6 @@ package struct ItemService {
     (try? caller.check(group, rights)) != nil
   }
 
-  private func check(_ group: AccessGroup, _ rights: Entitlements.Rights, _ purpose: String = "") throws {
-    try caller.check(group, rights)
-    guard caller.needsConfirmation(group, rights) else { return }
-    try confirm(Confirmation(group: group, rights: rights, purpose: purpose))
-  }
-
   private static let eachRight: [Entitlements.Rights] = [.list, .write, .read]
 
   private func allowsAny(_ group: AccessGroup) -> Bool { Self.eachRight.contains { allows(group, $0) } }
@@ -115,7 +116,7 @@ package struct ItemService {
     in vault: inout Vault
   ) throws -> Reference {
     let group = try caller.groupForAdding(group)
-    try check(group, .write)
+    try caller.check(group, .write)
     let item = try caller.bind(item, installBound: installBound)
     return try vault.transaction { transaction in
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
@@ -126,7 +127,7 @@ package struct ItemService {
   private func update(
     _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, in vault: inout Vault
   ) throws -> Reference {
-    try check(reference.group, .write)
+    try caller.check(reference.group, .write)
     let change = { (old: inout Item) throws in
       try Self.check(item, inPlaceOf: old)
       old = item
@@ -150,9 +151,9 @@ package struct ItemService {
   private func move(
     _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
   ) throws -> Reference {
-    try check(reference.group, [.read, .write])
+    try caller.check(reference.group, [.read, .write])
     _ = try caller.groupForAdding(group)
-    if group != reference.group { try check(group, .write) }
+    if group != reference.group { try caller.check(group, .write) }
     return try vault.transaction { transaction in
       let old = try Self.entry(reference, generation, &transaction)
       try Self.check(item, inPlaceOf: old.item)

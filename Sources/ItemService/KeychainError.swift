@@ -33,12 +33,15 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
 }
 
 extension KeychainError.Code {
-  /// The keychain was locked, or never unlocked. Never "not found", and nobody is asked.
+  /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and nobody is
+  /// asked.
   public static let locked = Self("locked")
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
   public static let missingEntitlement = Self("missingEntitlement")
-  /// The owner has granted this only after being asked, and this keychain has nobody to ask. Apple's `errSecInteractionNotAllowed`.
+  /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's `errSecInteractionNotAllowed`.
   public static let confirmationNeeded = Self("confirmationNeeded")
+  /// The owner was asked, and said no. Apple's `errSecUserCanceled`.
+  public static let confirmationRefused = Self("confirmationRefused")
   /// Apple's `errSecItemNotFound`.
   public static let notFound = Self("notFound")
   /// Apple's `errSecDuplicateItem`.
@@ -77,8 +80,8 @@ extension KeychainError.Code {
 
 extension KeychainError {
   private static let vaultCodes: [VaultError.Code: Code] = [
-    .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound, .duplicate: .duplicate,
-    .appNotInstalled: .appNotInstalled, .wrongCredential: .wrongCredential, .noSuchSlot: .wrongCredential,
+    .locked: .locked, .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound,
+    .duplicate: .duplicate, .appNotInstalled: .appNotInstalled, .wrongCredential: .wrongCredential, .noSuchSlot: .wrongCredential,
     .passphraseNotText: .wrongCredential, .passphraseLength: .wrongCredential, .keyFileLength: .wrongCredential,
     .recoveryKeyMalformed: .wrongCredential, .deviceKeyMissing: .otherDevice, .wrongDeviceKey: .otherDevice,
     .passphraseSlotMissing: .notAllowed, .secretTooLarge: .notAllowed, .attributeNotAllowed: .notAllowed,

@@ -5,7 +5,8 @@ package enum Call: ~Copyable, Sendable {
   case status
   /// - text: A passphrase or the text of a recovery key; empty where there is none.
   /// - file: The content of a key file; likewise.
-  case unlock(SlotType, text: Secret, file: Secret)
+  /// - seat: Where the owner is, who may be asked there later: the texts of `seatNames`.
+  case unlock(SlotType, text: Secret, file: Secret, seat: Attributes = Attributes())
   case lock
   case end
   case entitlements
@@ -22,8 +23,11 @@ package enum Call: ~Copyable, Sendable {
   case remove(Reference)
   /// An item that cannot be read is removed by its primary attributes.
   case discard(Item, AccessGroup)
+  case watch
   case vault(VaultCall)
   case apps(AppCall)
+
+  private static let seatNames = ["display", "wayland", "terminal", "terminal-type", "lc-ctype"]
 
   // MARK: Out
 
@@ -34,8 +38,10 @@ package enum Call: ~Copyable, Sendable {
     case .status: return try Message().frame(.status, request: request)
     case .lock: return try Message().frame(.lock, request: request)
     case .end: return try Message().frame(.end, request: request)
+    case .watch: return try Message().frame(.watch, request: request)
     case .entitlements: return try Message().frame(.entitlements, request: request)
-    case .unlock(let kind, let text, let file):
+    case .unlock(let kind, let text, let file, let seat):
+      fields = seat
       fields["kind"] = .integer(UInt64(kind.rawValue))
       fields["text-count"] = .integer(UInt64(text.count))
       return try Message(fields: fields, secret: text.joined(to: file)).frame(.unlock, request: request)
@@ -104,13 +110,16 @@ package enum Call: ~Copyable, Sendable {
     case .status: return .status
     case .lock: return .lock
     case .end: return .end
+    case .watch: return .watch
     case .entitlements: return .entitlements
     case .unlock:
       let kind = try Fields.required("kind", try fields.value("kind", SlotType.self))
       let count = try Fields.required("text-count", try fields.integer("text-count"))
       let both = try secret.take() ?? Secret(count: 0)
       guard count <= UInt64(both.count) else { throw WireError(.field, "text-count") }
-      return .unlock(kind, text: try both.part(0..<Int(count)), file: try both.part(Int(count)..<both.count))
+      var seat = Attributes()
+      for name in seatNames { seat[name] = try fields.text(name).map { .text($0) } }
+      return .unlock(kind, text: try both.part(0..<Int(count)), file: try both.part(Int(count)..<both.count), seat: seat)
     case .items:
       let (itemClass, group) = (try fields.value("class", ItemClass.self), try fields.group("group"))
       return .items(itemClass, group, try attributes(part))
@@ -140,7 +149,7 @@ package enum Call: ~Copyable, Sendable {
       return .vault(try VaultCall.parse(operation, &fields, try secret.take() ?? Secret(count: 0)))
     case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
       return .apps(try AppCall.parse(operation, &fields, part))
-    case .done, .part, .failed: throw WireError(.operation, "\(operation) is no request")
+    case .done, .part, .failed, .notices: throw WireError(.operation, "\(operation) is no request")
     }
   }
 

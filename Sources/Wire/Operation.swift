@@ -19,6 +19,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case discard = 13
   /// The agent is to end.
   case end = 14
+  /// From here on the connection only hears what happens.
+  case watch = 20
 
   // Requests to an agent that keeps the vault and the apps where their user cannot reach them
   /// Makes the vault.
@@ -45,6 +47,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   /// Part of an answer; others follow.
   case part = 129
   case failed = 130
+  /// What has happened; others follow until one side closes.
+  case notices = 131
 
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

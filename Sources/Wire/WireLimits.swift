@@ -14,6 +14,10 @@ package enum WireLimits {
   package static let connectionsPerProcess = 32
   /// Of all processes.
   package static let connections = 1024
+  /// What one who watches has not heard yet. With more it hears that it has missed something, once.
+  package static let noticesWaiting = partCount - 1
+  /// How long who watches waits before it looks for the agent again, in milliseconds.
+  package static let reconnectMilliseconds: Int32 = 1000
   /// How long a frame may take from its first byte to its last, in milliseconds.
   package static let frameMilliseconds: Int32 = 10_000
 }

@@ -19,18 +19,18 @@ import Wire
   @Test func everyCombination() {
     for operation in Wire.Operation.allCases {
       for program in Self.programs {
-        for (isSameUser, isOwner, isLocked) in [
-          (true, false, false), (true, false, true), (true, true, false), (true, true, true),
-          (false, false, false), (false, true, false), (false, false, true),
+        for (isSameUser, isOwner, wasUnlocked) in [
+          (true, false, true), (true, false, false), (true, true, true), (true, true, false),
+          (false, false, true), (false, true, true), (false, false, false),
         ] {
           let facts = Gate.Facts(
-            operation: operation, program: program, isSameUser: isSameUser, isOwner: isOwner, isLocked: isLocked)
+            operation: operation, program: program, isSameUser: isSameUser, isOwner: isOwner, wasUnlocked: wasUnlocked)
           let expected: Gate.Decision? =
             if !isSameUser {
               nil
             } else if [.status, .lock, .unlock, .end].contains(operation) {
               .allow(.anybody)
-            } else if !Self.items.contains(operation) || isLocked {
+            } else if operation != .watch && (!Self.items.contains(operation) || !wasUnlocked) {
               nil
             } else if isOwner {
               .allow(.owner)
@@ -58,10 +58,10 @@ import Wire
   @Test func refusalsSayWhy() {
     let app = Self.programs[0]
     #expect(code(Gate.Facts(operation: .secret, program: app, isSameUser: false)) == "missingEntitlement")
-    #expect(code(Gate.Facts(operation: .secret, program: app, isLocked: true)) == "locked")
+    #expect(code(Gate.Facts(operation: .secret, program: app, wasUnlocked: false)) == "locked")
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == "missingEntitlement")
-    // Locked comes first: it is not told who would be let in otherwise.
-    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), isLocked: true)) == "locked")
+    // That it was never unlocked comes first: it is not told who would be let in otherwise.
+    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == "locked")
     #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
   }
 }

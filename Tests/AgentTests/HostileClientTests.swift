@@ -85,9 +85,11 @@ import VaultCore
     try expectServed()
   }
 
-  @Test func aLockedVaultSaysSoAtOnce() throws {
-    bench.vault.lock()
+  @Test func anAgentThatWasNeverUnlockedSaysSoAtOnce() throws {
+    let bench = try AgentBench()
     #expect(try bench.run(app, ["once", bench.socket]) == ["locked"])
+    // Who is asking is of no interest yet.
+    #expect(try bench.run(AgentBench.program("AgentProbe"), ["once", bench.socket]) == ["locked"])
     try bench.unlock()
     try expectServed()
   }

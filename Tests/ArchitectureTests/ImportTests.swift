@@ -5,22 +5,26 @@ import Testing
   /// What each module may import. Everything points down.
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
-    ("Sources/SystemCalls", ["Glibc"]),
+    ("Sources/SystemCalls", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
     ("Sources/Wire", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/ItemService", ["VaultCore", "Storage", "Wire"]),
+    ("Sources/Pinentry", ["VaultCore", "CLinux", "Glibc"]),
+    ("Sources/ItemService", ["VaultCore", "Storage", "Wire", "Synchronization"]),
     (
       "Sources/Agent",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "SystemCalls", "CLinux", "Glibc",
-        "Synchronization",
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+        "Glibc", "Synchronization",
       ]
     ),
     (
       "Sources/Coffer",
-      ["VaultCore", "Storage", "ItemService", "Wire", "CLinux", "AppContainers", "Apps", "Glibc", "Synchronization"]
+      [
+        "VaultCore", "Storage", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "Glibc",
+        "Synchronization",
+      ]
     ),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),
     ("Sources/PropertyLists", []),
@@ -37,17 +41,19 @@ import Testing
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     ("Sources/ProcessHardening", ["CLinux", "Glibc"]),
+    ("Sources/CofferLogind", ["Coffer", "CLinux", "CSystemd", "Glibc"]),
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux", "Glibc",
-        "ArgumentParser",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
+        "Glibc", "ArgumentParser",
       ]
     ),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Coffer", "ItemService", "ProcessHardening", "AppContainers", "AuditLog", "Apps", "PropertyLists",
+        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",

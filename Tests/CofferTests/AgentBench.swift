@@ -1,4 +1,5 @@
 import Agent
+import CLinux
 import CofferTesting
 import Foundation
 import VaultCore
@@ -13,26 +14,35 @@ final class AgentBench: Sendable {
   /// The test is the only client, and belongs to no app: who it is, is said here. `AgentTests` has programs that are somebody.
   private struct OneProgram: ProgramDirectory {
     let signed: SignedManifest
-    func identify(_ peer: Peer) -> ProgramIdentity { .app(signed.manifest.applicationIdentifier) }
+    let identity: (@Sendable () -> ProgramIdentity)?
+    func identify(_ peer: Peer) -> ProgramIdentity { identity?() ?? .app(signed.manifest.applicationIdentifier) }
     func manifest(of application: String) -> SignedManifest? { signed }
   }
 
   private let server: AgentServer
-  private let directory: URL
+  let directory: URL
   private let ended = DispatchSemaphore(value: 0)
   let vault: AgentVault
 
-  init(_ store: MemoryStore, _ signed: SignedManifest) throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+  /// - Parameters:
+  ///   - directory: Of an earlier one, whose place it takes.
+  ///   - identity: Whose program it is, asked each time. Nil: the app's.
+  init(
+    _ store: MemoryStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true,
+    questions: OwnerQuestions? = nil, identity: (@Sendable () -> ProgramIdentity)? = nil
+  ) throws {
+    self.directory =
+      directory ?? FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+    let directory = self.directory
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     // One thread at a time uses it: that of the only client.
     nonisolated(unsafe) let store = store
     vault = AgentVault(at: "memory") { _ in unsafe try Vault.openThrowAway(store) }
-    try vault.unlock(.throwAway())
+    if isUnlocked { try vault.unlock(.throwAway()) }
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: OneProgram(signed: signed)
+      programs: OneProgram(signed: signed, identity: identity), questions: questions
     ) { _, _, _ in }
     Foundation.Thread.detachNewThread { [server, ended] in
       server.run()
@@ -40,7 +50,10 @@ final class AgentBench: Sendable {
     }
   }
 
-  var keychain: Keychain { Keychain(AgentTransport(at: directory.path + "/agent.sock")) }
+  var socket: String { directory.path + "/agent.sock" }
+  var keychain: Keychain { Keychain(AgentTransport(at: socket)) }
+
+  func connect(_ descriptor: Int32) -> Bool { unsafe coffer_local_name(descriptor, directory.path + "/agent.sock", 0) == 0 }
 
   deinit {
     server.end()

@@ -257,20 +257,6 @@ struct Teams {
     #expect(Self.code { try owner.add(Item(service: "mail", account: "ada"), secret: Secret(testing: "1")) } == .duplicate)
   }
 
-  @Test(arguments: Transport.allCases) func aLockedKeychainSaysSo(_ transport: Transport) throws {
-    let teams = try Teams(transport)
-    let editor = try teams.keychain(teams.editor)
-    let reference = try editor.add(item, secret: Secret(testing: "one"))
-    try editor.lock()
-    #expect(try editor.isLocked)
-    #expect(Self.code { try editor.items() } == .locked)
-    #expect(Self.code { try editor.secret(of: reference) } == .locked)
-    #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .locked)
-    #expect(Self.code { try editor.remove(reference) } == .locked)
-    #expect(Self.code { try editor.entitlements } == .locked)
-    try editor.lock()
-  }
-
   @Test func groupsThatATestNames() throws {
     let (a, b) = (try AccessGroup("a"), try AccessGroup("b"))
     let keychain = try Keychain(Vault.throwAway(), as: .groups([a, b]))

@@ -21,7 +21,21 @@ func store(_ token: borrowing Secret, as app: SignedManifest, keyFile: consuming
   try keychain.lock()
 }
 
+/// A token that is there also when the screen is locked.
+func keepForTheBackground(_ token: borrowing Secret, in keychain: Keychain) throws {
+  let item = Item(service: "sync.example.com", account: "ada")
+  let reference = try keychain.add(item, secret: token, accessible: .afterFirstUnlock)
+  try keychain.lock()
+  try keychain.update(reference, secret: token) { $0.label = "used while locked" }
+}
+
 @Suite struct KeychainExampleTests {
+  @Test func aServiceGoesOnWhileItIsLocked() throws {
+    let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
+    try keepForTheBackground(Secret(testing: "token"), in: keychain)
+    #expect(try keychain.item(KeychainQuery(service: "sync.example.com")).item.label == "used while locked")
+  }
+
   /// What the page shows, in a process of its own: it uses the user's own vault.
   @Test(.timeLimit(.minutes(20))) func thePageDoesWhatItShows() async throws {
     let result = try await #require(

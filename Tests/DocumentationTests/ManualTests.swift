@@ -64,8 +64,10 @@ import Testing
     var commands: [String: [Help.Argument]] = [:]
     func visit(_ command: Help.Command, _ path: [String]) {
       let path = path + [command.commandName]
-      for child in command.subcommands ?? [] { visit(child, path) }
-      if (command.subcommands ?? []).isEmpty {
+      // The parser gives every root a command "help", also one that has no others.
+      let children = (command.subcommands ?? []).filter { $0.commandName != "help" || path.first == "coffer" }
+      for child in children { visit(child, path) }
+      if children.isEmpty {
         commands[path.joined(separator: " ")] = (command.arguments ?? []).filter { !everywhere.contains($0.written) }
       }
     }

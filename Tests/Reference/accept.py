@@ -34,7 +34,7 @@ def every_class(v):
          "key-class": (TEXT, "private"), "key-size": (INTEGER, 256), "key-type": (TEXT, "ed25519"),
          "start-date": (TIME, 5)},
         {"class": (INTEGER, 4), "certificate-type": (INTEGER, 1), "issuer": (DATA, b"i"), "serial-number": (DATA, b"\1")},
-        {"class": (INTEGER, 5), "title": (TEXT, "door code"), "label": (TEXT, ""),
+        {"class": (INTEGER, 5), "title": (TEXT, "door code"), "label": (TEXT, ""), "confirm": (INTEGER, 0),
          "install-bound": (TEXT, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com.example.editor")},
         {"class": (INTEGER, 5), "title": (TEXT, "e\u0301 is not é")}, {"class": (INTEGER, 5), "title": (TEXT, "é")},
     ):

@@ -208,6 +208,7 @@ def vectors(add):
         "service-integer": bob_list(entry(3, b"service", f.u64(1))),
         "service-empty": bob_list(entry(1, b"service", b"")),
         "label-data": bob_list(entry(2, b"label", b"x")), "label-integer": bob_list(entry(3, b"label", f.u64(1))),
+        "confirm-text": bob_list(entry(1, b"confirm", b"5")),
         "install-bound-data": bob_list(entry(2, b"install-bound", b"x")),
         "comment-time": bob_list(entry(4, b"comment", f.u64(1))),
         "created-integer": bob_list(entry(3, b"created", f.u64(1))),

@@ -89,6 +89,23 @@ import VaultCore
     #expect(run("stat", "-c", "%s", "\(fixture.path)-wal") == ["0"])
   }
 
+  @Test func aStoreThatRestsIsOneFile() throws {
+    let fixture = try Fixture()
+    let store = try FileStore(at: fixture.path)
+    let before = try store.recordCount()
+    try store.commit { _ in Fixture.adding(4) }
+    #expect(fixture.names.contains("vault.coffer-wal"))
+    store.rest()
+    #expect(Set(fixture.names) == ["vault.coffer", "vault.coffer.lock"])
+    // Whoever calls next meets it as it was.
+    #expect(try store.recordCount() == before + 1)
+    try store.commit { _ in Fixture.adding(5) }
+    #expect(try store.recordCount() == before + 2)
+    store.rest()
+    store.rest()
+    #expect(try FileStore(at: fixture.path).recordCount() == before + 2)
+  }
+
   @Test func aCommitThatWasKilledIsWholeOrNotThere() throws {
     let fixture = try Fixture()
     let start = try FileStore(at: fixture.path).recordCount()

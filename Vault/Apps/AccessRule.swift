@@ -25,24 +25,24 @@ enum AccessRule {
     }
   }
 
-  func recordID(_ keys: VaultKeys) -> Identifier {
+  func recordID(_ keys: VaultKeys) throws(VaultError) -> Identifier {
     switch self {
-    case .pin(let pin): Self.pinID(pin.applicationIdentifier, keys)
-    case .grant(let grant): Self.grantID(grant.application, grant.group, keys)
+    case .pin(let pin): try Self.pinID(pin.applicationIdentifier, keys)
+    case .grant(let grant): try Self.grantID(grant.application, grant.group, keys)
     }
   }
 
-  static func pinID(_ application: String, _ keys: VaultKeys) -> Identifier {
+  static func pinID(_ application: String, _ keys: VaultKeys) throws(VaultError) -> Identifier {
     var context = Context(.pinID)
     context.appendCounted(Array(application.utf8))
-    return keys.systemRecordID(context)
+    return try keys.systemRecordID(context)
   }
 
-  static func grantID(_ application: String, _ group: AccessGroup, _ keys: VaultKeys) -> Identifier {
+  static func grantID(_ application: String, _ group: AccessGroup, _ keys: VaultKeys) throws(VaultError) -> Identifier {
     var context = Context(.grantID)
     context.appendCounted(Array(application.utf8))
     context.appendCounted(Array(group.name.utf8))
-    return keys.systemRecordID(context)
+    return try keys.systemRecordID(context)
   }
 }
 
@@ -64,13 +64,14 @@ extension ProvenState {
     let secretCount = try keys.systemSecretCount(record, meta: meta)
     guard let rule = try AccessRule(decoding: attributes) else { return nil }
     guard secretCount == 0 else { throw VaultError(.accessRuleMalformed, "with a secret") }
-    guard rule.recordID(keys) == record.id else { throw VaultError(.identifierMismatch, "an access rule") }
+    guard try rule.recordID(keys) == record.id else { throw VaultError(.identifierMismatch, "an access rule") }
     return rule
   }
 
   /// All rules. Of each record that is left out of the store's index the rule is missing: that takes rights away, and never gives any.
   func accessRules() throws -> [AccessRule] {
-    try rows.records(inGroup: .zero).compactMap { id in
+    if let kept = keys.kept { return try kept.rules(in: self) }
+    return try rows.records(inGroup: .zero).compactMap { id in
       guard let record = try record(id), record.meta.first == RecordKind.accessRule.rawValue else { return nil }
       return try openAccessRule(record)
     }

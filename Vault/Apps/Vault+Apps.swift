@@ -1,10 +1,11 @@
 /// Apps and their rights, as the vault remembers them.
 extension Vault {
   /// The pin of an app by `TEAM.identifier`. Nil is a proven absence: it was never installed.
-  /// - Throws: integrity errors.
+  /// - Throws: `locked` where a locked vault does not know it; integrity errors.
   public borrowing func pin(_ application: String) throws -> AppPin? {
     try reading { state, _ in
-      if case .pin(let pin)? = try state.accessRule(AccessRule.pinID(application, state.keys)) { pin } else { nil }
+      if let kept = state.keys.kept { return try kept.pin(application, in: state) }
+      return if case .pin(let pin)? = try state.accessRule(AccessRule.pinID(application, state.keys)) { pin } else { nil }
     }
   }
 
@@ -17,7 +18,7 @@ extension Vault {
     }
   }
 
-  /// Every grant, or those of one app, ordered by app and group.
+  /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that nobody has changed since it was locked.
   /// - Throws: integrity errors.
   public borrowing func grants(to application: String? = nil) throws -> [Grant] {
     try reading { state, _ in

@@ -1,5 +1,7 @@
 /// The groups of one proven state, by the identifier that their records carry.
 ///
+/// Of a locked vault those that it still knows; of others nothing can be said.
+///
 /// The store's index over groups finds them fast, but may keep some back. Whoever meets an identifier that it did not show gets a
 /// walk over the whole tree, once: then the directory is complete.
 final class GroupDirectory {
@@ -13,6 +15,10 @@ final class GroupDirectory {
   init(_ state: ProvenState, passingOverDamage passesOverDamage: Bool = false) throws {
     self.state = state
     self.passesOverDamage = passesOverDamage
+    if let kept = state.keys.kept {
+      groups = try kept.groups(in: state)
+      return
+    }
     for id in try state.rows.records(inGroup: .zero) {
       try passOver { if let record = try state.record(id) { try add(record) } }
     }
@@ -27,8 +33,10 @@ final class GroupDirectory {
   }
 
   /// Nil is a proven absence.
+  /// - Throws: `locked` for one that a locked vault does not know.
   func group(_ id: Identifier) throws -> GroupKeys? {
     if let group = groups[id] { return group }
+    try state.keys.checkUnlocked()
     try complete()
     return groups[id]
   }
@@ -36,6 +44,7 @@ final class GroupDirectory {
   /// Every group, proven to be all: any row that is gone or was changed may have been a group's.
   /// - Throws: `recordMissing`, `recordForged`, and what reading the records throws.
   func all() throws -> [GroupKeys] {
+    if state.keys.isLocked { return groups.values.sorted { $0.group < $1.group } }
     try state.forEachRecord(damaged: { throw $0 }, { record, _ in try add(record) })
     isComplete = true
     return groups.values.sorted { $0.group < $1.group }

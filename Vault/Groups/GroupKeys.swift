@@ -10,18 +10,29 @@ final class GroupKeys {
   let version: UInt64
   private let indexKey: Key
   private let classKeys: [ClassKey]
+  /// Whether only those keys are left that a lock leaves.
+  private let isLocked: Bool
 
-  /// One class key. For …ThisDevice classes it is sealed under the device key.
+  /// One class key. For …ThisDevice classes it is sealed under the device key, but for those of a locked vault, which has none.
   final class ClassKey {
     let accessibility: Accessibility
     let epoch: UInt32
     /// 32 bytes, or a box of 168.
     fileprivate let stored: Secret
+    fileprivate let isBoxed: Bool
 
     fileprivate init(_ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret) {
       self.accessibility = accessibility
       self.epoch = epoch
       self.stored = stored
+      isBoxed = accessibility.isThisDeviceOnly
+    }
+
+    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, key: consuming Key) {
+      self.accessibility = accessibility
+      self.epoch = epoch
+      stored = key.secret
+      isBoxed = false
     }
 
     fileprivate static func storedCount(_ accessibility: Accessibility) -> Int {
@@ -30,7 +41,8 @@ final class GroupKeys {
   }
 
   private init(
-    group: AccessGroup, created: Timestamp, groupID: Identifier, version: UInt64, indexKey: consuming Key, classKeys: [ClassKey]
+    group: AccessGroup, created: Timestamp, groupID: Identifier, version: UInt64, indexKey: consuming Key, classKeys: [ClassKey],
+    isLocked: Bool = false
   ) {
     self.group = group
     self.created = created
@@ -38,6 +50,7 @@ final class GroupKeys {
     self.version = version
     self.indexKey = indexKey
     self.classKeys = classKeys
+    self.isLocked = isLocked
   }
 
   /// A new group with keys for the classes that move with the vault; the others come when they are first needed.
@@ -56,14 +69,31 @@ final class GroupKeys {
   func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
     var stored = try Secret.random(count: Key.byteCount)
     if accessibility.isThisDeviceOnly {
-      stored = try Secret(
-        copying: SecretBox.seal(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1)))
+      stored = try SecretBox.sealInside(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1))
     }
     let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: 1, stored: stored)]).sorted {
       ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
     }
     return GroupKeys(
       group: group, created: created, groupID: groupID, version: version, indexKey: try Self.copy(indexKey), classKeys: classKeys)
+  }
+
+  /// What a lock leaves: the key that names items, and those of the classes "after first unlock", out of their boxes, because the
+  /// device key goes as well. One whose box does not open here goes.
+  /// - Throws: errors of locked memory.
+  func locked(keys: VaultKeys) throws(VaultError) -> GroupKeys {
+    var left: [ClassKey] = []
+    for classKey in classKeys where classKey.accessibility.isKeptWhileLocked {
+      do throws(VaultError) {
+        let key = try key(classKey.accessibility, epoch: classKey.epoch, keys: keys)
+        left.append(ClassKey(classKey.accessibility, epoch: classKey.epoch, key: key))
+      } catch {
+        guard error.code == .deviceKeyMissing || error.code == .wrongDeviceKey else { throw error }
+      }
+    }
+    return GroupKeys(
+      group: group, created: created, groupID: groupID, version: version, indexKey: try Self.copy(indexKey), classKeys: left,
+      isLocked: true)
   }
 
   private static func copy(_ key: borrowing Key) throws(VaultError) -> Key {
@@ -88,16 +118,17 @@ final class GroupKeys {
 
   var hasPasscodeKey: Bool { currentEpoch(.whenPasscodeSetThisDevice) != nil }
 
-  /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`.
+  /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`; `locked` for a key that a lock has not left.
   func key(_ accessibility: Accessibility, epoch: UInt32, keys: VaultKeys) throws(VaultError) -> Key {
     guard let classKey = classKeys.first(where: { $0.accessibility == accessibility && $0.epoch == epoch }) else {
+      if isLocked { throw VaultError(.locked) }
       throw VaultError(.unknownGroup, "no key for class \(accessibility.rawValue), epoch \(epoch)")
     }
-    if !accessibility.isThisDeviceOnly, let key = Key(try classKey.stored.duplicate()) { return key }
+    if !classKey.isBoxed, let key = Key(try classKey.stored.duplicate()) { return key }
     let seal = try keys.deviceSealKey(groupID: groupID, accessibility, epoch: epoch)
     let opened: Secret
     do throws(VaultError) {
-      opened = try SecretBox.open(classKey.stored.copyIntoUnprotectedBytes(), key: seal)
+      opened = try SecretBox.openInside(classKey.stored, key: seal)
     } catch {
       // The record is proven, so the box is genuine: it was sealed on another device.
       throw error.code == .sealBroken ? VaultError(.wrongDeviceKey) : error

@@ -6,6 +6,8 @@ public struct Item: Equatable, Sendable {
   public static let userPrefix = "user."
   /// The attribute that names the app, as `TEAM.identifier`, with whose removal the item goes.
   public static let installBound = "install-bound"
+  /// The attribute that says that the owner is asked before the secret is given to anybody else.
+  public static let confirm = "confirm"
 
   public let itemClass: ItemClass
   public var attributes: Attributes

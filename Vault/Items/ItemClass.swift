@@ -32,8 +32,8 @@ public enum ItemClass: UInt8, CaseIterable, Sendable {
 
   /// Attributes that every class has, with their types.
   static let commonAttributes: [(name: String, absent: AttributeValue)] = [
-    ("comment", .text("")), ("created", .time(Timestamp(secondsSince1970: 0))), (Item.installBound, .text("")),
-    ("label", .text("")), ("modified", .time(Timestamp(secondsSince1970: 0))),
+    ("comment", .text("")), (Item.confirm, .integer(0)), ("created", .time(Timestamp(secondsSince1970: 0))),
+    (Item.installBound, .text("")), ("label", .text("")), ("modified", .time(Timestamp(secondsSince1970: 0))),
   ]
 }
 
@@ -48,4 +48,7 @@ public enum Accessibility: UInt8, CaseIterable, Sendable {
 
   /// Whether the key is sealed under the device key, so that a copy of the vault on another machine does not open the item.
   public var isThisDeviceOnly: Bool { rawValue >= Self.whenUnlockedThisDevice.rawValue }
+
+  /// Whether items of the class can be used while the vault is locked, once it was unlocked.
+  public var isKeptWhileLocked: Bool { self == .afterFirstUnlock || self == .afterFirstUnlockThisDevice }
 }

@@ -27,7 +27,9 @@ struct Key: ~Copyable, Sendable {
   borrowing func digest(_ context: Context) -> Digest {
     var digest = [UInt8](repeating: 0, count: Digest.byteCount)
     let status = unsafe secret.withPointer { key in
-      unsafe crypto_generichash(&digest, Digest.byteCount, context.bytes, UInt64(context.bytes.count), key, Self.byteCount)
+      // BLAKE2b leaves the key on the stack, as part of what it hashes.
+      defer { sodium_stackzero(Sodium.stackByteCount) }
+      return unsafe crypto_generichash(&digest, Digest.byteCount, context.bytes, UInt64(context.bytes.count), key, Self.byteCount)
     }
     precondition(status == 0, "only a wrong length makes it fail")
     return Digest(unchecked: digest)
@@ -49,7 +51,8 @@ struct Key: ~Copyable, Sendable {
     let status = unsafe output.withMutablePointer { output in
       unsafe message.withPointer { bytes in
         unsafe key.withPointer { key in
-          unsafe crypto_generichash(output, byteCount, bytes, UInt64(message.byteCount), key, keyByteCount)
+          defer { sodium_stackzero(Sodium.stackByteCount) }
+          return unsafe crypto_generichash(output, byteCount, bytes, UInt64(message.byteCount), key, keyByteCount)
         }
       }
     }

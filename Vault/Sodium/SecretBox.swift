@@ -4,8 +4,6 @@ import CSodium
 enum SecretBox {
   static let nonceByteCount = 24
   static let overhead = 40
-  /// More stack than opening a box takes, in bytes.
-  private static let stackByteCount = 2048
 
   /// Seals without padding: what is sealed has a fixed length.
   static func sealUnpadded(_ message: borrowing Secret, nonce: [UInt8], key: borrowing Key) -> [UInt8] {
@@ -27,15 +25,19 @@ enum SecretBox {
   /// Opens a box whose plaintext is not padded.
   /// - Throws: `sealBroken`: another key, or other bytes.
   static func openUnpadded(_ box: [UInt8], key: borrowing Key) throws(VaultError) -> Secret {
-    guard box.count >= overhead else { throw VaultError(.sealBroken) }
-    var message = try Secret(count: box.count - overhead)
-    let count = box.count - nonceByteCount
+    unsafe try openUnpadded(box.span.bytes, key: key)
+  }
+
+  private static func openUnpadded(_ box: RawSpan, key: borrowing Key) throws(VaultError) -> Secret {
+    guard box.byteCount >= overhead else { throw VaultError(.sealBroken) }
+    var message = try Secret(count: box.byteCount - overhead)
+    let count = box.byteCount - nonceByteCount
     let status = unsafe message.withMutablePointer { message in
       unsafe key.secret.withPointer { key in
-        unsafe box.span.bytes.withPointer { box in
+        unsafe box.withPointer { box in
           // libsodium leaves the first 32 bytes of what it opens on the stack. Here, and no further out, the stack is as deep as
           // when it was called.
-          defer { sodium_stackzero(stackByteCount) }
+          defer { sodium_stackzero(Sodium.stackByteCount) }
           return unsafe crypto_secretbox_open_easy(message, box + nonceByteCount, UInt64(count), box, key)
         }
       }
@@ -57,8 +59,26 @@ enum SecretBox {
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.
   static func open(_ box: [UInt8], key: borrowing Key) throws(VaultError) -> Secret {
-    guard isBoxCount(box.count) else { throw VaultError(.recordMalformed, "a sealed field has \(box.count) bytes") }
+    unsafe try open(box.span.bytes, key: key)
+  }
+
+  private static func open(_ box: RawSpan, key: borrowing Key) throws(VaultError) -> Secret {
+    guard isBoxCount(box.byteCount) else { throw VaultError(.recordMalformed, "a sealed field has \(box.byteCount) bytes") }
     return try Padding.unpad(try openUnpadded(box, key: key))
+  }
+
+  // MARK: Boxes that are secret themselves
+
+  /// The box of a class key leaves no copy in ordinary memory: there a device key, which lies in a file, would open it also when the
+  /// vault is locked.
+  static func sealInside(_ message: borrowing Secret, key: borrowing Key) throws(VaultError) -> Secret {
+    var box = try seal(message, key: key)
+    defer { unsafe sodium_memzero(&box, box.count) }
+    return try Secret(copying: box)
+  }
+
+  static func openInside(_ box: borrowing Secret, key: borrowing Key) throws(VaultError) -> Secret {
+    try box.withBytes { (box) throws(VaultError) in try open(box, key: key) }
   }
 
   /// Whether a sealed field can have this length.

@@ -12,6 +12,13 @@ public protocol Store: AnyObject {
   /// - Throws: what `prepare` throws, unchanged, and the store's own errors. After an error that leaves the outcome in doubt the
   ///   generation in the header tells whether the change was made.
   func commit(_ prepare: (any Rows) throws -> Change) throws
+
+  /// It may be long until the next call. Does nothing that cannot be left undone.
+  func rest()
+}
+
+extension Store {
+  public func rest() {}
 }
 
 /// The rows of one transaction. Not to be used after the closure that it was lent to.

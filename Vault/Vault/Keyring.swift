@@ -1,7 +1,7 @@
 /// What an open vault remembers between transactions: its keys, the state it saw last, and the groups it has opened. Nothing in it is
 /// trusted without a look at the header: another process may have written since.
 final class Keyring {
-  let keys: VaultKeys
+  private(set) var keys: VaultKeys
   /// The newest state this process has seen. The store must never show an older one.
   private(set) var newest: SealedHeader?
   private var groups: [AccessGroup: (keys: GroupKeys, mac: Digest)] = [:]
@@ -33,6 +33,12 @@ final class Keyring {
     }
     groups[group] = (keys, state.mac)
     return keys
+  }
+
+  /// Forgets all keys but those that stay. What was seen last is remembered: a locked vault is rolled back as little as an open one.
+  func lock(keeping kept: KeptWhileLocked) {
+    keys = VaultKeys(locking: keys, keeping: kept)
+    groups = [:]
   }
 
   /// After a commit of our own: groups that were current stay so.

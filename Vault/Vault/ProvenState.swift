@@ -76,7 +76,9 @@ struct ProvenState {
 
   /// The keys of a group, proven; nil is a proven absence.
   /// - Parameter known: an earlier state of the group. Where it is still the current one, nothing is decrypted.
+  /// - Throws: `locked` for a group that a locked vault does not know; what proving and opening the record throws.
   func groupKeys(_ group: AccessGroup, known: GroupKeys? = nil) throws -> GroupKeys? {
+    if let kept = keys.kept { return try kept.group(group, in: self) }
     guard let record = try record(keys.groupRecordID(group)) else { return nil }
     return try openGroup(record, known: known)
   }

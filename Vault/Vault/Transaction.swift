@@ -29,7 +29,7 @@ public struct Transaction: ~Copyable {
   // MARK: Items
 
   /// - Throws: `duplicate`, `groupNotFound`, `secretTooLarge`, `attributeNotAllowed`, `nameNotAllowed`, `nameTooLong`,
-  ///   `deviceKeyMissing`, `passphraseSlotMissing`, `vaultFull`; integrity errors.
+  ///   `deviceKeyMissing`, `passphraseSlotMissing`, `vaultFull`, `locked`; integrity errors.
   @discardableResult
   public mutating func add(
     _ item: Item, secret: borrowing Secret, to group: AccessGroup = .standard, accessible: Accessibility = .whenUnlocked,
@@ -92,16 +92,19 @@ public struct Transaction: ~Copyable {
     return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility, replacing: reference.id)
   }
 
-  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  /// - Throws: `notFound`, `groupNotFound`, `locked`; integrity errors.
   public mutating func remove(_ reference: Reference) throws {
-    _ = try existing(reference, in: try group(reference.group))
+    let found = try existing(reference, in: try group(reference.group))
+    if keys.isLocked, !found.meta.accessibility.isKeptWhileLocked { throw VaultError(.locked) }
     try edit(reference.id, nil)
   }
 
   /// By the item's primary attributes. It is enough that the item is proven to be there: its row may be damaged, or gone.
-  /// - Throws: `notFound`, `groupNotFound`; faults of the header, of the tree and of the group.
+  /// While the vault is locked its row must say of which class it is.
+  /// - Throws: `notFound`, `groupNotFound`, `locked`; faults of the header, of the tree and of the group.
   public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
     let id = try self.group(group).itemID(item)
+    guard !keys.isLocked else { return try remove(Reference(group: group, id: id)) }
     guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
     try edit(id, nil)
   }
@@ -167,7 +170,7 @@ public struct Transaction: ~Copyable {
 
   // MARK: Groups
 
-  /// - Throws: `groupExists`; integrity errors.
+  /// - Throws: `groupExists`, `locked`; integrity errors.
   public mutating func createGroup(_ group: AccessGroup, at now: Timestamp) throws {
     guard try tree.leaf(keys.groupRecordID(group)) == nil else { throw VaultError(.groupExists, group.name) }
     try put(try .make(group, at: now, version: generation))
@@ -196,15 +199,18 @@ public struct Transaction: ~Copyable {
     return extended
   }
 
-  /// - Throws: integrity errors.
-  public mutating func contains(_ group: AccessGroup) throws -> Bool { try tree.leaf(keys.groupRecordID(group)) != nil }
+  /// - Throws: `locked` for a group that a locked vault does not know; integrity errors.
+  public mutating func contains(_ group: AccessGroup) throws -> Bool {
+    if keys.isLocked { return try keyring.group(group, in: state) != nil }
+    return try tree.leaf(keys.groupRecordID(group)) != nil
+  }
 
   // MARK: Access rules
 
   /// Writes a rule, in place of the one of the same name.
   mutating func put(_ rule: AccessRule) throws {
     let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: state.header.masterEpoch, version: generation)
-    let id = rule.recordID(keys)
+    let id = try rule.recordID(keys)
     try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: rule.attributes))
   }
 
@@ -227,7 +233,9 @@ public struct Transaction: ~Copyable {
     try slotRows.parsed()
   }
 
-  mutating func setSlot(_ index: Int, _ slot: KeySlot?) {
+  /// - Throws: `locked`: ways in are the owner's affair.
+  mutating func setSlot(_ index: Int, _ slot: KeySlot?) throws {
+    try keys.checkUnlocked()
     slotRows.setSlot(index, slot?.bytes)
     change.header[index] = .some(slot?.bytes)
   }

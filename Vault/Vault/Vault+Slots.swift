@@ -8,10 +8,11 @@ extension Vault {
     try credential.checkForNewSlot()
     // The key derivation is slow: it runs before the transaction that stores its result, and is spared where there is no room.
     _ = try Self.freeIndex(beside: status().slots.map(\.index))
-    let made = try KeySlot(index: 1, sealing: keys.master, under: credential, kdf: kdf, vault: keys.vault)
+    let vault = keys.vault
+    let made = try keys.withMaster { try KeySlot(index: 1, sealing: $0, under: credential, kdf: kdf, vault: vault) }
     return try transaction { transaction in
       let slot = try KeySlot(index: Self.freeIndex(beside: transaction.slots().map(\.index)), parsing: made.bytes)
-      transaction.setSlot(slot.index, slot)
+      try transaction.setSlot(slot.index, slot)
       return slot.description
     }
   }
@@ -34,7 +35,7 @@ extension Vault {
       let others = slots.filter { $0.id != id }
       guard !others.isEmpty else { throw VaultError(.lastSlot) }
       try Self.check(others, transaction)
-      transaction.setSlot(slot.index, nil)
+      try transaction.setSlot(slot.index, nil)
     }
   }
 
@@ -46,13 +47,14 @@ extension Vault {
   ) throws {
     try credential.checkForNewSlot()
     guard let old = try status().slots.first(where: { $0.id == id }) else { throw VaultError(.noSuchSlot) }
-    let slot = try KeySlot(index: old.index, sealing: keys.master, under: credential, kdf: kdf, vault: keys.vault)
+    let vault = keys.vault
+    let slot = try keys.withMaster { try KeySlot(index: old.index, sealing: $0, under: credential, kdf: kdf, vault: vault) }
     let wasOpened = openedSlot.id == id
     try changeSlots { transaction in
       let slots = try transaction.slots()
       guard slots.contains(where: { $0.id == id && $0.index == slot.index }) else { throw VaultError(.noSuchSlot) }
       try Self.check(slots.filter { $0.id != id } + [slot], transaction)
-      transaction.setSlot(slot.index, slot)
+      try transaction.setSlot(slot.index, slot)
       return wasOpened ? slot.description : nil
     }
   }

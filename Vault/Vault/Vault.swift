@@ -36,7 +36,7 @@ public struct Vault: ~Copyable {
     try credential.checkForNewSlot()
     guard let id = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.headerMalformed) }
     let keys = try VaultKeys(master: .random(), vault: id, device: deviceKey)
-    let slot = try KeySlot(index: 1, sealing: keys.master, under: credential, kdf: kdf, vault: id)
+    let slot = try keys.withMaster { try KeySlot(index: 1, sealing: $0, under: credential, kdf: kdf, vault: id) }
     let keyring = Keyring(keys: keys)
     try store.commit { rows in
       guard try rows.headerKeys().isEmpty else { throw VaultError(.vaultExists) }
@@ -118,6 +118,28 @@ public struct Vault: ~Copyable {
   /// Saves the anchor. A vault that just goes does so as well, but cannot tell of a failure.
   public consuming func close() throws {
     try anchorKeeper?.save()
+  }
+
+  /// The generation that was seen last. Nothing is read for that.
+  public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
+
+  // MARK: Locking
+
+  /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
+  public var isLocked: Bool { keyring.keys.isLocked }
+
+  /// Forgets the master key, the device key, and all that opens the records of groups, of apps, and items of the classes "when unlocked".
+  /// What remains opens, proves and seals items of the classes "after first unlock", and decides by the rules about apps as they are
+  /// now; everything else is `locked`.
+  ///
+  /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
+  public mutating func lock() {
+    guard !isLocked else { return }
+    let kept = try? reading { state, _ in try KeptWhileLocked(state) }
+    keyring.lock(keeping: kept ?? KeptWhileLocked())
+    // A lagging anchor is harmless; `close` tries again and tells.
+    try? anchorKeeper?.save()
+    store.rest()
   }
 
   // MARK: Transactions

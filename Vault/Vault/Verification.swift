@@ -24,9 +24,10 @@ extension Vault {
   /// Proves and opens everything in the vault, and looks for what nothing lists. Goes on after a fault, so that one damaged record
   /// does not hide the others. About 10 us for each record; memory is bounded.
   /// - Parameter progress: called now and then with the records done and the records in all.
-  /// - Throws: only what makes it pointless to go on: the header cannot be proven, or the store fails.
+  /// - Throws: only what makes it pointless to go on: `locked`, the header cannot be proven, or the store fails.
   public borrowing func verify(progress: ((_ done: UInt64, _ total: UInt64) -> Void)? = nil) throws -> Verification {
     try reading { state, _ in
+      try state.keys.checkUnlocked()
       var walk = VerificationWalk(state: state, progress: progress)
       try walk.run()
       return walk.verification

@@ -15,14 +15,14 @@ struct OpenItems {
 
   /// Asks the owner at the terminal, where the owner wants to be asked about this group.
   /// - Throws: locked where nobody can be asked; cancelled.
-  static func confirm(_ confirmation: ItemService.Confirmation, _ name: String, _ isInputAllowed: Bool) throws {
+  static func confirm(_ confirmation: Confirmation, _ name: String, _ isInputAllowed: Bool) throws {
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked,
-        "group \(confirmation.group.name): its owner wants to be asked before \(name) may \(confirmation.deed), and there is nobody to ask"
+        "group \(confirmation.group.name): its owner wants to be asked before \(name) may \(confirmation.deedText), and there is nobody to ask"
       )
     }
-    guard try Question.isYes("May \(name) \(confirmation.deed)? [y/N] ".escapingControls()) else { throw Failure.cancelled }
+    guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }
   }
 
   /// - Throws: not found, with the groups that there are, as far as the command may look into them.
@@ -52,7 +52,17 @@ extension Failure {
   }
 }
 
-extension ItemService.Confirmation {
-  /// As in "may read mail/ada". What an app says that it is for is the app's word; a command's own is what it does.
-  fileprivate var deed: String { purpose.isEmpty ? "\(rights.names) items of \(group.name)" : purpose }
+extension Confirmation {
+  /// As in "may read mail/ada".
+  fileprivate var deedText: String {
+    let name = item.nameWithGroup(group)
+    return switch deed {
+    case .read: "read \(name)"
+    case .add: "add \(name)"
+    case .change: "change \(name)"
+    case .move(let group): "move \(name) to \(group.name)"
+    case .remove: "remove \(name)"
+    case .changeConfirmation: "change whether you are asked about \(name)"
+    }
+  }
 }

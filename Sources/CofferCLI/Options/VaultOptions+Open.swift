@@ -6,6 +6,7 @@ import VaultCore
 extension VaultOptions {
   /// Asks at most three times where a person types; what a descriptor says is tried once.
   private static let attempts = 3
+  private static let wrong = "Wrong. Try again."
 
   private var passphrase: PassphraseSource {
     PassphraseSource(descriptor: passphraseDescriptor, option: "--passphrase-fd", isInputAllowed: !noInput)
@@ -60,12 +61,12 @@ extension VaultOptions {
     var attempt = 1
     while true {
       var isTyped = false
-      let credential = try credential(kinds, file, name, &isTyped)
+      let credential = try credential(kinds, file, name, &isTyped, error: attempt == 1 ? nil : Self.wrong)
       do {
         return try body(credential)
       } catch {
         guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }
-        Descriptor.error.note("Wrong. Try again.\n")
+        Descriptor.error.note("\(Self.wrong)\n")
       }
       attempt += 1
     }
@@ -87,7 +88,10 @@ extension VaultOptions {
   /// - Parameters:
   ///   - kinds: those that the file claims to have: enough to know what to ask for, no more.
   ///   - isTyped: becomes true where a person has typed it, and may mistype.
-  private func credential(_ kinds: Set<SlotType>, _ file: borrowing Secret?, _ path: String, _ isTyped: inout Bool) throws
+  ///   - error: why it is asked for again.
+  private func credential(
+    _ kinds: Set<SlotType>, _ file: borrowing Secret?, _ path: String, _ isTyped: inout Bool, error: String?
+  ) throws
     -> Credential
   {
     if let recoveryKeyDescriptor {
@@ -95,7 +99,7 @@ extension VaultOptions {
     }
     if recoveryKey {
       isTyped = true
-      return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput))
+      return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput, error: error))
     }
     guard let file = try file.copy() else {
       guard kinds.contains(.passphrase) else {
@@ -103,10 +107,11 @@ extension VaultOptions {
           .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
           hint: kinds == [.recoveryKey] ? "--recovery-key" : "--key-file FILE")
       }
-      return try .passphrase(passphrase.read("Passphrase: ", &isTyped))
+      return try .passphrase(passphrase.read("Passphrase: ", &isTyped, error: error))
     }
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
-    return needsBoth ? .passphrase(try passphrase.read("Passphrase: ", &isTyped), andKeyFile: file) : try .keyFile(file)
+    return needsBoth
+      ? .passphrase(try passphrase.read("Passphrase: ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
   }
 
   /// What the file may make this machine spend: at most half of its memory.

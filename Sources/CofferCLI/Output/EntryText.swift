@@ -1,26 +1,31 @@
 import VaultCore
 
-extension Entry {
+extension Item {
   /// As it would be typed: `service/account`, as a URI where that would be read otherwise.
-  var name: String {
-    let (service, account) = ItemName.parts(of: item)
+  func name(in group: AccessGroup) -> String {
+    let (service, account) = ItemName.parts(of: self)
     guard service.isEmpty || service.contains("/") || service.hasPrefix("coffer:") else {
       return account.isEmpty ? service : "\(service)/\(account)"
     }
     guard !service.isEmpty else { return "--service '' --account '\(account)'" }
-    return uri
+    return uri(in: group)
   }
 
   /// The same, with the group where that is not the one that is meant anyway.
-  var nameWithGroup: String {
-    guard reference.group != .standard else { return name }
-    return ItemName.parts(of: item).service.isEmpty ? "\(name) --group '\(reference.group.name)'" : uri
+  func nameWithGroup(_ group: AccessGroup) -> String {
+    guard group != .standard else { return name(in: group) }
+    return ItemName.parts(of: self).service.isEmpty ? "\(name(in: group)) --group '\(group.name)'" : uri(in: group)
   }
 
-  private var uri: String {
-    let (service, account) = ItemName.parts(of: item)
-    return "coffer://\([reference.group.name, service, account].map(PercentEncoding.encode).joined(separator: "/"))"
+  private func uri(in group: AccessGroup) -> String {
+    let (service, account) = ItemName.parts(of: self)
+    return "coffer://\([group.name, service, account].map(PercentEncoding.encode).joined(separator: "/"))"
   }
+}
+
+extension Entry {
+  var name: String { item.name(in: reference.group) }
+  var nameWithGroup: String { item.nameWithGroup(reference.group) }
 
   static let columns = ["NAME", "GROUP", "CLASS", "LABEL", "MODIFIED"]
 

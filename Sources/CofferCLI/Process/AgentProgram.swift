@@ -52,6 +52,7 @@ struct AgentProgram {
       unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, pipes[1], 3)
+    unsafe coffer_spawn_close_from(&actions, 4)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

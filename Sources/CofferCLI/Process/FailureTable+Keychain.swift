@@ -7,7 +7,8 @@ extension FailureTable {
       "open the vault with its passphrase (--no-agent), or let the command in for good: coffer app grant coffer GROUP --read --list"
     ),
     "gate": .init(.denied, "the agent refuses it", "to open the vault here: --no-agent"),
-    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and there is nobody to ask"),
+    "confirmationNeeded": .init(.locked, "its owner wants to be asked, and nobody can be asked or has answered"),
+    "confirmationRefused": .init(.denied, "its owner was asked, and refused"),
     "wrongCredential": .init(.wrongPassphrase, "wrong passphrase, key file or recovery key"),
     "notAllowed": .init(.usage, "is not allowed"),
     "integrity": .init(.integrity, "the vault is not what its keys say", "coffer vault verify lists what is wrong"),

@@ -76,6 +76,7 @@ package enum FailureTable {
 
     "vaultExists": .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
 
+    "locked": .init(.locked, "is locked", "coffer vault unlock"),
     "notFound": .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     "duplicate": .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
     "groupNotFound": .init(.notFound, "no such group", "to make it: coffer secret set --create-group"),

@@ -30,12 +30,13 @@ struct PassphraseSource {
   }
 
   /// One line, asked for or read.
-  func read(_ question: String, _ isTyped: inout Bool) throws -> Secret {
+  /// - Parameter error: Why it is asked for again.
+  func read(_ question: String, _ isTyped: inout Bool, error: String? = nil) throws -> Secret {
     switch try place() {
     case .descriptor(let descriptor): return try Secret.readingLine(descriptor)
     case .person:
       isTyped = true
-      return try Person.ask(question, isAllowed: isInputAllowed)
+      return try Person.ask(question, isAllowed: isInputAllowed, error: error)
     }
   }
 

@@ -1,21 +1,41 @@
 import VaultCore
 
-/// Whoever sits at the controlling terminal, if somebody does.
+/// Whoever sits at the controlling terminal, or else at a display, if somebody does.
 enum Person {
+  private static let mistyped = "These are not the same."
+
+  /// - Parameter error: Why it is asked again. Shown in a window; at a terminal it has been said already.
   /// - Throws: `locked` where there is nobody to ask, or nobody may be asked.
-  static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool) throws -> Secret {
-    guard isAllowed, let prompt = try Prompt.open() else { throw nobody(question) }
-    return try prompt.ask(question, isShown: isShown)
+  static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool, error: String? = nil) throws -> Secret {
+    guard isAllowed else { throw nobody(question) }
+    if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown) }
+    // A pinentry shows nothing of what is typed.
+    guard !isShown, let window = try DisplayPrompt.open() else { throw nobody(question) }
+    return try window.ask(question, error: error)
   }
 
   /// What is not seen is typed twice. An empty answer is one too.
   static func askTwice(_ question: String, isAllowed: Bool) throws -> Secret {
-    guard isAllowed, let prompt = try Prompt.open() else { throw nobody(question) }
-    for _ in 0..<3 {
-      let first = try prompt.ask("\(question): ")
-      let second = try prompt.ask("\(question), again: ")
+    guard isAllowed else { throw nobody(question) }
+    guard let prompt = try Prompt.open() else {
+      guard let window = try DisplayPrompt.open() else { throw nobody(question) }
+      return try twice(question) { asked, error in try window.ask(asked, error: error) }
+    }
+    return try twice(question) { asked, _ in
+      try prompt.ask(asked)
+    } say: {
+      try prompt.say($0)
+    }
+  }
+
+  private static func twice(
+    _ question: String, _ ask: (String, String?) throws -> Secret, say: (String) throws -> Void = { _ in }
+  ) throws -> Secret {
+    for attempt in 0..<3 {
+      let first = try ask("\(question): ", attempt == 0 ? nil : mistyped)
+      let second = try ask("\(question), again: ", nil)
       if first.isEqual(to: second) { return first }
-      try prompt.say("These are not the same.")
+      try say(mistyped)
     }
     throw Failure(.cancelled, "\(question.lowercased()): typed differently three times; nothing has been changed")
   }

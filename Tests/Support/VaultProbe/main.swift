@@ -5,6 +5,10 @@
 //   VaultProbe add PATH NAME COUNT             COUNT items NAME/0 …, one commit each
 //   VaultProbe hold PATH 3<PASSPHRASE 4<KEY-FILE 5<SECRET
 //                                              a vault is made, used and closed; it stops itself after each step
+//   VaultProbe classes PATH 4<KEY-FILE 6<DEVICE-KEY
+//                                              a vault is made with an item of each class
+//   VaultProbe lock PATH 4<KEY-FILE 6<DEVICE-KEY
+//                                              it is opened and used, locked, used and given up; it stops itself after each step
 import CofferTesting
 import Glibc
 import Storage
@@ -72,6 +76,39 @@ func hold(_ path: String) throws {
   raise(SIGSTOP)
 }
 
+func item(_ accessibility: Accessibility) -> Item { Item(service: "service", account: "\(accessibility)") }
+
+func makeClasses(_ path: String) throws {
+  var vault = try Vault.create(
+    in: FileStore.create(at: path), with: .keyFile(secret(from: 4)), at: .test, deviceKey: secret(from: 6))
+  // Without one there is no class of its own for it.
+  try vault.addSlot(.passphrase(Secret(testing: "one")), kdf: .lowMemory)
+  for accessibility in Accessibility.allCases {
+    try vault.add(item(accessibility), secret: Secret(testing: "value"), accessible: accessibility, at: .test)
+  }
+  try vault.close()
+}
+
+/// Steps 1 to 3: every item read, locked, those read and written again that can be. A fourth when everything is gone.
+func lock(_ path: String) throws {
+  do {
+    var vault = try Vault.open(FileStore(at: path), with: .keyFile(secret(from: 4)), deviceKey: secret(from: 6))
+    for accessibility in Accessibility.allCases {
+      guard let found = try vault.entryWithSecret(item(accessibility)) else { throw VaultError(.notFound) }
+      say("\(found.secret.count) bytes")
+    }
+    raise(SIGSTOP)
+    vault.lock()
+    raise(SIGSTOP)
+    for accessibility in [Accessibility.afterFirstUnlock, .afterFirstUnlockThisDevice] {
+      guard let found = try vault.entryWithSecret(item(accessibility)) else { throw VaultError(.notFound) }
+      try vault.update(found.entry.reference, secret: Secret(testing: "other"), at: .test)
+    }
+    raise(SIGSTOP)
+  }
+  raise(SIGSTOP)
+}
+
 let arguments = CommandLine.arguments
 do {
   switch (arguments.count > 1 ? arguments[1] : "", arguments.count) {
@@ -87,6 +124,10 @@ do {
     }
   case ("hold", 3):
     try hold(arguments[2])
+  case ("classes", 3):
+    try makeClasses(arguments[2])
+  case ("lock", 3):
+    try lock(arguments[2])
   default:
     exit(64)
   }

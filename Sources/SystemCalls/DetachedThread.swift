@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A thread that nobody waits for.
-package enum AgentThread {
+/// A thread that nobody waits for. All signals go to the other threads of the program.
+package enum DetachedThread {
   private final class Body {
     let name: String
     let run: @Sendable () -> Void
@@ -18,6 +18,10 @@ package enum AgentThread {
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     // A thousand of them are not to need 8 GiB of address space.
     unsafe pthread_attr_setstacksize(&attributes, 512 << 10)
+    var all = sigset_t()
+    var old = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
     var thread = pthread_t()
     let result = unsafe pthread_create(
       &thread, &attributes,
@@ -28,6 +32,7 @@ package enum AgentThread {
         body.run()
         return nil
       }, body.toOpaque())
+    unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
     if result != 0 { unsafe body.release() }
     return result == 0
   }

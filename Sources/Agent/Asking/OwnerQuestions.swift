@@ -1,0 +1,167 @@
+import CLinux
+import Glibc
+import ItemService
+package import Pinentry
+import Synchronization
+import VaultCore
+
+/// Asks the owner before something is done that the owner wants to be asked about.
+package final class OwnerQuestions: Sendable {
+  /// The owner's time for an answer, and how long a question waits for its turn before.
+  static let seconds = 60
+  /// No lease is longer, whatever an item says.
+  package static let maximumMinutes = 60 * 24 * 365
+
+  /// What has become of a question, for the log.
+  package struct Event: Sendable {
+    package enum Outcome: Equatable, Sendable {
+      case asked
+      case allowed(String)
+      case refused(String)
+    }
+    package let outcome: Outcome
+    package let program: ProgramIdentity
+    package let peer: Peer
+    package let group: String
+  }
+
+  private struct State {
+    /// Where the owner was when the vault was unlocked.
+    var seat: Seat?
+    var leases = Leases()
+  }
+
+  private let minutes: Int
+  private let ownSeat: Seat
+  private let user: UInt32
+  private let pinentry: @Sendable () throws(PinentryError) -> PinentryProgram
+  private let clock: @Sendable () -> Int64
+  private let log: @Sendable (Event) throws -> Void
+  private let state = Mutex(State())
+  let queue = QuestionQueue(milliseconds: Int32(seconds) * 1000)
+
+  /// - Parameters:
+  ///   - minutes: How long the owner may agree for, where an item says nothing else. 0: only once.
+  ///   - seat: Where the agent was started: counts until somebody unlocks the vault elsewhere.
+  ///   - pinentry: The program, looked for when it is needed.
+  ///   - clock: Milliseconds; goes on while the machine sleeps.
+  ///   - log: What cannot be logged is not done.
+  package init(
+    minutes: Int, seat: Seat, user: UInt32 = geteuid(), pinentry: @escaping @Sendable () throws(PinentryError) -> PinentryProgram,
+    clock: @escaping @Sendable () -> Int64 = AgentVault.clock, log: @escaping @Sendable (Event) throws -> Void
+  ) {
+    self.minutes = minutes
+    ownSeat = seat
+    self.user = user
+    self.pinentry = pinentry
+    self.clock = clock
+    self.log = log
+  }
+
+  /// Where the owner is from now on. Who has only a key file does not say: it would be asked what it asks for.
+  func ownerIs(at seat: Seat) {
+    guard seat.isKnown else { return }
+    state.withLock { $0.seat = seat }
+  }
+
+  /// Returns where the owner agrees, or has agreed for a while.
+  /// - Parameters:
+  ///   - lockCount: How often the vault had been locked when the question came up.
+  ///   - connection: Of who asks.
+  /// - Throws: `KeychainError`: `confirmationNeeded` where there is no answer, `confirmationRefused`; what the log throws.
+  func confirm(
+    _ confirmation: Confirmation, of program: ProgramIdentity, _ peer: Peer, lockCount: UInt64, connection: Int32
+  ) throws {
+    let log = { [log] (outcome: Event.Outcome) in
+      try log(Event(outcome: outcome, program: program, peer: peer, group: confirmation.group.name))
+    }
+    if try isKnown(confirmation, program, lockCount, log) { return }
+    let asking: Pinentry
+    do throws(PinentryError) {
+      asking = try Pinentry(pinentry(), at: seat())
+    } catch {
+      try log(.refused("nobody can be asked: \(error.code.name)"))
+      throw KeychainError(.confirmationNeeded, "nobody can be asked: \(error.code.name) \(error.detail)")
+    }
+    do {
+      try queue.inTurn(program, connection) {
+        // What has been answered meanwhile is not asked twice.
+        if try isKnown(confirmation, program, lockCount, log) { return }
+        try log(.asked)
+        try ask(asking, confirmation, program, lockCount, connection, log)
+      }
+    } catch let failure as QuestionQueue.Failure {
+      try log(.refused("not asked: \(failure)"))
+      throw KeychainError(.confirmationNeeded, "others are being asked about: \(failure)")
+    }
+  }
+
+  /// Whether the owner has agreed before.
+  private func isKnown(
+    _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ log: (Event.Outcome) throws -> Void
+  ) throws -> Bool {
+    let now = clock()
+    let (isCovered, quiet) = state.withLock { state in
+      (
+        state.leases.cover(confirmation, program, lockCount: lockCount, at: now),
+        state.leases.quiet(confirmation, program, at: now)
+      )
+    }
+    if isCovered {
+      try log(.allowed("agreed before"))
+      return true
+    }
+    switch quiet {
+    case nil: return false
+    case .refused:
+      try log(.refused("refused before"))
+      throw KeychainError(.confirmationRefused, "a short while ago")
+    case .unanswered:
+      try log(.refused("not answered before"))
+      throw KeychainError(.confirmationNeeded, "nobody has answered a short while ago")
+    }
+  }
+
+  private func ask(
+    _ pinentry: Pinentry, _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ connection: Int32,
+    _ log: (Event.Outcome) throws -> Void
+  ) throws {
+    let minutes = confirmation.minutes.map { Int(min($0, UInt64(Self.maximumMinutes))) } ?? minutes
+    let choice: Pinentry.Choice
+    do {
+      choice = try pinentry.choose(
+        QuestionText.question(confirmation, program), QuestionText.buttons(minutes: minutes), seconds: Self.seconds,
+        withdrawal: connection)
+    } catch {
+      let error = error as? PinentryError ?? PinentryError(.failed, "\(error)")
+      // Also who goes away, and would come again to have the owner interrupted.
+      let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
+      if isQuiet { keepQuiet(confirmation, program, .unanswered) }
+      try log(.refused(isQuiet ? "no answer: \(error.code.name)" : "nobody can be asked: \(error.code.name)"))
+      throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "\(error.code.name): \(error.detail)")
+    }
+    switch choice {
+    case .first: try log(.allowed("once"))
+    case .second:
+      try log(.allowed("for \(minutes) minutes"))
+      let now = clock()
+      state.withLock { $0.leases.allow(confirmation, program, minutes: minutes, lockCount: lockCount, at: now) }
+    case .refused:
+      keepQuiet(confirmation, program, .refused)
+      try log(.refused("refused"))
+      throw KeychainError(.confirmationRefused)
+    }
+  }
+
+  private func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Leases.Quiet) {
+    let now = clock()
+    state.withLock { $0.leases.keepQuiet(confirmation, program, why, at: now) }
+  }
+
+  /// The owner's, or the agent's own; never that of who asks.
+  private func seat() -> Seat {
+    let owners = state.withLock { $0.seat }?.owned(by: user)
+    if let owners, owners.isKnown { return owners }
+    return ownSeat.owned(by: user)
+  }
+}

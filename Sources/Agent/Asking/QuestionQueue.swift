@@ -1,0 +1,95 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One question at a time: who comes later waits, in order, and only so many and so long.
+final class QuestionQueue: Sendable {
+  enum Failure: Error, Equatable {
+    /// Too many wait already.
+    case full
+    /// It was not this one's turn in time.
+    case late
+    /// Whoever asked has gone.
+    case withdrawn
+  }
+
+  /// Questions that wait for the one that is open.
+  static let maximumCount = 16
+  /// Of one program, so that others get their turn.
+  static let maximumCountPerProgram = 4
+
+  private struct Waiting {
+    let program: ProgramIdentity
+    /// Told when it is its turn.
+    let descriptor: Int32
+  }
+
+  private struct State {
+    var isBusy = false
+    var waiting: [Waiting] = []
+  }
+
+  private let state = Mutex(State())
+  private let milliseconds: Int32
+
+  /// - Parameter milliseconds: How long a question waits for its turn.
+  init(milliseconds: Int32) { self.milliseconds = milliseconds }
+
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// Runs `body` when it is its turn.
+  /// - Parameter connection: Hangs up when the question is not wanted any more.
+  /// - Throws: `Failure`; what `body` throws.
+  func inTurn<Result>(_ program: ProgramIdentity, _ connection: Int32, _ body: () throws -> Result) throws -> Result {
+    let descriptor = coffer_eventfd()
+    guard descriptor >= 0 else { throw Failure.full }
+    defer { close(descriptor) }
+    let isOurs = try state.withLock { state in
+      guard state.isBusy else {
+        state.isBusy = true
+        return true
+      }
+      guard state.waiting.count < Self.maximumCount,
+        state.waiting.count(where: { $0.program == program }) < Self.maximumCountPerProgram
+      else { throw Failure.full }
+      state.waiting.append(Waiting(program: program, descriptor: descriptor))
+      return false
+    }
+    if !isOurs { try wait(descriptor, connection) }
+    defer { next() }
+    return try body()
+  }
+
+  private func wait(_ descriptor: Int32, _ connection: Int32) throws {
+    // Only the end of the connection counts, not what has been sent meanwhile.
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: connection, events: 0, revents: 0),
+    ]
+    let end = AgentVault.clock() + Int64(milliseconds)
+    var ready: Int32
+    repeat {
+      ready = unsafe poll(&entries, 2, Int32(clamping: max(0, end - AgentVault.clock())))
+    } while ready < 0 && errno == EINTR
+    let isStillWaiting = state.withLock { state in
+      let index = state.waiting.firstIndex { $0.descriptor == descriptor }
+      if let index { state.waiting.remove(at: index) }
+      return index != nil
+    }
+    let isGone = entries[1].revents != 0
+    guard isStillWaiting || isGone else { return }
+    // Its turn has come at the same moment.
+    if !isStillWaiting { next() }
+    throw isGone ? Failure.withdrawn : Failure.late
+  }
+
+  private func next() {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isBusy = false
+        return
+      }
+      var one: UInt64 = 1
+      unsafe _ = write(state.waiting.removeFirst().descriptor, &one, 8)
+    }
+  }
+}

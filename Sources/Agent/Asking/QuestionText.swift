@@ -1,0 +1,58 @@
+import ItemService
+import Pinentry
+import VaultCore
+
+/// What the owner reads. What others have written is shown on one line, escaped, and never first: there a window might take it for a form
+/// of its own.
+enum QuestionText {
+  // In bytes as they are sent: together they fit the one line that a pinentry takes.
+  private static let itemLimit = 140
+  private static let groupLimit = 100
+  private static let purposeLimit = 200
+
+  static func question(_ confirmation: Confirmation, _ program: ProgramIdentity) -> Pinentry.Question {
+    var lines = ["A program asks for something in your vault.", "", asking(program)]
+    lines.append("wants to \(deed(confirmation.deed))")
+    lines.append(PinentryText.visible(name(confirmation.item), limit: itemLimit))
+    lines.append("in the group \(PinentryText.visible(confirmation.group.name, limit: groupLimit))")
+    if !confirmation.purpose.isEmpty {
+      lines += ["", "It says, in its own words: “\(PinentryText.visible(confirmation.purpose, limit: purposeLimit))”"]
+    }
+    return Pinentry.Question(description: lines.joined(separator: "\n"))
+  }
+
+  /// - Parameter minutes: 0: there is nothing but once.
+  static func buttons(minutes: Int) -> Pinentry.Buttons {
+    let second: String? = minutes == 0 ? nil : minutes == 1 ? "For 1 minute" : "For \(minutes) minutes"
+    return Pinentry.Buttons(first: "Once", second: second, either: "Allow", refusal: "Refuse")
+  }
+
+  private static func asking(_ program: ProgramIdentity) -> String {
+    switch program {
+    case .app(let name):
+      let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.startIndex
+      return "The app \(name[dot...].dropFirst())\nof team \(name[..<dot])"
+    case .command: return "The command coffer"
+    case .system(let path), .interpreter(let path): return "The program \(PinentryText.visible(path, limit: itemLimit))"
+    case .unknown(let why): return "A program (\(PinentryText.visible(why, limit: itemLimit)))"
+    }
+  }
+
+  private static func deed(_ deed: Confirmation.Deed) -> String {
+    switch deed {
+    case .read: "read the secret of"
+    case .add: "add"
+    case .change: "change"
+    case .remove: "remove"
+    case .move(let group): "move to the group \(PinentryText.visible(group.name, limit: groupLimit)):"
+    case .changeConfirmation: "change when you are asked about"
+    }
+  }
+
+  /// The texts that make it unique, and what its label says.
+  private static func name(_ item: Item) -> String {
+    let parts = ["service", "server", "path", "title", "account"].compactMap { item[$0] }
+    let name = parts.isEmpty ? "\(item.itemClass)" : parts.joined(separator: "/")
+    return item.label.map { "\(name) (\($0))" } ?? name
+  }
+}

@@ -1,0 +1,108 @@
+internal import ItemService
+internal import SystemCalls
+internal import VaultCore
+internal import Wire
+
+/// What the agent tells, over a connection of its own that a thread reads. The agent has looked at the rights, and is never waited for.
+final class AgentWatch: ChangeSource {
+  let pending: PendingChanges
+  private let reader: AgentWatchReader?
+
+  /// Connects before it returns, so that all that happens afterwards is told. Where nobody is there it tries again and again.
+  init(_ socket: AgentSocket) {
+    pending = PendingChanges()
+    reader = AgentWatchReader(socket, pending)
+    let isStarted = reader?.start() ?? false
+    if !isStarted { pending.finish(throwing: KeychainError(.memory, "no thread or no descriptor is left")) }
+  }
+
+  deinit { reader?.wakeUp.call() }
+
+  func next() throws(KeychainError) -> Notice? { pending.queue.takeFirst() }
+}
+
+/// The thread's part, which does not keep the other alive.
+private final class AgentWatchReader: Sendable {
+  let wakeUp: WakeUp
+  private let socket: AgentSocket
+  private let pending: PendingChanges
+
+  init?(_ socket: AgentSocket, _ pending: PendingChanges) {
+    guard let wakeUp = WakeUp() else { return nil }
+    self.wakeUp = wakeUp
+    self.socket = socket
+    self.pending = pending
+  }
+
+  /// - Returns: Whether there was a thread.
+  func start() -> Bool {
+    let first = Result { try connected() }
+    return DetachedThread.start("coffer-changes") { [self] in
+      do {
+        if let channel = try? first.get() { try read(channel) } else if let error = refusal(first) { throw error }
+        while !wakeUp.wait(milliseconds: WireLimits.reconnectMilliseconds).isCalled {
+          guard let channel = try whenThere() else { continue }
+          // What has happened meanwhile nobody has told.
+          pending.queue.put([.missed])
+          try read(channel)
+        }
+      } catch {
+        pending.finish(throwing: KeychainError(error))
+      }
+    }
+  }
+
+  private func refusal(_ result: Result<FrameChannel, any Error>) -> KeychainError? {
+    if case .failure(let error as KeychainError) = result, error.code != .agent { error } else { nil }
+  }
+
+  /// Nil where nobody is there.
+  /// - Throws: `KeychainError`: what the agent refuses.
+  private func whenThere() throws -> FrameChannel? {
+    let result = Result { try connected() }
+    if let error = refusal(result) { throw error }
+    return try? result.get()
+  }
+
+  /// A connection on which the agent has begun to tell.
+  /// - Throws: `KeychainError`; what goes wrong on the way.
+  private func connected() throws -> FrameChannel {
+    let channel = try socket.connected()
+    try channel.send(Call.watch.frame(request: 1))
+    guard let notices = try notices(channel, patience: WireLimits.frameMilliseconds), notices.isEmpty else {
+      throw KeychainError(.agent, "no answer")
+    }
+    return channel
+  }
+
+  /// Until the agent closes, or nobody wants to hear any more.
+  /// - Throws: `KeychainError`: what the agent refuses.
+  private func read(_ channel: FrameChannel) throws {
+    while true {
+      let (isCalled, isThere) = wakeUp.wait(for: channel.descriptor)
+      guard !isCalled else { return }
+      guard isThere else { continue }
+      do {
+        guard let notices = try notices(channel, patience: 0) else { return }
+        pending.queue.put(notices)
+      } catch let error as KeychainError where error.code != .agent {
+        throw error
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// Nil where the agent has closed.
+  private func notices(_ channel: FrameChannel, patience: Int32) throws -> [Notice]? {
+    guard let (header, body) = try channel.receive(patience: patience) else { return nil }
+    let message = try body.message()
+    switch header.operation {
+    case .notices: return try message.notices()
+    case .failed:
+      let (code, cause, detail) = try message.failure()
+      throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+    default: throw KeychainError(.agent, "no notice")
+    }
+  }
+}

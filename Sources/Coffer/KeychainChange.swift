@@ -1,0 +1,80 @@
+public import VaultCore
+internal import Wire
+
+/// Something that has happened to a keychain.
+public enum KeychainChange: Hashable, Sendable {
+  case added(Reference)
+  /// Its secret or its attributes. Where that has changed what makes it unique, or its group, it is `removed` and `added`.
+  case updated(Reference)
+  case removed(Reference)
+  case locked
+  case unlocked
+  /// More has happened than is told: whoever keeps a copy of anything looks at all of it again, also at `isLocked`.
+  case missed
+
+  init(_ notice: Notice) {
+    switch notice {
+    case .added(let reference): self = .added(reference)
+    case .updated(let reference): self = .updated(reference)
+    case .removed(let reference): self = .removed(reference)
+    case .locked: self = .locked
+    case .unlocked: self = .unlocked
+    case .missed: self = .missed
+    }
+  }
+}
+
+extension Keychain {
+  /// What happens from now on: items of the groups in which the caller may look are added, updated, removed; the keychain is locked,
+  /// unlocked.
+  ///
+  /// To keep a copy: ask for the changes, then list, then follow them. No change is lost without `missed`:
+  ///
+  /// - Who is slow is not waited for: of more than 255 changes that wait, nothing is kept but `missed`.
+  /// - Changes of other processes in the vault's own file, and not through the agent, are `missed`: told when this keychain, or somebody who
+  ///   uses the agent, does anything next; by an unlocked agent within a minute.
+  /// - Where the agent ends, and another one begins, it is `missed`.
+  ///
+  /// Rights are looked up when a change is told: what was taken back is silent. The sequence ends when its task is cancelled. It throws
+  /// `missingEntitlement` or `appNotInstalled` where the caller may not watch, or not any more; `integrity`, …
+  ///
+  /// For one reader. Through the agent each has a connection and a thread of its own.
+  public var changes: KeychainChanges { KeychainChanges(transport.watch()) }
+}
+
+/// What happens to a keychain. See `Keychain.changes`.
+public struct KeychainChanges: AsyncSequence, Sendable {
+  public typealias Element = KeychainChange
+  public typealias Failure = KeychainError
+
+  private let source: any ChangeSource
+
+  init(_ source: any ChangeSource) { self.source = source }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(source) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    private let source: any ChangeSource
+    private var signals: AsyncStream<Void>.Iterator
+
+    fileprivate init(_ source: any ChangeSource) {
+      self.source = source
+      signals = source.pending.signals.makeAsyncIterator()
+    }
+
+    public mutating func next() async throws(KeychainError) -> KeychainChange? { try await next(isolation: #isolation) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(KeychainError) -> KeychainChange? {
+      while !Task.isCancelled {
+        if let notice = try source.next() { return KeychainChange(notice) }
+        guard await signals.next(isolation: actor) != nil else { break }
+      }
+      // What came before the end is told before it.
+      if !Task.isCancelled {
+        if let notice = try source.next() { return KeychainChange(notice) }
+        if let failure = source.pending.failure { throw failure }
+      }
+      return nil
+    }
+  }
+}

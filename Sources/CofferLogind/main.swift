@@ -1,0 +1,25 @@
+import Coffer
+import Glibc
+
+// coffer-logind SOCKET USER
+//
+// Locks the agent behind the socket when the machine goes to sleep, and when a session of the user is locked. A program of its own, so
+// that the one that holds keys speaks to no message bus. It holds nothing, and may do what any program of the user may: say "lock".
+// The agent starts it, and it ends with the agent; where there is no bus, or no logind, at once.
+
+func say(_ line: String) {
+  let bytes = Array("\(line)\n".utf8)
+  _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+let words = CommandLine.arguments
+guard words.count == 3, let user = UInt32(words[2]) else {
+  say("usage: coffer-logind SOCKET USER")
+  exit(2)
+}
+do {
+  try SleepWatch(socket: words[1], user: user).run()
+} catch {
+  say("coffer-logind: \(error)")
+  exit(1)
+}

@@ -1,0 +1,187 @@
+internal import CLinux
+internal import Glibc
+internal import VaultCore
+
+/// A pinentry that runs: lines to it and from it, each with a deadline. It ends with this object.
+///
+/// What it sends is read into locked memory only, because any line may have a passphrase in it. One socket is both its input and its
+/// output: unlike a pipe it gives an error, and no signal, to who writes to a program that has ended.
+final class PinentryProcess {
+  /// Without the line end, as the protocol has it.
+  static let lineByteCount = 1000
+  /// How long it has to end by itself when it was told to, in milliseconds.
+  private static let endMilliseconds: Int64 = 1000
+
+  private let process: pid_t
+  private let socket: Int32
+  /// What has come and was not looked at yet is at the front.
+  private var buffer: Secret
+  private var filled = 0
+  /// Hangs up when the question is not wanted any more; -1: never.
+  private let withdrawal: Int32
+
+  /// - Throws: `notStarted`; `VaultError` of locked memory.
+  init(_ program: String, _ environment: [String: String], withdrawal: Int32) throws {
+    self.withdrawal = withdrawal
+    buffer = try Secret(count: Self.lineByteCount + 1)
+    var pair: [Int32] = [-1, -1]
+    guard unsafe coffer_local_pair(&pair) == 0 else { throw PinentryError(.notStarted, "errno \(errno)") }
+    defer { close(pair[1]) }
+    do {
+      process = try Self.start(program, environment, pair[1])
+    } catch {
+      close(pair[0])
+      throw error
+    }
+    socket = pair[0]
+  }
+
+  /// In a session of its own, so that no key typed at our terminal ends it; with nothing open but the socket.
+  private static func start(_ program: String, _ environment: [String: String], _ socket: Int32) throws -> pid_t {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    // Where it is one of the standard three already, its number is free for nothing else.
+    unsafe posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    unsafe coffer_spawn_closing_from(&actions, 3)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var (none, defaults) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&defaults)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    // 0x80 is POSIX_SPAWN_SETSID.
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
+    var words = unsafe cStrings([program])
+    var variables = unsafe cStrings(environment.map { "\($0)=\($1)" })
+    defer {
+      for index in unsafe words.indices { unsafe free(words[index]) }
+      for index in unsafe variables.indices { unsafe free(variables[index]) }
+    }
+    var process: pid_t = 0
+    let result = unsafe posix_spawn(&process, program, &actions, &attributes, &words, &variables)
+    guard result == 0 else { throw PinentryError(.notStarted, "\(program): errno \(result)") }
+    return process
+  }
+
+  /// With a nil at the end.
+  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) }
+    unsafe pointers.append(nil)
+    return unsafe pointers
+  }
+
+  deinit { stop() }
+
+  /// By the signal with which a pinentry limits its own time, so that one in a terminal puts that in order; then by force.
+  private func stop() {
+    let descriptor = coffer_pidfd_open(process)
+    kill(process, SIGALRM)
+    close(socket)
+    if descriptor >= 0 {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let deadline = Deadline(milliseconds: Self.endMilliseconds)
+      while unsafe poll(&entry, 1, deadline.left) < 0, errno == EINTR {}
+      close(descriptor)
+    }
+    kill(process, SIGKILL)
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  // MARK: Lines
+
+  /// - Throws: `PinentryError`.
+  func send(_ line: String, _ deadline: Deadline) throws {
+    let bytes = Array("\(line)\n".utf8)
+    // More would end the pinentry, and with it the question.
+    guard bytes.count <= Self.lineByteCount + 1 else { throw PinentryError(.lineTooLong, "\(bytes.count) bytes to be sent") }
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
+        return unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if count >= 0 { sent += count } else { try waitAfterError(Int16(POLLOUT), deadline) }
+    }
+  }
+
+  /// Lends the next line, without its end.
+  /// - Throws: `PinentryError`; what `body` throws.
+  func receive<Result>(_ deadline: Deadline, _ body: (RawSpan) throws -> Result) throws -> Result {
+    while true {
+      if let end = lineEnd {
+        let result = try buffer.withBytes { try body($0.extracting(0..<end)) }
+        drop(end + 1)
+        return result
+      }
+      guard filled < buffer.count else { throw PinentryError(.lineTooLong, "more than \(Self.lineByteCount) bytes") }
+      // Also where lines come all the time.
+      guard deadline.left > 0 else { throw PinentryError(.silent) }
+      let (start, socket) = (filled, socket)
+      let got = buffer.withMutableBytes { span in
+        unsafe span.withUnsafeMutableBytes { bytes in
+          let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+          return unsafe recv(socket, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+        }
+      }
+      guard got != 0 else { throw PinentryError(.ended) }
+      if got > 0 { filled += got } else { try waitAfterError(Int16(POLLIN), deadline) }
+    }
+  }
+
+  private var lineEnd: Int? {
+    let filled = filled
+    return buffer.withBytes { bytes in (0..<filled).first { bytes.byte(at: $0) == UInt8(ascii: "\n") } }
+  }
+
+  /// Moves the rest to the front, and wipes what was there.
+  private func drop(_ count: Int) {
+    let end = filled
+    buffer.withMutableBytes { span in
+      unsafe span.withUnsafeMutableBytes { bytes in
+        for index in 0..<end { unsafe bytes[index] = index + count < end ? unsafe bytes[index + count] : 0 }
+      }
+    }
+    filled = end - count
+  }
+
+  /// - Throws: `silent`, `withdrawn`, `ended`.
+  private func waitAfterError(_ event: Int16, _ deadline: Deadline) throws {
+    switch errno {
+    case EINTR: return
+    case EAGAIN: break
+    default: throw PinentryError(.ended, "errno \(errno)")
+    }
+    // Of who asks only the end counts: what has been sent meanwhile is read later.
+    var entries = [pollfd(fd: socket, events: event, revents: 0), pollfd(fd: withdrawal, events: 0, revents: 0)]
+    let ready = unsafe poll(&entries, 2, deadline.left)
+    if ready == 0 { throw PinentryError(.silent) }
+    if ready > 0, entries[1].revents != 0 { throw PinentryError(.withdrawn) }
+  }
+}
+
+/// A point in time that nothing is waited for beyond.
+struct Deadline {
+  private let at: Int64
+
+  init(milliseconds: Int64) { at = Self.now + milliseconds }
+
+  /// In milliseconds; never below zero.
+  var left: Int32 { Int32(clamping: max(0, at - Self.now)) }
+
+  /// Of a clock that only goes on.
+  private static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+
+extension RawSpan {
+  func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+}

@@ -1,0 +1,174 @@
+internal import VaultCore
+
+/// The Assuan protocol, as far as a pinentry speaks it: a line for a command; data, status and comments; then OK or ERR.
+final class PinentrySession {
+  /// Lines of an answer.
+  private static let lineCount = 64
+  /// The longest passphrase that is taken, in bytes. Those that exist take about 2,000.
+  private static let passphraseByteCount = 8192
+
+  private enum Reply {
+    case ok
+    case failed(UInt32)
+  }
+
+  private let process: PinentryProcess
+  private let patience: Pinentry.Patience
+  /// Of all questions of this session.
+  private let deadline: Deadline
+
+  /// Starts the program and says what is to be asked.
+  /// - Throws: `PinentryError`; `VaultError` of locked memory.
+  init(
+    _ program: PinentryProgram, _ seat: Seat, _ question: Pinentry.Question, _ seconds: Int,
+    _ patience: Pinentry.Patience, _ withdrawal: Int32
+  ) throws {
+    process = try PinentryProcess(program.path, program.environment(at: seat), withdrawal: withdrawal)
+    self.patience = patience
+    deadline = Deadline(milliseconds: Int64(seconds) * 1000 + patience.grace)
+    // It greets first.
+    guard case .ok = try reply(nil, Deadline(milliseconds: patience.reaction)) else {
+      throw PinentryError(.malformed, "no greeting")
+    }
+    for (name, value) in [
+      ("display", seat.display), ("ttyname", seat.terminal), ("ttytype", seat.terminalType), ("lc-ctype", seat.characterType),
+    ] {
+      guard let value else { continue }
+      try suggest("OPTION \(name)=\(PinentryText.escaped(value))")
+    }
+    try suggest("SETTITLE \(PinentryText.escaped(question.title))")
+    try suggest("SETTIMEOUT \(seconds)")
+    // Without these nobody would know what they are asked.
+    try require("SETDESC", question.description)
+    if let error = question.error { try require("SETERROR", error) }
+  }
+
+  // MARK: Commands
+
+  /// Not all of them know all of it.
+  private func suggest(_ command: String) throws {
+    _ = try reply(command, Deadline(milliseconds: patience.reaction))
+  }
+
+  /// A command with a text.
+  /// - Throws: `PinentryError`: `failed`.
+  func require(_ command: String, _ text: String) throws {
+    let line = "\(command) \(PinentryText.escaped(text))"
+    if case .failed(let number) = try reply(line, Deadline(milliseconds: patience.reaction)) { throw Self.error(number) }
+  }
+
+  /// Empty where it does not say.
+  func flavour() throws -> String {
+    var flavour = ""
+    let reply = try reply("GETINFO flavor", Deadline(milliseconds: patience.reaction)) { bytes in
+      flavour.unicodeScalars += (0..<bytes.byteCount).map { Unicode.Scalar(bytes.byte(at: $0)) }
+    }
+    if case .ok = reply { return flavour }
+    return ""
+  }
+
+  /// - Throws: `PinentryError`; `VaultError` of locked memory.
+  func typed() throws -> Secret {
+    var typed = try Secret(count: Self.passphraseByteCount)
+    var count = 0
+    switch try reply("GETPIN", deadline, data: { try Self.decode($0, into: &typed, &count) }) {
+    case .failed(let number): throw Self.error(number)
+    case .ok:
+      typed.truncate(to: count)
+      return typed
+    }
+  }
+
+  enum Confirmation { case confirmed, notConfirmed, cancelled }
+
+  func confirm() throws -> Confirmation {
+    guard case .failed(let number) = try reply("CONFIRM", deadline) else { return .confirmed }
+    guard number & 0xFFFF != 114 else { return .notConfirmed }
+    let error = Self.error(number)
+    guard error.code == .cancelled else { throw error }
+    return .cancelled
+  }
+
+  /// By the lower half of the number, which is libgpg-error's.
+  private static func error(_ number: UInt32) -> PinentryError {
+    switch number & 0xFFFF {
+    case 99, 198: PinentryError(.cancelled)
+    case 62: PinentryError(.timedOut)
+    default: PinentryError(.failed, "error \(number & 0xFFFF) of the pinentry")
+    }
+  }
+
+  // MARK: Lines
+
+  private func reply(
+    _ command: String?, _ deadline: Deadline, data: (RawSpan) throws -> Void = { _ in }
+  ) throws -> Reply {
+    if let command { try process.send(command, deadline) }
+    for _ in 0..<Self.lineCount {
+      let reply: Reply? = try process.receive(deadline) { line in
+        if line.begins(with: "D ") {
+          try data(line.extracting(2..<line.byteCount))
+          return nil
+        }
+        if line.begins(with: "S ") || line.begins(with: "#") { return nil }
+        if line.begins(with: "ERR ") { return .failed(try line.number(from: 4)) }
+        guard line.begins(with: "OK"), line.byteCount == 2 || line.byte(at: 2) == UInt8(ascii: " ") else {
+          throw PinentryError(.malformed, "a line of another kind")
+        }
+        return .ok
+      }
+      if let reply { return reply }
+    }
+    throw PinentryError(.tooMuch, "more than \(Self.lineCount) lines")
+  }
+
+  /// Appends, and takes back the escapes.
+  private static func decode(_ bytes: RawSpan, into typed: inout Secret, _ count: inout Int) throws {
+    var index = 0
+    while index < bytes.byteCount {
+      var byte = bytes.byte(at: index)
+      index += 1
+      if byte == UInt8(ascii: "%") {
+        guard index + 1 < bytes.byteCount, let high = hexadecimal(bytes.byte(at: index)),
+          let low = hexadecimal(bytes.byte(at: index + 1))
+        else { throw PinentryError(.malformed, "an escape") }
+        byte = high << 4 | low
+        index += 2
+      }
+      guard count < typed.count else { throw PinentryError(.tooMuch, "more than \(typed.count) bytes typed") }
+      let (place, value) = (count, byte)
+      typed.withMutableBytes { $0.storeBytes(of: value, toByteOffset: place, as: UInt8.self) }
+      count += 1
+    }
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
+
+extension RawSpan {
+  fileprivate func begins(with text: String) -> Bool {
+    byteCount >= text.utf8.count && text.utf8.enumerated().allSatisfy { byte(at: $0) == $1 }
+  }
+
+  /// - Throws: `malformed`.
+  fileprivate func number(from start: Int) throws -> UInt32 {
+    var number: UInt32 = 0
+    var index = start
+    while index < byteCount, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte(at: index)) {
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, overflows) = product.addingReportingOverflow(UInt32(byte(at: index) - UInt8(ascii: "0")))
+      guard !isTooLarge, !overflows else { throw PinentryError(.malformed, "a number") }
+      number = sum
+      index += 1
+    }
+    guard index > start else { throw PinentryError(.malformed, "a number") }
+    return number
+  }
+}

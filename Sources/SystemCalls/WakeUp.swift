@@ -1,0 +1,37 @@
+import CLinux
+import Glibc
+
+/// Ends the waiting of a thread that waits in poll(2), from any other thread.
+package final class WakeUp: Sendable {
+  /// Readable when somebody has called, until `clear`.
+  package let descriptor: Int32
+
+  /// Nil where the process has no descriptor left.
+  package init?() {
+    descriptor = coffer_eventfd()
+    guard descriptor >= 0 else { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  package func call() {
+    var one: UInt64 = 1
+    _ = unsafe write(descriptor, &one, 8)
+  }
+
+  package func clear() {
+    var count: UInt64 = 0
+    _ = unsafe read(descriptor, &count, 8)
+  }
+
+  /// Until somebody calls, or another descriptor has something, or has ended.
+  /// - Parameter milliseconds: -1: for ever.
+  /// - Returns: What of both it was; neither, when the time is over.
+  package func wait(for other: Int32 = -1, milliseconds: Int32 = -1) -> (isCalled: Bool, isOther: Bool) {
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&entries, 2, milliseconds) < 0, errno == EINTR {}
+    return (entries[0].revents != 0, entries[1].revents != 0)
+  }
+}

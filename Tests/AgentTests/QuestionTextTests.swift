@@ -1,0 +1,79 @@
+import CofferTesting
+import Pinentry
+import Testing
+import VaultCore
+import Wire
+
+// Testing has one of its own.
+import struct ItemService.Confirmation
+
+@testable import Agent
+
+@Suite struct QuestionTextTests {
+  private func confirmation(
+    _ item: Item, _ group: AccessGroup, _ deed: Confirmation.Deed = .read, purpose: String = ""
+  ) -> Confirmation {
+    Confirmation(
+      subject: .group(group), deed: deed, rights: .read, group: group, entry: nil, item: item, purpose: purpose, minutes: nil,
+      grants: [])
+  }
+
+  /// A pinentry takes one line of 1,000 bytes, and ends at a longer one.
+  @Test func theLongestNamesFitALine() throws {
+    for character in ["x", "%", "\u{1}", "\\", "漢", "\u{E0041}"] {
+      let text = String(repeating: character, count: 100_000)
+      var item = Item(service: text, account: text)
+      item.label = text
+      let name = character == "\u{1}" ? "%" : character
+      let group = try AccessGroup(String(repeating: name, count: 255 / name.utf8.count))
+      let application = String(repeating: "a", count: 32) + "." + String(repeating: "x", count: 155)
+      for program in [ProgramIdentity.app(application), .unknown(text), .system(path: text), .interpreter(path: text)] {
+        let question = QuestionText.question(confirmation(item, group, .move(to: group), purpose: text), program)
+        let count = question.description.utf8.reduce("SETDESC ".utf8.count) {
+          $0 + ($1 == UInt8(ascii: "%") || $1 < 0x20 ? 3 : 1)
+        }
+        #expect(count <= 1000, "\(character): \(count)")
+        #expect(question.description.contains(" more)”"))
+      }
+    }
+  }
+
+  @Test func itemsHaveNames() throws {
+    func name(_ item: Item) throws -> String? {
+      let text = QuestionText.question(confirmation(item, .standard), .command).description
+      return text.split(separator: "\n").dropFirst(3).first.map(String.init)
+    }
+    var labelled = Item(service: "mail", account: "ada\nyou")
+    labelled.label = "My mail"
+    #expect(try name(labelled) == "mail/ada\\u{a}you (My mail)")
+    #expect(try name(Item(.certificate)) == "certificate")
+    var internet = Item(.internetPassword)
+    internet["server"] = "example.com"
+    internet["account"] = "ada"
+    #expect(try name(internet) == "example.com/ada")
+    var note = Item(.note)
+    note["title"] = "door"
+    #expect(try name(note) == "door")
+  }
+
+  @Test func minutesAreOneOrMore() {
+    #expect(QuestionText.buttons(minutes: 0).second == nil)
+    #expect(QuestionText.buttons(minutes: 1).second == "For 1 minute")
+    #expect(QuestionText.buttons(minutes: 2).second == "For 2 minutes")
+  }
+
+  /// What the wire lets through and what a seat has are the same.
+  @Test func aSeatGoesOverTheWire() throws {
+    var seat = Attributes()
+    for name in Seat.fieldNames { seat[name] = .text("x") }
+    let empty = try Secret(count: 0)
+    let frame = try Call.unlock(.passphrase, text: empty.duplicate(), file: empty.duplicate(), seat: seat).frame(request: 1)
+    let body = try frame.withBytes { try Secret(copying: $0.extracting(FrameHeader.byteCount..<$0.byteCount)) }
+    guard case .unlock(_, _, _, let found) = try Call.parse(.unlock, Message(parsing: body)) else {
+      Issue.record("another call")
+      return
+    }
+    #expect(found == seat)
+    #expect(try Seat(fields: found).fields == seat)
+  }
+}

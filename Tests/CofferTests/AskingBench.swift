@@ -1,0 +1,98 @@
+import CofferTesting
+import FakePinentry
+import Foundation
+import Pinentry
+import Synchronization
+import VaultCore
+
+@testable import Agent
+@testable import Coffer
+
+/// An agent that asks, an owner who answers by a file, and a clock that the test sets.
+final class AskingBench: Sendable {
+  /// Milliseconds.
+  final class Clock: Sendable {
+    private let time = Mutex<Int64>(1_000_000)
+    var now: Int64 { time.withLock { $0 } }
+    func advance(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+  }
+
+  /// What the log was told, and whether it can be written.
+  final class Log: Sendable {
+    struct Full: Error {}
+    private let state = Mutex<(events: [String], refuses: String?)>(([], nil))
+    func append(_ event: OwnerQuestions.Event) throws {
+      try state.withLock { state in
+        let text = "\(event.outcome)"
+        if state.refuses.map(text.hasPrefix) ?? false { throw Full() }
+        state.events.append(text)
+      }
+    }
+    var events: [String] { state.withLock { $0.events } }
+    func refuse(_ prefix: String) { state.withLock { $0.refuses = prefix } }
+  }
+
+  static let once = "OK"
+  static let lease = "ERR 83886194 Not confirmed"
+  static let refusal = "ERR 83886179 Operation cancelled"
+  static let nobody = "ERR 83886142 Timeout"
+  /// Until another answer is there.
+  static let later = "later"
+
+  let clock = Clock()
+  let log = Log()
+  let identity = Identity()
+  let fake: FakePinentry
+  private let questions: OwnerQuestions
+  let agent: AgentBench
+  let keychain: Keychain
+
+  /// - Parameters:
+  ///   - app: Who the clients are.
+  ///   - display: Where the agent was started. Nil: nowhere.
+  init(_ store: MemoryStore, _ app: SignedManifest, minutes: Int = 5, display: String? = ":7") throws {
+    fake = try FakePinentry(
+      """
+      def answer():
+          while True:
+              text = open(directory + '/answer').read()
+              if text != 'later': return text
+              time.sleep(0.005)
+      serve({'GETINFO': 'D curses\\nOK', 'CONFIRM': answer})
+      """)
+    let (fake, clock, log) = (fake, clock, log)
+    let questions = OwnerQuestions(
+      minutes: minutes, seat: Seat(environment: { $0 == "DISPLAY" ? display : nil }),
+      pinentry: { () throws(PinentryError) in try fake.program() },
+      clock: { clock.now }, log: { try log.append($0) })
+    let identity = identity
+    self.questions = questions
+    agent = try AgentBench(store, app, questions: questions) { identity.now(app) }
+    keychain = agent.keychain
+  }
+
+  /// Who the clients are taken for.
+  final class Identity: Sendable {
+    private let other = Mutex<ProgramIdentity?>(nil)
+    func now(_ app: SignedManifest) -> ProgramIdentity {
+      other.withLock { $0 } ?? .app(app.manifest.applicationIdentifier)
+    }
+    func become(_ program: ProgramIdentity) { other.withLock { $0 = program } }
+  }
+  deinit { fake.remove() }
+
+  func answer(_ text: String) throws { try fake.write(text, to: "answer") }
+
+  /// How often somebody was asked.
+  var questionCount: Int { fake.told.count { $0 == "CONFIRM" } }
+
+  func waitForQuestions(_ count: Int) { while questionCount < count { usleep(1000) } }
+
+  /// Of questions that wait for their turn.
+  func waitForWaiting(_ count: Int) { while questions.queue.waitingCount != count { usleep(1000) } }
+
+  /// The last text of a kind that was shown.
+  func shown(_ command: String) -> String? {
+    fake.told.last { $0.hasPrefix("\(command) ") }.map { String($0.dropFirst(command.count + 1)) }
+  }
+}

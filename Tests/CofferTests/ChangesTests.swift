@@ -1,0 +1,318 @@
+import Agent
+import CofferTesting
+import Foundation
+import ItemService
+import Testing
+import VaultCore
+import Wire
+
+@testable import Coffer
+
+/// What `Keychain.changes` tells. Over both transports, but where it says so.
+@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+  private let item = Item(service: "mail", account: "ada")
+
+  /// The next so many.
+  private static func next(_ count: Int, _ iterator: inout KeychainChanges.Iterator) async throws -> [KeychainChange] {
+    var changes: [KeychainChange] = []
+    while changes.count < count, let change = try await iterator.next() { changes.append(change) }
+    return changes
+  }
+
+  @Test(arguments: Transport.allCases) func whatIsDoneIsTold(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let editor = try teams.keychain(teams.editor)
+    var changes = editor.changes.makeAsyncIterator()
+    let one = try editor.add(item, secret: Secret(testing: "1"))
+    try editor.update(one, secret: Secret(testing: "2"))
+    let renamed = try editor.update(one) { $0["account"] = "bob" }
+    let own = try #require(try editor.ownGroup)
+    let moved = try editor.move(renamed, to: own)
+    // What changes nothing is nothing, and what is refused neither.
+    #expect(try editor.move(moved, to: own) == moved)
+    #expect(KeychainTests.code { try editor.remove(renamed) } == .notFound)
+    _ = try editor.items()
+    try editor.remove(moved)
+    let found = try await Self.next(7, &changes)
+    #expect(
+      found == [
+        .added(one), .updated(one), .removed(one), .added(renamed), .removed(renamed), .added(moved), .removed(moved),
+      ])
+    // Somebody else's sequence begins where it was asked for.
+    var later = editor.changes.makeAsyncIterator()
+    try editor.lock()
+    try editor.lock()
+    #expect(try await Self.next(1, &later) == [.locked])
+    #expect(try await Self.next(1, &changes) == [.locked])
+    withExtendedLifetime(teams) {}
+  }
+
+  @Test func theVaultIsUnlockedAgain() async throws {
+    let teams = try Teams()
+    // In the process.
+    let keychain = try teams.keychain(teams.editor)
+    var changes = keychain.changes.makeAsyncIterator()
+    try keychain.lock()
+    let transport = try #require(keychain.transport as? InProcessTransport)
+    try transport.put(Vault.openThrowAway(teams.store))
+    // A passphrase that is only proven unlocks nothing.
+    try transport.put(Vault.openThrowAway(teams.store))
+    let one = try keychain.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
+    #expect(try await Self.next(3, &changes) == [.locked, .unlocked, .added(one)])
+    // Through the agent, from before it was unlocked at all.
+    let bench = try AgentBench(teams.store, teams.editor, isUnlocked: false)
+    let client = bench.keychain
+    #expect(KeychainTests.code { try client.items() } == .locked)
+    var told = client.changes.makeAsyncIterator()
+    try bench.vault.unlock(.throwAway())
+    try bench.vault.unlock(.throwAway())
+    try client.lock()
+    try client.update(one, secret: Secret(testing: "2"))
+    try bench.vault.unlock(.throwAway())
+    #expect(try await Self.next(4, &told) == [.unlocked, .locked, .updated(one), .unlocked])
+  }
+
+  /// Nothing tells what it was.
+  @Test(arguments: Transport.allCases) func whatOthersDoToTheFileIsMissed(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let editor = try teams.keychain(teams.editor)
+    let one = try editor.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
+    var changes = editor.changes.makeAsyncIterator()
+    var other = try Vault.openThrowAway(teams.store)
+    try other.update(one, secret: Secret(testing: "2"), at: .test)
+    _ = try editor.items()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    try other.update(one, secret: Secret(testing: "3"), at: .test)
+    try editor.update(one, secret: Secret(testing: "4"))
+    // `missed` stands for what follows until it is taken.
+    #expect(try await Self.next(1, &changes) == [.missed])
+    try editor.lock()
+    #expect(try await Self.afterMissed(&changes, [.updated(one)]) == .locked)
+    try other.update(one, secret: Secret(testing: "5"), at: .test)
+    _ = try editor.items()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    withExtendedLifetime(teams) {}
+  }
+
+  /// The next one that is not one of these, which may have been told or not.
+  private static func afterMissed(
+    _ iterator: inout KeychainChanges.Iterator, _ others: Set<KeychainChange>
+  ) async throws -> KeychainChange? {
+    while let change = try await iterator.next() { if !others.contains(change) { return change } }
+    return nil
+  }
+
+  @Test func anAgentThatNobodyUsesLooksByItself() async throws {
+    let teams = try Teams()
+    let bench = try AgentBench(teams.store, teams.editor)
+    let keychain = bench.keychain
+    let one = try keychain.add(item, secret: Secret(testing: "1"))
+    bench.vault.look()
+    var changes = keychain.changes.makeAsyncIterator()
+    var other = try Vault.openThrowAway(teams.store)
+    try other.update(one, secret: Secret(testing: "2"), at: .test)
+    bench.vault.look()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    bench.vault.look()
+    try keychain.remove(one)
+    #expect(try await Self.next(1, &changes) == [.removed(one)])
+  }
+
+  // MARK: Rights
+
+  /// The agent's client is the stranger; the test does what others do.
+  @Test func onlyWhatTheCallerMayListIsTold() async throws {
+    let teams = try Teams()
+    let bench = try AgentBench(teams.store, teams.stranger)
+    let stranger = bench.keychain
+    let shared = try AccessGroup("\(teams.team).shared")
+    let own = try #require(try stranger.ownGroup)
+    let application = teams.stranger.manifest.applicationIdentifier
+    func add(_ service: String, _ group: AccessGroup) throws -> Reference {
+      let call = Call.add(
+        Item(service: service, account: ""), try Secret(testing: "x"), group, .whenUnlocked, installBound: false)
+      guard case .reference(let reference) = try bench.vault.answer(call, as: { _ in .owner }) else {
+        throw KeychainError(.agent)
+      }
+      return reference
+    }
+    var changes = stranger.changes.makeAsyncIterator()
+    _ = try add("one", shared)
+    let first = try add("one", own)
+    #expect(try await Self.next(1, &changes) == [.added(first)])
+    // Given, and taken back, as somebody else does it; who watches looks at its rights each time.
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.put(Grant(to: application, shared, .list, at: .test)) }
+    bench.vault.look()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    let second = try add("two", shared)
+    #expect(try await Self.next(1, &changes) == [.added(second)])
+    try vault.transaction { try $0.removeGrant(to: application, shared) }
+    bench.vault.look()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    // To read is not to list.
+    try vault.transaction { try $0.put(Grant(to: application, shared, .read, at: .test)) }
+    bench.vault.look()
+    #expect(try await Self.next(1, &changes) == [.missed])
+    _ = try add("three", shared)
+    let last = try add("three", own)
+    #expect(try await Self.next(1, &changes) == [.added(last)])
+  }
+
+  @Test func aRightThatIsTakenBackSilencesWhatWaits() async throws {
+    let teams = try Teams()
+    let (stranger, shared) = (try teams.keychain(teams.stranger), try AccessGroup("\(teams.team).shared"))
+    let application = teams.stranger.manifest.applicationIdentifier
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.put(Grant(to: application, shared, .all, at: .test)) }
+    _ = try stranger.items()
+    var changes = stranger.changes.makeAsyncIterator()
+    _ = try stranger.add(item, secret: Secret(testing: "1"), group: shared)
+    try vault.transaction { try $0.removeGrant(to: application, shared) }
+    // The look at the rights is a look at the vault.
+    #expect(try await Self.next(1, &changes) == [.missed])
+    let own = try stranger.add(item, secret: Secret(testing: "1"))
+    #expect(try await Self.next(1, &changes) == [.added(own)])
+  }
+
+  @Test(arguments: Transport.allCases) func whoIsRemovedHearsNothingMore(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let editor = try teams.keychain(teams.editor)
+    var changes = editor.changes.makeAsyncIterator()
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { try $0.markRemoved(teams.editor.manifest.applicationIdentifier, at: .test) }
+    #expect(KeychainTests.code { try editor.items() } == .appNotInstalled)
+    await #expect(throws: KeychainError(.appNotInstalled)) { _ = try await Self.next(1, &changes) }
+    withExtendedLifetime(teams) {}
+  }
+
+  /// Who has its rights from a record that a locked vault cannot read hears of the lock, and later that it missed something.
+  @Test(arguments: Transport.allCases) func whatCannotBeJudgedIsMissedLater(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let editor = try teams.keychain(teams.editor)
+    var changes = editor.changes.makeAsyncIterator()
+    try editor.lock()
+    var vault = try Vault.openThrowAway(teams.store)
+    try vault.transaction { transaction in
+      let name = teams.editor.manifest.applicationIdentifier
+      try transaction.markRemoved(name, at: .test)
+      _ = try transaction.install(teams.editor, at: .test)
+    }
+    #expect(KeychainTests.code { try editor.entitlements } == .locked)
+    #expect(try await Self.next(1, &changes) == [.locked])
+    switch transport {
+    case .inProcess: try #require(editor.transport as? InProcessTransport).put(Vault.openThrowAway(teams.store))
+    case .socket: try editor.unlock(with: .throwAway())
+    }
+    let found = try await Self.next(2, &changes)
+    #expect(Set(found) == [.missed, .unlocked])
+    withExtendedLifetime(teams) {}
+  }
+
+  // MARK: Slow, late, gone
+
+  @Test func whoIsSlowIsToldThatItMissedSomething() throws {
+    let queue = NoticeQueue {}
+    let reference = Reference(group: .standard, id: .init([UInt8](repeating: 1, count: 16))!)
+    for _ in 0..<WireLimits.noticesWaiting { queue.put([.updated(reference)]) }
+    #expect(queue.takeAll() == Array(repeating: .updated(reference), count: WireLimits.noticesWaiting))
+    queue.put(Array(repeating: .updated(reference), count: WireLimits.noticesWaiting + 1))
+    for _ in 0..<10_000 { queue.put([.added(reference), .locked]) }
+    #expect(queue.takeAll() == [.missed])
+    queue.put([.locked, .missed, .unlocked])
+    #expect(queue.takeFirst() == .locked)
+    #expect(queue.takeFirst() == .missed)
+    queue.put([.unlocked])
+    #expect(queue.takeFirst() == .unlocked)
+    #expect(queue.takeFirst() == nil)
+  }
+
+  /// A client that asks to watch and never reads: the agent goes on for others, keeps no more than its limit, and says so at last.
+  @Test func nobodyWaitsForWhoDoesNotRead() throws {
+    let teams = try Teams()
+    let bench = try AgentBench(teams.store, teams.editor)
+    let channel = try AgentTransport.connection(to: bench.socket)
+    try channel.send(Call.watch.frame(request: 9))
+    let keychain = bench.keychain
+    _ = try keychain.items()
+    func receive() throws -> [Notice]? {
+      guard let (header, body) = try channel.receive(patience: 60_000) else { return nil }
+      #expect(header.operation == .notices && header.request == 9)
+      return try body.message().notices()
+    }
+    #expect(try receive() == [])
+    // Far more than the socket holds.
+    for _ in 0..<20_000 { bench.vault.board.tell(.locked) }
+    let one = try keychain.add(item, secret: Secret(testing: "1"))
+    var (count, found): (Int, Set<Notice>) = (0, [])
+    while !found.contains(.added(one)), !found.contains(.missed), let notices = try receive() {
+      #expect(notices.count <= WireLimits.partCount)
+      count += notices.count
+      found.formUnion(notices)
+    }
+    #expect(found.contains(.missed) && count < 20_000)
+    // And goes on.
+    try keychain.remove(one)
+    while !found.contains(.removed(one)), let notices = try receive() { found.formUnion(notices) }
+    #expect(found.contains(.removed(one)))
+  }
+
+  @Test func whoWasAwayIsToldSo() async throws {
+    let teams = try Teams()
+    var bench: AgentBench? = try AgentBench(teams.store, teams.editor)
+    let directory = try #require(bench?.directory)
+    let keychain = try #require(bench?.keychain)
+    var changes = keychain.changes.makeAsyncIterator()
+    let one = try keychain.add(item, secret: Secret(testing: "1"))
+    #expect(try await Self.next(1, &changes) == [.added(one)])
+    bench = nil
+    let next = try AgentBench(teams.store, teams.editor, in: directory)
+    #expect(try await Self.next(1, &changes) == [.missed])
+    try next.keychain.remove(one)
+    #expect(try await Self.next(1, &changes) == [.removed(one)])
+  }
+
+  /// One that was asked for before there was an agent.
+  @Test func theAgentMayComeLater() async throws {
+    let teams = try Teams()
+    let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
+    var changes = Keychain(AgentTransport(at: directory.path + "/agent.sock")).changes.makeAsyncIterator()
+    let bench = try AgentBench(teams.store, teams.editor, in: directory)
+    #expect(try await Self.next(1, &changes) == [.missed])
+    withExtendedLifetime(bench) {}
+  }
+
+  @Test(arguments: Transport.allCases) func itEndsWhenItsTaskIsCancelled(_ transport: Transport) async throws {
+    let teams = try Teams(transport)
+    let editor = try teams.keychain(teams.editor)
+    let changes = editor.changes
+    let task = Task {
+      var count = 0
+      for try await _ in changes { count += 1 }
+      return count
+    }
+    task.cancel()
+    #expect(try await task.value == 0)
+    withExtendedLifetime(teams) {}
+  }
+
+  /// Whoever lets go of it has nobody waiting for it.
+  @Test func whoLetsGoIsForgotten() async throws {
+    let teams = try Teams()
+    let bench = try AgentBench(teams.store, teams.editor)
+    let keychain = bench.keychain
+    do {
+      let changes = keychain.changes
+      #expect(bench.vault.board.isWatched)
+      withExtendedLifetime(changes) {}
+    }
+    while bench.vault.board.isWatched { try await Task.sleep(for: .milliseconds(1)) }
+    let transport = try #require(try teams.keychain(teams.editor).transport as? InProcessTransport)
+    do {
+      let watch = transport.watch()
+      #expect(transport.board.isWatched)
+      withExtendedLifetime(watch) {}
+    }
+    #expect(!transport.board.isWatched)
+  }
+}

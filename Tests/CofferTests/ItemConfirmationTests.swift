@@ -1,0 +1,163 @@
+import CofferTesting
+import FakePinentry
+import Foundation
+import Testing
+import VaultCore
+import Wire
+
+@testable import Coffer
+
+/// Items that say themselves that the owner is to be asked.
+@Suite(.timeLimit(.minutes(3))) struct ItemConfirmationTests {
+  let teams: Teams
+  let bench: AskingBench
+  let reference: Reference
+
+  init() throws {
+    teams = try Teams()
+    bench = try AskingBench(teams.store, teams.editor)
+    reference = try Self.add(0, teams)
+  }
+
+  private static func add(_ minutes: UInt64, _ teams: Teams, _ service: String = "mail") throws -> Reference {
+    var item = Item(service: service, account: "ada")
+    item.confirmMinutes = minutes
+    return try teams.keychain(teams.editor).add(item, secret: Secret(testing: "one"))
+  }
+
+  private func read(_ reference: Reference) -> KeychainError.Code? {
+    KeychainTests.code { try bench.keychain.secret(of: reference) }
+  }
+
+  @Test func eachReadIsAskedAlsoOfWhoMadeIt() throws {
+    try bench.answer(AskingBench.once)
+    #expect(read(reference) == nil && read(reference) == nil)
+    #expect(bench.questionCount == 2)
+    // There is no button for longer.
+    #expect(bench.shown("SETNOTOK") == nil)
+    try bench.answer(AskingBench.lease)
+    #expect(read(reference) == .confirmationRefused)
+  }
+
+  @Test func theItemSaysForHowLong() throws {
+    let three = try Self.add(3, teams, "three")
+    let long = try Self.add(.max, teams, "long")
+    try bench.answer(AskingBench.lease)
+    #expect(read(three) == nil)
+    #expect(bench.shown("SETNOTOK") == "For 3 minutes")
+    #expect(read(long) == nil)
+    #expect(bench.shown("SETNOTOK") == "For 525600 minutes")
+    try bench.answer(AskingBench.refusal)
+    bench.clock.advance(3 * 60_000 - 1)
+    #expect(read(three) == nil && bench.questionCount == 2)
+    bench.clock.advance(1)
+    #expect(read(three) == .confirmationRefused)
+    // Another item is another thing, though it lies in the same group.
+    #expect(read(reference) == .confirmationRefused && bench.questionCount == 4)
+    #expect(read(long) == nil)
+  }
+
+  @Test func aLeaseEndsWhenTheItemSaysAnotherTime() throws {
+    let three = try Self.add(3, teams, "three")
+    try bench.answer(AskingBench.lease)
+    #expect(read(three) == nil)
+    try teams.owner.update(three) { $0.confirmMinutes = 2 }
+    try bench.answer(AskingBench.refusal)
+    #expect(read(three) == .confirmationRefused)
+  }
+
+  /// Who may write an item does not get rid of the question.
+  @Test func theWishIsNotTakenAwayUnasked() throws {
+    try bench.answer(AskingBench.refusal)
+    for minutes: UInt64? in [nil, 5] {
+      #expect(
+        KeychainTests.code { try bench.keychain.update(reference) { $0.confirmMinutes = minutes } } == .confirmationRefused)
+      #expect(
+        KeychainTests.code { try bench.keychain.update(reference, secret: Secret(testing: "x")) { $0.confirmMinutes = minutes } }
+          == .confirmationRefused)
+    }
+    #expect(bench.shown("SETDESC")?.contains("wants to change when you are asked about%0Amail/ada") == true)
+    #expect(KeychainTests.code { try bench.keychain.move(reference, to: own) } == .confirmationRefused)
+    #expect(try bench.keychain.entry(reference).item.confirmMinutes == 0)
+    // What leaves the wish alone is not asked about, also under another name; and it moves along.
+    let count = bench.questionCount
+    let renamed = try bench.keychain.update(reference, secret: Secret(testing: "two")) { $0["account"] = "bob" }
+    #expect(bench.questionCount == count)
+    #expect(read(renamed) == .confirmationRefused)
+    bench.clock.advance(60_000)
+    try bench.answer(AskingBench.once)
+    let moved = try bench.keychain.move(renamed, to: own)
+    #expect(try bench.keychain.entry(moved).item.confirmMinutes == 0)
+    // Only once, whatever the answer: neither button is for longer.
+    #expect(bench.shown("SETNOTOK") == nil)
+    try bench.keychain.update(moved) { $0.confirmMinutes = nil }
+    try bench.answer(AskingBench.refusal)
+    #expect(try KeychainTests.text(bench.keychain.secret(of: moved)) == "two")
+    // To ask for more is free.
+    try bench.keychain.update(moved) { $0.confirmMinutes = 1 }
+  }
+
+  private var own: AccessGroup {
+    get throws { try AccessGroup(teams.editor.manifest.applicationIdentifier) }
+  }
+
+  /// What was agreed to for reading is not agreed to for taking the wish away.
+  @Test func aLeaseOfReadingIsNoneOfChanging() throws {
+    let three = try Self.add(3, teams, "three")
+    try bench.answer(AskingBench.lease)
+    #expect(read(three) == nil)
+    try bench.answer(AskingBench.refusal)
+    #expect(KeychainTests.code { try bench.keychain.update(three) { $0.confirmMinutes = nil } } == .confirmationRefused)
+    #expect(KeychainTests.code { try bench.keychain.move(three, to: own) } == .confirmationRefused)
+    #expect(read(three) == nil)
+  }
+
+  @Test func whoIsNotAsked() throws {
+    try bench.answer(AskingBench.refusal)
+    #expect(try KeychainTests.text(teams.owner.secret(of: reference)) == "one")
+    try teams.owner.update(reference) { $0.confirmMinutes = 7 }
+    #expect(try bench.keychain.items().map(\.item.confirmMinutes) == [7])
+    try bench.keychain.remove(reference)
+    #expect(bench.questionCount == 0)
+  }
+
+  /// The library has nobody to ask.
+  @Test func inTheProcessItIsRefused() throws {
+    let editor = try teams.keychain(teams.editor)
+    #expect(KeychainTests.code { try editor.secret(of: reference) } == .confirmationNeeded)
+    #expect(KeychainTests.code { try editor.move(reference, to: own) } == .confirmationNeeded)
+    #expect(KeychainTests.code { try editor.update(reference) { $0.confirmMinutes = nil } } == .confirmationNeeded)
+    try editor.update(reference) { $0.label = "x" }
+    #expect(try KeychainTests.text(Keychain(Vault.openThrowAway(teams.store), as: .owner).secret(of: reference)) == "one")
+    #expect(
+      KeychainTests.code { try Keychain(Vault.openThrowAway(teams.store), as: .groups([reference.group])).secret(of: reference) }
+        == .confirmationNeeded)
+  }
+
+  /// The item's own question is about less than the group's, and stands for both.
+  @Test func oneQuestionForItemAndGroup() throws {
+    var vault = try Vault.openThrowAway(teams.store)
+    let application = teams.stranger.manifest.applicationIdentifier
+    try vault.transaction { try $0.put(Grant(to: application, reference.group, .all, asksForConfirmation: true, at: .test)) }
+    let bench = try AskingBench(teams.store, teams.stranger)
+    try bench.answer(AskingBench.once)
+    #expect(try KeychainTests.text(bench.keychain.secret(of: reference)) == "one")
+    #expect(bench.questionCount == 1)
+    // A lease of the group is none of such an item.
+    let plain = try teams.owner.add(Item(service: "x", account: ""), secret: Secret(testing: "x"), group: reference.group)
+    try bench.answer(AskingBench.lease)
+    #expect(try KeychainTests.text(bench.keychain.secret(of: plain)) == "x")
+    try bench.answer(AskingBench.refusal)
+    #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationRefused)
+    // From one group to another, both of which want to be asked about, there are two questions.
+    let other = try AccessGroup("other")
+    try vault.transaction { transaction in
+      try transaction.createGroup(other, at: .test)
+      try transaction.put(Grant(to: application, other, .all, asksForConfirmation: true, at: .test))
+    }
+    try bench.answer(AskingBench.once)
+    let count = bench.questionCount
+    _ = try bench.keychain.move(plain, to: other)
+    #expect(bench.questionCount == count + 2)
+  }
+}

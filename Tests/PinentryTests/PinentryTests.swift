@@ -1,0 +1,199 @@
+import CofferTesting
+import FakePinentry
+import Foundation
+import Testing
+import VaultCore
+
+@testable import Pinentry
+
+@Suite struct PinentryTests {
+  static let question = Pinentry.Question(description: "what", prompt: "Passphrase:")
+  static let buttons = Pinentry.Buttons(first: "Once", second: "For 5 minutes", either: "Allow", refusal: "Refuse")
+
+  private func typed(_ answer: String) throws -> [UInt8] {
+    let fake = try FakePinentry("serve({'GETPIN': \(answer)})")
+    defer { fake.remove() }
+    return try fake.pinentry().passphrase(Self.question, seconds: 60).copyIntoUnprotectedBytes()
+  }
+
+  private func code(_ body: String, reaction: Int64 = 60_000, _ place: SourceLocation = #_sourceLocation) throws
+    -> PinentryError.Code?
+  {
+    let fake = try FakePinentry(body)
+    defer { fake.remove() }
+    defer { #expect(fake.isGone, sourceLocation: place) }
+    do {
+      _ = try fake.pinentry(reaction: reaction).passphrase(Self.question, seconds: 0)
+      return nil
+    } catch let error as PinentryError {
+      return error.code
+    }
+  }
+
+  @Test func whatIsTypedIsTakenOutOfItsEscapes() throws {
+    #expect(try typed("'D hunter2\\nOK'") == Array("hunter2".utf8))
+    #expect(try typed("'D a%25b%0A%0d%zz'.replace('%zz', '%7e') + '\\nOK'") == Array("a%b\n\r~".utf8))
+    #expect(try typed("'OK'").isEmpty)
+    // In several lines, and with others between them.
+    #expect(try typed("'S PASSWORD_FROM_CACHE\\nD one \\n# x\\nD  two\\nOK fine'") == Array("one  two".utf8))
+    #expect(try typed("'D ' + 'x' * 998 + '\\nD ' + 'y' * 998 + '\\nOK'").count == 1996)
+  }
+
+  @Test func aNoIsItsOwnError() throws {
+    #expect(try code("serve({'GETPIN': 'ERR 83886179 Operation cancelled'})") == .cancelled)
+    #expect(try code("serve({'GETPIN': 'ERR 198'})") == .cancelled)
+    #expect(try code("serve({'GETPIN': 'ERR 83886142 Timeout'})") == .timedOut)
+    #expect(try code("serve({'GETPIN': 'ERR 83886247 what'})") == .failed)
+    // Nobody would know what is asked.
+    #expect(try code("serve({'SETDESC': 'ERR 83886355 unknown'})") == .failed)
+    // What is only nice to have is no reason.
+    #expect(try code("serve({'OPTION': 'ERR 1 no', 'SETTITLE': 'ERR 1 no', 'SETTIMEOUT': 'ERR 1 no'})") == nil)
+  }
+
+  /// Each is ended, and waited for: `code` looks.
+  @Test func whatIsNoPinentryIsToldFromOthers() throws {
+    #expect(try code("forever()", reaction: 500) == .silent)
+    #expect(try code("serve({'GETPIN': forever})", reaction: 3000) == .silent)
+    #expect(
+      try code("signal = __import__('signal'); signal.signal(signal.SIGALRM, signal.SIG_IGN); forever()", reaction: 500)
+        == .silent)
+    #expect(try code("pass") == .ended)
+    #expect(try code("serve({'GETPIN': lambda: os._exit(0)})") == .ended)
+    #expect(try code("while True: say('# still here')") == .tooMuch)
+    #expect(try code("while True: sys.stdout.write('x')") == .lineTooLong)
+    #expect(try code("serve({'GETPIN': 'D ' + 'x' * 999 + '\\nOK'})") == .lineTooLong)
+    #expect(try code("serve({'GETPIN': '\\n'.join(['D ' + 'x' * 900] * 20) + '\\nOK'})") == .tooMuch)
+    for line in ["hello", "", "OKAY", "ERR", "ERR ", "ERR x", "ERR 99999999999", "ok", "INQUIRE QUALITY", "D"] {
+      #expect(try code("serve({'GETPIN': '\(line)'})") == .malformed, "\(line)")
+    }
+    for escape in ["%", "%1", "%1g", "%g1", "a%"] {
+      #expect(try code("serve({'GETPIN': 'D \(escape)\\nOK'})") == .malformed, "\(escape)")
+    }
+    #expect(try code("say('ERR 1 go away'); forever()") == .malformed)
+  }
+
+  @Test func aProgramThatCannotBeStarted() throws {
+    let fake = try FakePinentry("")
+    defer { fake.remove() }
+    try Data("no program".utf8).write(to: fake.directory.appending(path: "program"))
+    #expect(throws: PinentryError(.notStarted)) { _ = try fake.pinentry().passphrase(Self.question, seconds: 1) }
+  }
+
+  @Test func whoAskedAndHasGoneIsNotAnswered() throws {
+    let fake = try FakePinentry("serve({'GETPIN': forever})")
+    defer { fake.remove() }
+    var pair: [Int32] = [0, 0]
+    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    // What it has sent meanwhile is no reason.
+    unsafe _ = write(pair[1], "more", 4)
+    let pinentry = try fake.pinentry()
+    let (mine, theirs) = (pair[0], pair[1])
+    let thread = Thread {
+      while !fake.told.contains("GETPIN") { usleep(1000) }
+      close(theirs)
+    }
+    thread.start()
+    #expect(throws: PinentryError(.withdrawn)) { _ = try pinentry.passphrase(Self.question, seconds: 600, withdrawal: mine) }
+    close(mine)
+    #expect(fake.isGone)
+  }
+
+  // MARK: What it is told
+
+  @Test func textsAreOneLineEach() throws {
+    let fake = try FakePinentry("serve({})")
+    defer { fake.remove() }
+    var seat = Seat(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8"][$0] })
+    #expect(seat.isKnown && seat.hasDisplay)
+    seat = Seat(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8", "TERM": "xterm"][$0] }, terminal: "/dev/pts/9")
+    let question = Pinentry.Question(
+      title: "T\nBYE", description: "100 %\n\u{1B}[2J ü", prompt: "P\r\nGETPIN", error: "Wrong\u{7F}")
+    _ = try fake.pinentry(at: seat).passphrase(question, seconds: 17)
+    #expect(
+      fake.told == [
+        "OPTION display=:7", "OPTION ttyname=/dev/pts/9", "OPTION ttytype=xterm", "OPTION lc-ctype=de_DE.UTF-8",
+        "SETTITLE T%0ABYE", "SETTIMEOUT 17", "SETDESC 100 %25%0A%1B[2J ü", "SETERROR Wrong%7F", "SETPROMPT P%0D%0AGETPIN",
+        "GETPIN",
+      ])
+  }
+
+  @Test func aTextThatFitsNoLineIsRefused() throws {
+    let fake = try FakePinentry("serve({})")
+    defer { fake.remove() }
+    let fits = Pinentry.Question(description: String(repeating: "x", count: 1000 - "SETDESC ".utf8.count))
+    _ = try fake.pinentry().passphrase(fits, seconds: 1)
+    let question = Pinentry.Question(description: fits.description + "x")
+    #expect(throws: PinentryError(.lineTooLong)) { _ = try fake.pinentry().passphrase(question, seconds: 1) }
+  }
+
+  @Test func itHasNothingOfOurs() throws {
+    let fake = try FakePinentry(
+      """
+      notes = open(directory + '/notes', 'w')
+      notes.write(' '.join(sorted(os.listdir('/proc/self/fd'))) + '\\n')
+      notes.write(' '.join(sorted(name for name in os.environ if name != 'LC_CTYPE')) + '\\n')
+      notes.write(str(os.getsid(0) == os.getpid()))
+      notes.close()
+      serve({})
+      """)
+    defer { fake.remove() }
+    // One that everybody inherits.
+    let open = dup(0)
+    defer { close(open) }
+    #expect(fcntl(open, F_GETFD) == 0)
+    let program = try fake.program(["HOME": "/home/ada", "SECRET": "x", "LD_PRELOAD": "/tmp/x.so", "PATH": "/tmp"])
+    let seat = Seat(environment: { ["DISPLAY": ":7", "WAYLAND_DISPLAY": "wayland-0"][$0] })
+    _ = try Pinentry(program, at: seat).passphrase(Self.question, seconds: 1)
+    let notes = fake.notes.split(separator: "\n")
+    try #require(notes.count == 3)
+    // Three, the file of the notes, that of what it is told, and the directory that is being listed.
+    #expect(notes[0] == "0 1 2 3 4 5")
+    #expect(notes[1] == "DISPLAY HOME PATH WAYLAND_DISPLAY")
+    #expect(notes[2] == "True")
+  }
+
+  // MARK: Three buttons
+
+  private func chosen(_ answers: String) throws -> (Pinentry.Choice, told: [String]) {
+    let fake = try FakePinentry("serve({\(answers)})")
+    defer { fake.remove() }
+    let choice = try fake.pinentry().choose(Self.question, Self.buttons, seconds: 60)
+    return (choice, fake.told.filter { $0.hasPrefix("SETOK") || $0.hasPrefix("SETNOTOK") || $0.hasPrefix("SETCANCEL") })
+  }
+
+  @Test func threeButtonsWhereTheyAreKnownToBe() throws {
+    for flavour in ["curses", "tty", "gtk2"] {
+      let known = "'GETINFO': 'D \(flavour)\\nOK', "
+      #expect(try chosen(known + "'CONFIRM': 'OK'").0 == .first)
+      let (choice, told) = try chosen(known + "'CONFIRM': 'ERR 83886194 Not confirmed'")
+      #expect(choice == .second && told == ["SETOK Once", "SETCANCEL Refuse", "SETNOTOK For 5 minutes"])
+      #expect(try chosen(known + "'CONFIRM': 'ERR 83886179 cancelled'").0 == .refused)
+      #expect(throws: PinentryError(.timedOut)) { _ = try chosen(known + "'CONFIRM': 'ERR 83886142 Timeout'") }
+    }
+  }
+
+  /// There "not confirmed" is a no, however it is said.
+  @Test func elsewhereTwoQuestions() throws {
+    for flavour in ["'D gnome3\\nOK'", "'D gnome3:curses\\nOK'", "'D cursesx\\nOK'", "'OK'", "'ERR 1 what'"] {
+      let unknown = "'GETINFO': \(flavour), "
+      #expect(try chosen(unknown + "'CONFIRM': 'ERR 83886194 Not confirmed'").0 == .refused)
+      #expect(try chosen(unknown + "'CONFIRM': 'ERR 83886179 cancelled'").0 == .refused)
+      let (choice, told) = try chosen(unknown + "'CONFIRM': 'OK'")
+      #expect(choice == .second)
+      #expect(told == ["SETOK Allow", "SETCANCEL Refuse", "SETOK For 5 minutes", "SETCANCEL Once"])
+      let once = "'CONFIRM': (lambda answers: lambda: answers.pop())(['ERR 83886194 Not confirmed', 'OK'])"
+      #expect(try chosen(unknown + once).0 == .first)
+    }
+  }
+
+  @Test func withoutASecondWayThereAreTwoButtons() throws {
+    var buttons = Self.buttons
+    buttons.second = nil
+    for (answer, expected) in [("OK", Pinentry.Choice.first), ("ERR 83886194 Not confirmed", .refused)] {
+      let fake = try FakePinentry("serve({'GETINFO': 'D curses\\nOK', 'CONFIRM': '\(answer)'})")
+      defer { fake.remove() }
+      #expect(try fake.pinentry().choose(Self.question, buttons, seconds: 60) == expected)
+      #expect(!fake.told.contains { $0.hasPrefix("SETNOTOK") })
+    }
+  }
+}

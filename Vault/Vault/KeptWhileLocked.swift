@@ -1,0 +1,67 @@
+/// What a locked vault still knows: of its groups the keys that stay, and the rules about apps.
+///
+/// The records that they come from are sealed under a key that is gone, but the tree still proves each of them. So it is seen where one
+/// was changed or removed since, by another process: what was changed is not known any more, and what was removed is gone.
+struct KeptWhileLocked {
+  private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
+  private var rules: [(record: Identifier, leaf: Digest, rule: AccessRule)] = []
+
+  /// Nothing.
+  init() {}
+
+  /// Groups and rules that the store's index does not show, and those whose records are damaged, are left out: that takes away, and
+  /// gives nothing.
+  /// - Throws: faults of the tree; what the store throws; errors of locked memory.
+  init(_ state: ProvenState) throws {
+    for id in try state.rows.records(inGroup: .zero) {
+      guard let leaf = try state.tree.leaf(id) else { continue }
+      do {
+        let record = try state.record(id, expecting: leaf)
+        if RecordMeta.isGroup(record) {
+          let group = try state.openGroup(record)
+          groups[group.group] = (id, leaf, try group.locked(keys: state.keys))
+        } else if record.meta.first == RecordKind.accessRule.rawValue, let rule = try state.openAccessRule(record) {
+          rules.append((id, leaf, rule))
+        }
+      } catch let error as VaultError where error.code.concernsOneRecord { continue }
+    }
+  }
+
+  // MARK: Groups
+
+  /// Nil is a proven absence: somebody has removed it.
+  /// - Throws: `locked` for one that was not there, or was changed since: its items may have other names and keys.
+  func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
+    guard let known = groups[group] else { throw VaultError(.locked, group.name) }
+    guard let leaf = try state.tree.leaf(known.record) else { return nil }
+    guard leaf == known.leaf else { throw VaultError(.locked, "\(group.name): changed by another process") }
+    return known.keys
+  }
+
+  /// Those that nobody has changed, by the identifier that their records carry.
+  func groups(in state: ProvenState) throws -> [Identifier: GroupKeys] {
+    var current: [Identifier: GroupKeys] = [:]
+    for known in groups.values where try state.tree.leaf(known.record) == known.leaf { current[known.keys.groupID] = known.keys }
+    return current
+  }
+
+  func name(ofGroup id: Identifier) -> AccessGroup? { groups.first { $0.value.keys.groupID == id }?.key }
+
+  // MARK: Rules
+
+  /// Those that nobody has changed.
+  func rules(in state: ProvenState) throws -> [AccessRule] {
+    try rules.compactMap { try state.tree.leaf($0.record) == $0.leaf ? $0.rule : nil }
+  }
+
+  /// Nil is a proven absence: somebody has had it forgotten.
+  /// - Throws: `locked` for one that was not there, or was changed since.
+  func pin(_ application: String, in state: ProvenState) throws -> AppPin? {
+    for (record, leaf, rule) in rules {
+      guard case .pin(let pin) = rule, pin.applicationIdentifier.order(application) == 0 else { continue }
+      guard let now = try state.tree.leaf(record) else { return nil }
+      if now == leaf { return pin }
+    }
+    throw VaultError(.locked, application)
+  }
+}
