@@ -46,14 +46,13 @@ package final class AgentVault: @unchecked Sendable {
 
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
-  /// - Returns: How often it was locked until then. Nil where it is not the owner who has opened it.
+  /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`.
-  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64? { try put(open(credential)) }
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 { put(try open(credential)) }
 
   /// From now on it is this one.
   /// - Returns: As `unlock`.
-  func put(_ vault: consuming Vault) throws -> UInt64? {
-    let isOwner = try vault.isOpenedByOwner()
+  func put(_ vault: consuming Vault) -> UInt64 {
     var vault: Vault? = consume vault
     return mutex.withLock { _ in
       if isLocked { board.tell(.unlocked) }
@@ -61,7 +60,7 @@ package final class AgentVault: @unchecked Sendable {
       lastUse = Self.clock()
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
-      return isOwner ? locks : nil
+      return locks
     }
   }
 

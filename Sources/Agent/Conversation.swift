@@ -105,7 +105,8 @@ struct Conversation: ~Copyable {
       return .done
     case .unlock(let kind, let text, let file, let seat):
       let seat = try Self.seat(seat)
-      ownedAt = try office.vault.unlock(try Self.credential(kind, text, file))
+      let count = try office.vault.unlock(try Self.credential(kind, text, file))
+      ownedAt = try kind != .keyFile || office.desk?.hasKeyFilesAlone() ?? false ? count : nil
       if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
     case .vault(let call):

@@ -38,6 +38,9 @@ package final class OwnerDesk: Sendable {
     return .done
   }
 
+  /// Then there is no other owner than who has one of them.
+  func hasKeyFilesAlone() throws -> Bool { try !vault.use { try $0.isOwnedByPerson() } }
+
   private func create(_ credential: borrowing Credential, _ kdf: KDFParameters, _ recovery: borrowing Secret) throws -> UInt64? {
     let isRecoverable = recovery.count > 0
     let recovery = try Credential.recoveryKey(recovery.duplicate())
@@ -50,7 +53,9 @@ package final class OwnerDesk: Sendable {
       in: store, with: credential, kdf: kdf, at: Self.now, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
       deviceKey: try deviceKey.load())
     if isRecoverable { try vault.addSlot(recovery) }
-    return try self.vault.put(vault)
+    let isOwner = try vault.isOpenedByOwner()
+    let count = self.vault.put(vault)
+    return isOwner ? count : nil
   }
 
   /// A key file that lies there for programs opens the vault, and changes no way into it.

@@ -2,12 +2,21 @@ import Agent
 import CLinux
 import CofferTesting
 import Foundation
+import SystemBench
 import VaultCore
 
 @testable import Coffer
 
 /// How the keychain of a test gets its answers.
-enum Transport: String, CaseIterable { case inProcess, socket }
+enum Transport: String, CaseIterable {
+  case inProcess, socket
+  /// An agent under a user of its own, asked by programs of another.
+  case system
+
+  static let allCases: [Transport] = SystemBench.isPossible ? [.inProcess, .socket, .system] : inThisProcess
+  /// For tests that reach into the vault themselves.
+  static let inThisProcess: [Transport] = [.inProcess, .socket]
+}
 
 /// An agent in this process, on a socket, for whom every client is the same app.
 final class AgentBench: Sendable {
