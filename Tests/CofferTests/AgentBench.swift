@@ -14,6 +14,9 @@ enum Transport: String, CaseIterable {
   case system
 
   static let allCases: [Transport] = SystemBench.isPossible ? [.inProcess, .socket, .system] : inThisProcess
+  /// The agent finds the app by its program, which is nobody's when its manifest has gone; in this process it is said which app it is.
+  var codeOfRemovedApp: KeychainError.Code { self == .system ? .missingEntitlement : .appNotInstalled }
+
   /// For tests that reach into the vault themselves.
   static let inThisProcess: [Transport] = [.inProcess, .socket]
 }

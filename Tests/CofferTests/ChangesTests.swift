@@ -180,8 +180,8 @@ import Wire
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
     try teams.remove(teams.editor)
-    #expect(KeychainTests.code { try editor.items() } == .appNotInstalled)
-    await #expect(throws: KeychainError(.appNotInstalled)) { _ = try await Self.next(1, &changes) }
+    #expect(KeychainTests.code { try editor.items() } == transport.codeOfRemovedApp)
+    await #expect(throws: KeychainError(transport.codeOfRemovedApp)) { _ = try await Self.next(1, &changes) }
     withExtendedLifetime(teams) {}
   }
 

@@ -21,7 +21,8 @@ public final class Relay: Sendable {
   }
 
   deinit {
-    process.terminate()
+    // It may have inherited that other signals are blocked.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     close(listener)
     unsafe unlink(path)
