@@ -120,7 +120,8 @@ package final class AgentVault: @unchecked Sendable {
   ///     again. Told how often the vault has been locked.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller,
+    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
   ) throws -> Answer {
     var call: Call? = consume call
     var confirmed: [Confirmation] = []
@@ -129,14 +130,15 @@ package final class AgentVault: @unchecked Sendable {
       var needed: Confirmation?
       let answer: Answer? = try mutex.withLock { _ in
         guard vault != nil else { throw KeychainError(.locked) }
+        var notices: [Notice] = []
+        // Also where it is refused: others may have changed something.
+        defer { tell(notices) }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
         let intention = call.intention
-        var notices: [Notice] = []
-        defer { tell(notices) }
         let answer = try service.carryOut(call, in: &vault!)
         notices = intention.notices(answer)
         return answer
@@ -148,7 +150,9 @@ package final class AgentVault: @unchecked Sendable {
     }
     throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
-  private static func nobody(_ needed: Confirmation, _: UInt64) throws { throw KeychainError(.confirmationNeeded, needed.group.name) }
+  private static func nobody(_ needed: Confirmation, _: UInt64) throws {
+    throw KeychainError(.confirmationNeeded, needed.group.name)
+  }
 
   // MARK: Watching
 

@@ -67,7 +67,8 @@ extension ItemService {
       _ = try caller.groupForAdding(group)
       let source = try about(reference, .move(to: group), [.read, .write], "", in: vault)
       guard let entry = try vault.existingEntry(reference) else { return source }
-      return try group == reference.group ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
+      return try group == reference.group
+        ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
     case .remove(let reference):
       try caller.check(reference.group, .write)
       guard let entry = try vault.existingEntry(reference) else { return [] }

@@ -2,7 +2,7 @@ internal import Synchronization
 package import Wire
 
 /// What one who watches has not heard yet. Never holds up who tells, and never grows beyond its limit: with more it forgets all and says
-/// `missed` once. That also stands for what is told until it is taken.
+/// `missed` once. That also stands for what is done to items until it is taken.
 package final class NoticeQueue: Sendable {
   private let limit: Int
   private let filled: @Sendable () -> Void
@@ -17,7 +17,7 @@ package final class NoticeQueue: Sendable {
   package func put(_ notices: [Notice]) {
     guard !notices.isEmpty else { return }
     waiting.withLock { waiting in
-      for notice in notices where waiting.last != .missed {
+      for notice in notices where waiting.last != .missed || notice == .locked || notice == .unlocked {
         if waiting.count >= limit { waiting = [.missed] } else { waiting.append(notice) }
       }
     }

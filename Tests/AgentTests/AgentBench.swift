@@ -105,7 +105,12 @@ final class AgentBench: Sendable {
   }
 
   /// Runs a program to its end. Its output, a line each.
-  func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> [String] {
+  /// - Parameters:
+  ///   - count: After so many lines of it `then` is called.
+  func run(
+    _ program: URL, _ arguments: [String], environment: [String: String] = [:], afterLines count: Int = 0,
+    then: () throws -> Void = {}
+  ) throws -> [String] {
     let process = Process()
     process.executableURL = program
     process.arguments = arguments
@@ -113,10 +118,31 @@ final class AgentBench: Sendable {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    var text = Data()
+    while text.count(where: { $0 == 0x0A }) < count, let more = try output.fileHandleForReading.read(upToCount: 1) {
+      text += more
+    }
+    try then()
+    text += try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
   }
+}
+
+/// One that gets a connection on which somebody else has begun to watch.
+enum PythonWatcher {
+  static let script = """
+    import socket, struct
+    s = socket.socket(fileno=3)
+    print('here', flush=True)
+    head = s.recv(16, socket.MSG_WAITALL)
+    if len(head) < 16: print('closed')
+    else:
+        count, version, operation, request = struct.unpack('<IHHQ', head)
+        answer = s.recv(count, socket.MSG_WAITALL)
+        print({130: 'failed', 131: 'notices'}.get(operation, operation), 'missingEntitlement' if b'missingEntitlement' in answer else '')
+        print('closed' if not s.recv(1) else 'more')
+    """
 }
 
 /// A client in Python, which gets the connection as descriptor 3, asks for its items and says how that went.

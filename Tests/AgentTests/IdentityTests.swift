@@ -157,6 +157,34 @@ import Wire
     }
   }
 
+  @Test func whoWatchesIsFoundOutForEachNotice() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    func tell() { bench.vault.lock() }
+    expect(try bench.run(app, ["watch", bench.socket], afterLines: 1, then: tell), ["notices", "notices"])
+    #expect(bench.decisions.count { $0.0.operation == .watch } == 1, "what is as it was is not logged again")
+    try bench.unlock()
+    // Nobody may watch who may not ask.
+    let other = bench.directory.appending(path: "other")
+    try (Data(contentsOf: probe) + [0]).write(to: other)
+    #expect(unsafe chmod(other.path, 0o700) == 0)
+    expect(try bench.run(other, ["watch", bench.socket]), ["missingEntitlement", "closed"])
+    let words = ["/usr/bin/python3", "-c", PythonWatcher.script]
+    expect(
+      try bench.run(app, ["watch", bench.socket] + words, afterLines: 2, then: tell),
+      ["notices", "here", "failed missingEntitlement", "closed"])
+    guard case .interpreter? = last() else {
+      Issue.record("\(String(describing: last()))")
+      return
+    }
+  }
+
+  /// Who has unlocked nothing yet hears when somebody does.
+  @Test func aProgramMayWatchBeforeTheFirstUnlock() throws {
+    let bench = try AgentBench()
+    let app = try bench.install(probe, as: "com.example.app")
+    expect(try bench.run(app, ["watch", bench.socket], afterLines: 1) { try bench.unlock() }, ["notices", "notices"])
+  }
+
   @Test func aConnectionThatIsHandedOnIsClosed() throws {
     let app = try bench.install(probe, as: "com.example.app")
     let client = try PythonClient.write(in: bench.directory)

@@ -45,7 +45,8 @@ import Testing
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
+        "CLinux",
         "Glibc", "ArgumentParser",
       ]
     ),

@@ -21,6 +21,24 @@ enum Transport: String, CaseIterable {
   static let inThisProcess: [Transport] = [.inProcess, .socket]
 }
 
+/// A vault in memory whose users take turns: an agent that tells its clients what happens has several threads.
+final class TurnStore: Store, @unchecked Sendable {
+  private let inner = MemoryStore()
+  private let lock = NSLock()
+
+  func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try inner.read(body)
+  }
+
+  func commit(_ prepare: (any Rows) throws -> Change) throws {
+    lock.lock()
+    defer { lock.unlock() }
+    try inner.commit(prepare)
+  }
+}
+
 /// An agent in this process, on a socket, for whom every client is the same app.
 final class AgentBench: Sendable {
   /// The test is the only client, and belongs to no app: who it is, is said here. `AgentTests` has programs that are somebody.
@@ -40,7 +58,7 @@ final class AgentBench: Sendable {
   ///   - directory: Of an earlier one, whose place it takes.
   ///   - identity: Whose program it is, asked each time. Nil: the app's.
   init(
-    _ store: MemoryStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true,
+    _ store: TurnStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true,
     questions: OwnerQuestions? = nil, identity: (@Sendable () -> ProgramIdentity)? = nil
   ) throws {
     self.directory =
@@ -48,9 +66,7 @@ final class AgentBench: Sendable {
     let directory = self.directory
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    // One thread at a time uses it: that of the only client.
-    nonisolated(unsafe) let store = store
-    vault = AgentVault(at: "memory") { _ in unsafe try Vault.openThrowAway(store) }
+    vault = AgentVault(at: "memory") { _ in try Vault.openThrowAway(store) }
     if isUnlocked { try vault.unlock(.throwAway()) }
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,

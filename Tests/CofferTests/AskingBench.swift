@@ -50,7 +50,7 @@ final class AskingBench: Sendable {
   /// - Parameters:
   ///   - app: Who the clients are.
   ///   - display: Where the agent was started. Nil: nowhere.
-  init(_ store: MemoryStore, _ app: SignedManifest, minutes: Int = 5, display: String? = ":7") throws {
+  init(_ store: TurnStore, _ app: SignedManifest, minutes: Int = 5, display: String? = ":7") throws {
     fake = try FakePinentry(
       """
       def answer():

@@ -9,7 +9,7 @@ import Wire
 @testable import Coffer
 
 /// What `Keychain.changes` tells. Over both transports, but where it says so.
-@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangesTests {
   private let item = Item(service: "mail", account: "ada")
 
   /// The next so many.
@@ -42,8 +42,9 @@ import Wire
     var later = editor.changes.makeAsyncIterator()
     try editor.lock()
     try editor.lock()
-    #expect(try await Self.next(1, &later) == [.locked])
-    #expect(try await Self.next(1, &changes) == [.locked])
+    let new = try editor.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
+    #expect(try await Self.next(2, &later) == [.locked, .added(new)])
+    #expect(try await Self.next(2, &changes) == [.locked, .added(new)])
     withExtendedLifetime(teams) {}
   }
 
@@ -216,12 +217,16 @@ import Wire
     for _ in 0..<WireLimits.noticesWaiting { queue.put([.updated(reference)]) }
     #expect(queue.takeAll() == Array(repeating: .updated(reference), count: WireLimits.noticesWaiting))
     queue.put(Array(repeating: .updated(reference), count: WireLimits.noticesWaiting + 1))
-    for _ in 0..<10_000 { queue.put([.added(reference), .locked]) }
+    for _ in 0..<10_000 { queue.put([.added(reference), .removed(reference)]) }
     #expect(queue.takeAll() == [.missed])
+    // Whether it is locked is told also then, and does not make it grow.
+    queue.put([.missed, .added(reference), .missed, .locked])
+    #expect(queue.takeAll() == [.missed, .locked])
+    for _ in 0..<10_000 { queue.put([.locked, .unlocked]) }
+    #expect(queue.takeAll().count <= WireLimits.noticesWaiting)
     queue.put([.locked, .missed, .unlocked])
     #expect(queue.takeFirst() == .locked)
     #expect(queue.takeFirst() == .missed)
-    queue.put([.unlocked])
     #expect(queue.takeFirst() == .unlocked)
     #expect(queue.takeFirst() == nil)
   }

@@ -8,7 +8,7 @@ import Wire
 @testable import Coffer
 
 /// Items that say themselves that the owner is to be asked.
-@Suite(.timeLimit(.minutes(3))) struct ItemConfirmationTests {
+@Suite(.timeLimit(.minutes(15))) struct ItemConfirmationTests {
   let teams: Teams
   let bench: AskingBench
   let reference: Reference
@@ -110,6 +110,8 @@ import Wire
     #expect(KeychainTests.code { try bench.keychain.update(three) { $0.confirmMinutes = nil } } == .confirmationRefused)
     #expect(KeychainTests.code { try bench.keychain.move(three, to: own) } == .confirmationRefused)
     #expect(read(three) == nil)
+    // And cannot be, for longer than once: the button was there for reading alone.
+    #expect(bench.fake.told.count { $0.hasPrefix("SETNOTOK") } == 1)
   }
 
   @Test func whoIsNotAsked() throws {

@@ -7,7 +7,7 @@ import VaultCore
 
 /// Two apps of one team and one of another, in one vault.
 struct Teams {
-  let store = MemoryStore()
+  let store = TurnStore()
   let editor: SignedManifest
   let viewer: SignedManifest
   let stranger: SignedManifest

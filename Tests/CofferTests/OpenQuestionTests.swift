@@ -9,7 +9,7 @@ import Wire
 @testable import Coffer
 
 /// What happens while a question is open.
-@Suite(.timeLimit(.minutes(3))) struct OpenQuestionTests {
+@Suite(.timeLimit(.minutes(15))) struct OpenQuestionTests {
   let teams: Teams
   let bench: AskingBench
   let reference: Reference

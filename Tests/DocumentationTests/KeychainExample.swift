@@ -29,7 +29,39 @@ func keepForTheBackground(_ token: borrowing Secret, in keychain: Keychain) thro
   try keychain.update(reference, secret: token) { $0.label = "used while locked" }
 }
 
+/// Keeps a list of services up to date, until its task is cancelled.
+func follow(_ keychain: Keychain, _ show: (Set<Reference>) -> Void) async throws {
+  let changes = keychain.changes
+  var known = Set(try keychain.items().map(\.reference))
+  show(known)
+  for try await change in changes {
+    switch change {
+    case .added(let reference): known.insert(reference)
+    case .removed(let reference): known.remove(reference)
+    case .updated: break
+    case .missed, .locked, .unlocked: known = Set((try? keychain.items().map(\.reference)) ?? [])
+    }
+    show(known)
+  }
+}
+
 @Suite struct KeychainExampleTests {
+  @Test func aListFollowsTheKeychain() async throws {
+    let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
+    let (shown, continuation) = AsyncStream.makeStream(of: Int.self)
+    let following = Task { try await follow(keychain) { continuation.yield($0.count) } }
+    var counts = shown.makeAsyncIterator()
+    #expect(await counts.next() == 0)
+    let reference = try keychain.add(Item(service: "s", account: ""), secret: Secret(testing: "x"), accessible: .afterFirstUnlock)
+    #expect(await counts.next() == 1)
+    try keychain.lock()
+    #expect(await counts.next() == 1)
+    try keychain.remove(reference)
+    #expect(await counts.next() == 0)
+    following.cancel()
+    try await following.value
+  }
+
   @Test func aServiceGoesOnWhileItIsLocked() throws {
     let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
     try keepForTheBackground(Secret(testing: "token"), in: keychain)

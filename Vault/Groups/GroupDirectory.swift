@@ -16,7 +16,7 @@ final class GroupDirectory {
     self.state = state
     self.passesOverDamage = passesOverDamage
     if let kept = state.keys.kept {
-      groups = try kept.groups(in: state)
+      (groups, isComplete) = (try kept.groups(in: state), true)
       return
     }
     for id in try state.rows.records(inGroup: .zero) {

@@ -42,8 +42,7 @@ struct Leases {
 
   /// - Parameter lockCount: How often the vault has been locked: a lease ends with that.
   func cover(_ confirmation: Confirmation, _ program: ProgramIdentity, lockCount: UInt64, at now: Int64) -> Bool {
-    guard confirmation.minutes != 0 else { return false }
-    return leases[Key(confirmation, program), default: []].contains {
+    leases[Key(confirmation, program), default: []].contains {
       $0.lockCount == lockCount && $0.terms.fit(confirmation, now)
     }
   }

@@ -36,6 +36,7 @@ final class QuestionQueue: Sendable {
   init(milliseconds: Int32) { self.milliseconds = milliseconds }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
+  var isBusy: Bool { state.withLock { $0.isBusy } }
 
   /// Runs `body` when it is its turn.
   /// - Parameter connection: Hangs up when the question is not wanted any more.

@@ -7,6 +7,7 @@
 //     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
 //     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
+//     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
 import Glibc
 import VaultCore
@@ -27,6 +28,21 @@ func ask(_ channel: FrameChannel) -> String {
   }
 }
 
+func next(_ channel: FrameChannel) -> String {
+  do {
+    guard let (header, body) = try channel.receive() else { return "closed" }
+    let message = try body.message()
+    return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+  } catch {
+    return "\(error)"
+  }
+}
+
+func watch(_ channel: FrameChannel) -> String {
+  do { try channel.send(try Call.watch.frame(request: 7)) } catch { return "\(error)" }
+  return next(channel)
+}
+
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
 if words[1] == "relay" { relay(to: words[2]) }
@@ -40,10 +56,15 @@ guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
 dup2(socket, 3)
 _ = fcntl(3, F_SETFD, 0)
 let channel = FrameChannel(3)
-if words[1] != "leave" { say(ask(channel)) }
+if words[1] == "watch" {
+  say(watch(channel))
+  if words.count == 3 { say(next(channel)) }
+} else if words[1] != "leave" {
+  say(ask(channel))
+}
 guard words.count > 3 else { exit(0) }
 var arguments = unsafe words[3...].map { unsafe strdup($0) } + [nil]
-if words[1] == "exec" {
+if words[1] == "exec" || words[1] == "watch" {
   unsafe execv(words[3], &arguments)
   exit(127)
 }

@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Agent
+
+@Suite(.timeLimit(.minutes(1))) struct QuestionQueueTests {
+  private let queue = QuestionQueue(milliseconds: 60_000)
+
+  /// Something that has its turn until it is told to end.
+  final class Turn: @unchecked Sendable {
+    private let end = DispatchSemaphore(value: 0)
+    private let done = DispatchSemaphore(value: 0)
+    let failure = Mutex<QuestionQueue.Failure?>(nil)
+
+    init(_ queue: QuestionQueue, _ program: String) {
+      Foundation.Thread.detachNewThread { [self] in
+        do {
+          try queue.inTurn(.app(program), -1) { end.wait() }
+        } catch {
+          failure.withLock { $0 = error as? QuestionQueue.Failure }
+        }
+        done.signal()
+      }
+    }
+
+    func finish() {
+      end.signal()
+      done.wait()
+    }
+  }
+
+  private func waitForWaiting(_ count: Int, _ queue: QuestionQueue) { while queue.waitingCount != count { usleep(1000) } }
+
+  @Test func soManyWaitAltogether() throws {
+    let first = Turn(queue, "first")
+    while !queue.isBusy { usleep(1000) }
+    let waiting = (0..<QuestionQueue.maximumCount).map { index in
+      let turn = Turn(queue, "\(index)")
+      waitForWaiting(index + 1, queue)
+      return turn
+    }
+    #expect(throws: QuestionQueue.Failure.full) { try queue.inTurn(.command, -1) {} }
+    // In order: each ends when it is told to, and the next has its turn.
+    first.finish()
+    for turn in waiting {
+      turn.finish()
+      #expect(turn.failure.withLock { $0 } == nil)
+    }
+    #expect(try queue.inTurn(.command, -1) { 5 } == 5)
+  }
+
+  @Test func nobodyWaitsForEver() throws {
+    let queue = QuestionQueue(milliseconds: 1)
+    let first = Turn(queue, "first")
+    while !queue.isBusy { usleep(1000) }
+    #expect(throws: QuestionQueue.Failure.late) { try queue.inTurn(.command, -1) {} }
+    #expect(queue.waitingCount == 0)
+    first.finish()
+    try queue.inTurn(.command, -1) {}
+  }
+
+  @Test func aTurnThatFailsIsOver() throws {
+    struct Failed: Error {}
+    #expect(throws: Failed.self) { try queue.inTurn(.command, -1) { throw Failed() } }
+    try queue.inTurn(.command, -1) {}
+  }
+}
