@@ -78,7 +78,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "Apps",
         "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
@@ -135,7 +136,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps",
+        "AppContainers", "Storage", "Wire",
         "VaultCore",
         "CofferTesting",
       ]),
@@ -145,7 +147,8 @@ let package = Package(
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
+        "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

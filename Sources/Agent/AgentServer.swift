@@ -53,7 +53,8 @@ package final class AgentServer: Sendable {
   /// - Throws: `Failure`.
   package init(
     _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, desk: OwnerDesk? = nil,
-    user: UInt32 = getuid(), questions: OwnerQuestions? = nil, log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    user: UInt32 = getuid(), questions: OwnerQuestions? = nil,
+    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     lock = try Self.lock(lockPath)
     do throws(Failure) {

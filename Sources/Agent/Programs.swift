@@ -65,7 +65,8 @@ package final class Programs: ProgramDirectory {
   private func application(_ descriptor: Int32, _ status: stat) throws -> String? {
     let byDigest = try current()
     guard !byDigest.isEmpty, let digest = digests.digest(of: descriptor, status), let found = byDigest[digest] else { return nil }
-    if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) }) {
+    if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) })
+    {
       return here.application
     }
     // A copy elsewhere is the same program. Where several apps have it, nothing says which one it is.

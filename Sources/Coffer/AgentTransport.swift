@@ -113,8 +113,10 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// Whether a change was made that the agent has not answered is not known.
   private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
     if let error = error as? KeychainError { return error }
-    let isChange = ![.status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants]
-      .contains(operation)
+    let isChange = ![
+      .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants,
+    ]
+    .contains(operation)
     return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
   }
 }

@@ -1,7 +1,7 @@
 internal import Apps
 internal import ItemService
 package import VaultCore
-internal import Wire
+package import Wire
 
 /// What is asked of an agent that keeps the vault itself, and cannot be done with the vault's file.
 extension Keychain {
@@ -28,8 +28,10 @@ extension Keychain {
   }
 
   /// What the vault's file says of itself; nothing of it is proven.
-  package func vaultStatus() throws -> VaultStatus {
-    do { return try VaultStatus(wireRows: rows(.vault(.inspect))) } catch let error as WireError { throw Self.misunderstood(error) }
+  package func vaultStatus() throws -> VaultSummary {
+    do { return try VaultSummary(wireRows: rows(.vault(.inspect))) } catch let error as WireError {
+      throw Self.misunderstood(error)
+    }
   }
 
   /// - Parameter proof: What opens the vault now, and is the owner's.

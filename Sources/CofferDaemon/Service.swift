@@ -115,7 +115,8 @@ struct Service {
       case .allow: (.allowed, "gate")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
-    try append(result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: Self.synced.contains(facts.operation))
+    try append(
+      result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: Self.synced.contains(facts.operation))
   }
 
   private static func append(_ event: OwnerQuestions.Event, to log: AuditLog) throws {

@@ -76,7 +76,9 @@ import Testing
   @Test func theSocketIsTheUsersAndItsPlaceIsRoots() throws {
     try initialize()
     let connect = "import socket,sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print('connected')"
-    func tries(_ user: UInt32) throws -> String { try bench.run("/usr/bin/python3", ["-c", connect, bench.socket], as: user).output }
+    func tries(_ user: UInt32) throws -> String {
+      try bench.run("/usr/bin/python3", ["-c", connect, bench.socket], as: user).output
+    }
     #expect(try tries(bench.user) == "connected\n")
     #expect(try tries(bench.stranger) == "")
     // Nor can the user put another one there, for other programs to tell it the passphrase.
@@ -92,7 +94,10 @@ import Testing
     let probe = bench.programs.appending(path: "AgentProbe").path
     #expect(try bench.run(probe, ["once", bench.socket]).lines == ["missingEntitlement"])
     #expect(try bench.run(probe, ["once", bench.socket], as: bench.stranger).lines != ["missingEntitlement"])
-    #expect(try bench.run(probe, ["once", bench.socket], as: bench.stranger).lines.allSatisfy { ["closed", "not connected: 13"].contains($0) })
+    #expect(
+      try bench.run(probe, ["once", bench.socket], as: bench.stranger).lines.allSatisfy {
+        ["closed", "not connected: 13"].contains($0)
+      })
     // The superuser is told why: it reaches everything, and not by mistake.
     #expect(try bench.run(probe, ["once", bench.socket], as: 0).lines == ["missingEntitlement"])
     #expect(try log().contains("another user"))

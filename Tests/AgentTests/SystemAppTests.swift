@@ -83,13 +83,16 @@ import Testing
 
   @Test func whoeverIsNotTheOwnerInstallsAndGrantsNothing() throws {
     #expect(try install("com.example.one").status == 0)
-    for verb in [["list"], ["show", "com.example.one"], ["remove", "com.example.one"], ["grant", "com.example.one", "default", "--read"]] {
+    for verb in [
+      ["list"], ["show", "com.example.one"], ["remove", "com.example.one"], ["grant", "com.example.one", "default", "--read"],
+    ] {
       #expect(try bench.run(bench.programs.appending(path: "coffer").path, ["app"] + verb).status == 5, "\(verb)")
     }
     // A key file that lies there for programs.
     let key = bench.home.path + "/key"
     let added = try shell(
-      "umask 077; head -c 32 /dev/urandom >\(key); printf 'correct horse' | coffer vault slot add --new-key-file \(key) --passphrase-fd 0")
+      "umask 077; head -c 32 /dev/urandom >\(key); printf 'correct horse' | coffer vault slot add --new-key-file \(key) --passphrase-fd 0"
+    )
     #expect(added.status == 0, "\(added.errors)")
     let coffer = bench.programs.appending(path: "coffer").path
     #expect(try bench.run(coffer, ["vault", "unlock", "--key-file", key]).status == 0)

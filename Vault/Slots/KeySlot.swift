@@ -21,10 +21,7 @@ public struct SlotDescription: Equatable, Sendable {
   public let kdf: KDFParameters?
 
   package init(index: Int, id: Identifier, type: SlotType, kdf: KDFParameters?) {
-    self.index = index
-    self.id = id
-    self.type = type
-    self.kdf = kdf
+    (self.index, self.id, self.type, self.kdf) = (index, id, type, kdf)
   }
 }
 

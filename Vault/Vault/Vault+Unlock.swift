@@ -73,22 +73,6 @@ public struct VaultStatus: Sendable {
   /// 16 hexadecimal digits that name this state of the vault: for comparing two copies by eye.
   public let checkCode: String
 
-  /// As somebody else tells it.
-  package init(
-    id: Identifier, generation: UInt64, recordCount: UInt64, created: Timestamp, treeDepth: Int, masterEpoch: UInt32,
-    slots: [SlotDescription], isProven: Bool, checkCode: String
-  ) {
-    self.id = id
-    self.generation = generation
-    self.recordCount = recordCount
-    self.created = created
-    self.treeDepth = treeDepth
-    self.masterEpoch = masterEpoch
-    self.slots = slots
-    self.isProven = isProven
-    self.checkCode = checkCode
-  }
-
   init(_ sealed: SealedHeader, slots: [KeySlot], isProven: Bool) {
     let header = sealed.header
     id = header.vault

@@ -55,7 +55,8 @@ extension InstalledApps {
   private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
     guard let pin, pin.removed == nil,
       let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
-      let bundle, bundle.signed.manifest.version == pin.version, try Self.unlessDamaged({ try proveExecutables(of: bundle) }) != nil
+      let bundle, bundle.signed.manifest.version == pin.version,
+      try Self.unlessDamaged({ try proveExecutables(of: bundle) }) != nil
     else { return try replacement.cancel() }
     try complete(bundle.signed.manifest)
     try replacement.finish()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coffer
 import VaultCore
+import Wire
 
 struct VaultPassphrase: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coffer
 import VaultCore
+import Wire
 
 struct VaultSlot: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Coffer
 import Glibc
 import VaultCore
+import Wire
 
 /// The vault that an agent keeps where this user's programs cannot read it. It is there to be asked, and not to be opened.
 extension VaultOptions {
@@ -20,7 +21,9 @@ extension VaultOptions {
     guard isNamed else {
       return try vault == nil && SystemAgent.isUsed(environment: { Environment[$0] }) ? .connectToSystemAgent() : nil
     }
-    guard vault == nil else { throw Failure.usage("--system: keeps one vault of each user", hint: "leave out --vault or --system") }
+    guard vault == nil else {
+      throw Failure.usage("--system: keeps one vault of each user", hint: "leave out --vault or --system")
+    }
     guard SystemAgent.isThere else {
       throw Failure(
         .noVault, "\(SystemAgent.socket): no agent of the system serves user \(geteuid())",

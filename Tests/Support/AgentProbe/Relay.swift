@@ -33,7 +33,9 @@ private func carry(from source: Int32, to target: Int32) {
         guard count > 0 else { break }
         var sent = 0
         while sent < count {
-          let more = unsafe buffer.withUnsafeBytes { unsafe send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL)) }
+          let more = unsafe buffer.withUnsafeBytes {
+            unsafe send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL))
+          }
           guard more > 0 else { break }
           sent += more
         }
