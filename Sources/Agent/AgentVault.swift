@@ -10,7 +10,8 @@ package import Wire
 package final class AgentVault: @unchecked Sendable {
   package let path: String
   package let board = NoticeBoard()
-  private let open: @Sendable (borrowing Credential) throws -> Vault
+  /// Proves a credential, and opens the vault for this one use.
+  let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
   private var locks: UInt64 = 0
@@ -48,8 +49,12 @@ package final class AgentVault: @unchecked Sendable {
   /// others go on meanwhile.
   /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`.
-  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 {
-    var vault: Vault? = try open(credential)
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 { put(try open(credential)) }
+
+  /// From now on it is this one.
+  /// - Returns: As `unlock`.
+  func put(_ vault: consuming Vault) -> UInt64 {
+    var vault: Vault? = consume vault
     return mutex.withLock { _ in
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
@@ -57,6 +62,17 @@ package final class AgentVault: @unchecked Sendable {
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
       return locks
+    }
+  }
+
+  /// For what is no question about items.
+  /// - Throws: `KeychainError`: `locked`; what `body` throws.
+  func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
+    try mutex.withLock { _ in
+      guard !isLocked else { throw KeychainError(.locked) }
+      lastUse = Self.clock()
+      defer { tell([]) }
+      return try body(&vault!)
     }
   }
 

@@ -34,12 +34,15 @@ package final class Programs: ProgramDirectory {
 
   private let data: DataDirectory
   private let command: String?
+  /// Else the manifests alone are here, and where an app's own executables lie is not known.
+  private let hasExecutables: Bool
   private let digests = ProgramDigests()
   private let registry = Mutex(Registry())
 
   /// - Parameter command: The path of `coffer`; nil where there is none.
-  package init(in data: DataDirectory, command: String?) {
+  package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
     self.data = data
+    self.hasExecutables = hasExecutables
     self.command = command
   }
 
@@ -72,7 +75,8 @@ package final class Programs: ProgramDirectory {
 
   private func application(_ descriptor: Int32, _ status: stat, _ byDigest: [[UInt8]: [Signed]]) throws -> String? {
     guard !byDigest.isEmpty, let digest = digests.digest(of: descriptor, status), let found = byDigest[digest] else { return nil }
-    if let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) }) {
+    if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) })
+    {
       return here.application
     }
     // A copy elsewhere is the same program. Where several apps have it, nothing says which one it is.
@@ -96,6 +100,10 @@ package final class Programs: ProgramDirectory {
         let signed = try? ProgramOfApp.manifest(inDirectory: bundle, named: "\(name)")
       else { continue }
       for executable in signed.manifest.executables {
+        guard hasExecutables else {
+          byDigest[executable.digest, default: []].append(Signed(application: "\(name)", device: 0, inode: 0))
+          continue
+        }
         guard let file = try? bundle.file(RelativePath(executable.path)) else { continue }
         var own = stat()
         guard unsafe fstat(file.number, &own) == 0 else { continue }

@@ -53,7 +53,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "Apps",
         "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
