@@ -134,7 +134,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers", "Storage", "Wire",
+        "Agent", "AgentProbe", "CofferCLI", "cofferd", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers",
+        "Storage", "Wire",
         "VaultCore",
         "CofferTesting",
       ]),

@@ -20,6 +20,7 @@ package final class AgentServer: Sendable {
   private let listener: Int32
   private let lock: Int32
   private let wake: Int32
+  private let frameMilliseconds: Int32
   private let connections = Mutex(Connections())
 
   private struct Connections {
@@ -34,12 +35,15 @@ package final class AgentServer: Sendable {
   ///   - path: Of the socket. Its directory is made for this user alone.
   ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
   ///   - user: Whose vault it is.
+  ///   - frameMilliseconds: How long a client may take to send a frame, or to take one.
   /// - Throws: `Failure`.
   package init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, user: UInt32 = getuid(),
-    questions: OwnerQuestions? = nil, log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.path = path
+    self.frameMilliseconds = frameMilliseconds
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener = try Self.bind(path)
@@ -136,7 +140,8 @@ package final class AgentServer: Sendable {
       return
     }
     let isStarted = DetachedThread.start("coffer-client") { [self] in
-      var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
+      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds)
+      var conversation = Conversation(channel, peer, office) { [self] in
         dismiss(connection, peer.process)
       }
       conversation.run()

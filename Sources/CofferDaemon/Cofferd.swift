@@ -36,6 +36,7 @@ struct Cofferd: ParsableCommand {
   }
 
   func run() throws {
+    DescriptorLimit.raise()
     let waiting = SignalsToEnd.block()
     do {
       let service = try Service(vault: vault, leaseMinutes: lease)

@@ -130,10 +130,4 @@ import Testing
     let seen = try readable(open.processIdentifier)
     #expect(Set(files.dropFirst()).isSubset(of: seen), "\(seen)")
   }
-
-  @Test func noCoreIsWritten() throws {
-    let (_, agent) = try Self.session(.secret)
-    let line = try agent.text("limits").split(separator: "\n").first { $0.hasPrefix("Max core file size") }
-    #expect(line?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
-  }
 }

@@ -88,7 +88,13 @@ import Testing
     try coffer("secret set mail/ada", [0: "secret"])
     try coffer("secret get mail/ada", [1: "output"])
     #expect(try place.content("output") == place.content("secret"))
+    let limits = try String(contentsOfFile: "/proc/\(process.processIdentifier)/limits", encoding: .utf8)
+    let core = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+    #expect(core?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(limits)")
     kill(process.processIdentifier, signal)
+    // The runtime's handler, where it is in place, may never come to an end.
+    for _ in 0..<6000 where process.isRunning { usleep(10_000) }
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
     #expect(try place.content("errors").isEmpty)

@@ -40,7 +40,4 @@ final class RunningAgent {
       (try? String(contentsOfFile: "/proc/\(process)/task/\($0)/comm", encoding: .utf8)) == "coffer-client\n"
     }
   }
-
-  /// A file of it in /proc.
-  func text(_ name: String) throws -> String { try String(contentsOfFile: "/proc/\(process)/\(name)", encoding: .utf8) }
 }
