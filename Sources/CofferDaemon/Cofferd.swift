@@ -52,6 +52,7 @@ struct Cofferd: ParsableCommand {
   }
 
   func run() throws {
+    DescriptorLimit.raise()
     let waiting = SignalsToEnd.block()
     do {
       let service =
