@@ -90,17 +90,23 @@ public final class SystemBench: Sendable {
 
   public var agentProcess: Int32 { running.withLock { $0?.processIdentifier ?? 0 } }
 
-  /// With the rights that its unit gives it, and no others.
-  public func start() throws {
+  /// The command with the rights that its unit gives it, and no others.
+  public func launch(in directory: URL) -> String {
+    let rights = ["bounding-set", "inh-caps", "ambient-caps"].map { "--\($0)=-all,+sys_ptrace" }.joined(separator: " ")
+    return "setpriv --reuid \(agent) --regid \(agent) --clear-groups --no-new-privs \(rights) "
+      + "\(programs.path)/cofferd --system --user \(user) --directory \(directory.path)"
+  }
+
+  /// - Parameter tracer: A command in front of it, which does not change its number.
+  public func start(under tracer: String = "") throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
-    let rights = ["bounding-set", "inh-caps", "ambient-caps"].map { "--\($0)=-all,+sys_ptrace" }.joined(separator: " ")
     process.arguments = [
       "-c",
       """
       exec 3<&0 </dev/null
-      LISTEN_FDS=1 LISTEN_PID=$$ exec setpriv --reuid \(agent) --regid \(agent) --clear-groups --no-new-privs \(rights) \
-        \(programs.path)/cofferd --system --user \(user) --directory \(state.path)
+      export LISTEN_FDS=1 LISTEN_PID=$$
+      exec \(tracer) \(launch(in: state))
       """,
     ]
     process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
