@@ -100,13 +100,9 @@ private let areToolsThere =
     let state = bench.directory.appending(path: "other")
     unsafe mkdir(state.path, 0o700)
     unsafe chown(state.path, bench.agent, bench.agent)
-    let activator = bench.command(
+    let activator = try bench.command(
       "/bin/sh", ["-c", "exec systemd-socket-activate -l \(path) \(bench.launch(in: state)) 2>/dev/null"], as: 0)
-    try activator.run()
-    defer {
-      kill(activator.processIdentifier, SIGKILL)
-      activator.waitUntilExit()
-    }
+    defer { activator.end() }
     while unsafe access(path, F_OK) != 0 { usleep(1000) }
     unsafe chown(path, bench.user, bench.user)
     let probe = bench.programs.appending(path: "AgentProbe").path
