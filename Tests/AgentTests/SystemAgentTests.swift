@@ -61,16 +61,12 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: vault))
     #expect(try attempts(on: bench.agentProcess, vault, bench.state.path) == Self.names.map { "\($0) no" })
     // What the attempts are worth: a program and a file of the user's own do not withstand them.
-    let own = bench.command("/bin/sleep", ["60"], as: bench.user)
-    try own.run()
-    defer {
-      kill(own.processIdentifier, SIGKILL)  // The attempt to trace it may have stopped it.
-      own.waitUntilExit()
-    }
+    let own = try bench.command("/bin/sleep", ["60"], as: bench.user)
+    defer { own.end() }
     let file = bench.home.path + "/file"
     _ = try bench.run("/bin/sh", ["-c", "echo x >\(file)"])
-    while try bench.run("/bin/cat", ["/proc/\(own.processIdentifier)/comm"]).output != "sleep\n" { usleep(1000) }
-    #expect(try attempts(on: own.processIdentifier, file, bench.home.path) == Self.names.map { "\($0) yes" })
+    while try bench.run("/bin/cat", ["/proc/\(own.process)/comm"]).output != "sleep\n" { usleep(1000) }
+    #expect(try attempts(on: own.process, file, bench.home.path) == Self.names.map { "\($0) yes" })
   }
 
   @Test func theSocketIsTheUsersAndItsPlaceIsRoots() throws {

@@ -6,7 +6,7 @@ public import Foundation
 public final class Relay: Sendable {
   public let path: String
   private let listener: Int32
-  private let process: Process
+  private let process: Child
 
   /// - Parameter program: `AgentProbe`, or a program that does the same.
   public init(_ program: URL, to bench: SystemBench) throws {
@@ -15,15 +15,11 @@ public final class Relay: Sendable {
     guard unsafe coffer_local_name(listener, path, 1) == 0, listen(listener, 8) == 0 else {
       throw SystemBench.Failure(what: "\(path): errno \(errno)")
     }
-    process = bench.command(program.path, ["relay", bench.socket], as: bench.user)
-    process.standardInput = FileHandle(fileDescriptor: listener)
-    try process.run()
+    process = try bench.command(program.path, ["relay", bench.socket], as: bench.user, descriptors: [listener, 2, 2])
   }
 
   deinit {
-    // It may have inherited that other signals are blocked.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.end()
     close(listener)
     unsafe unlink(path)
   }

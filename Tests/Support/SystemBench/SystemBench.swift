@@ -21,7 +21,7 @@ public final class SystemBench: Sendable {
   /// Root's, as are the programs in it.
   public let directory: URL
   private let listener: Int32
-  private let running = Mutex<Process?>(nil)
+  private let running = Mutex<Child?>(nil)
 
   struct Failure: Error { let what: String }
 
@@ -88,34 +88,30 @@ public final class SystemBench: Sendable {
 
   // MARK: The agent
 
-  public var agentProcess: Int32 { running.withLock { $0?.processIdentifier ?? 0 } }
+  public var agentProcess: Int32 { running.withLock { $0?.process ?? 0 } }
 
-  /// With the rights that its unit gives it, and no others.
-  public func start() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
+  /// The command with the rights that its unit gives it, and no others.
+  public func launch(in directory: URL) -> String {
     let rights = ["bounding-set", "inh-caps", "ambient-caps"].map { "--\($0)=-all,+sys_ptrace" }.joined(separator: " ")
-    process.arguments = [
-      "-c",
-      """
+    return "setpriv --reuid \(agent) --regid \(agent) --clear-groups --no-new-privs \(rights) "
+      + "\(programs.path)/cofferd --system --user \(user) --directory \(directory.path)"
+  }
+
+  /// - Parameter tracer: A command in front of it, which does not change its number.
+  public func start(under tracer: String = "") throws {
+    let script = """
       exec 3<&0 </dev/null
-      LISTEN_FDS=1 LISTEN_PID=$$ exec setpriv --reuid \(agent) --regid \(agent) --clear-groups --no-new-privs \(rights) \
-        \(programs.path)/cofferd --system --user \(user) --directory \(state.path)
-      """,
-    ]
-    process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
-    process.standardInput = FileHandle(fileDescriptor: listener)
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    running.withLock { $0 = process }
+      export LISTEN_FDS=1 LISTEN_PID=$$
+      exec \(tracer) \(launch(in: state))
+      """
+    let child = try Child(
+      ["/bin/sh", "-c", script], in: directory.path, environment: ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"],
+      descriptors: [listener, 2, 2])
+    running.withLock { $0 = child }
   }
 
   /// The socket stays, as it does with a service manager: who connects meanwhile waits for the next agent.
-  public func stop(_ signal: Int32 = 15) {
-    guard let process = running.withLock({ $0.take() }) else { return }
-    kill(process.processIdentifier, signal)
-    process.waitUntilExit()
-  }
+  public func stop(_ signal: Int32 = 15) { running.withLock { $0.take() }?.end(by: signal) }
 
   // MARK: The user
 
@@ -130,33 +126,26 @@ public final class SystemBench: Sendable {
   public func run(
     _ program: String, _ arguments: [String], as user: UInt32? = nil, input: String = "", environment: [String: String] = [:]
   ) throws -> Outcome {
-    let process = command(program, arguments, as: user ?? self.user, environment)
-    let (given, output, errors) = (Pipe(), Pipe(), Pipe())
-    process.standardInput = given
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try given.fileHandleForWriting.close()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return Outcome(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: complaint, as: UTF8.self))
+    let (given, output, errors) = (try Child.pair(), try Child.pair(), try Child.pair())
+    let child = try command(
+      program, arguments, as: user ?? self.user, environment, descriptors: [given.there, output.there, errors.there])
+    for end in [given.there, output.there, errors.there] { close(end) }
+    unsafe _ = Array(input.utf8).withUnsafeBytes { unsafe send(given.here, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    close(given.here)
+    let (text, complaint) = (Child.text(output.here), Child.text(errors.here))
+    for end in [output.here, errors.here] { close(end) }
+    return Outcome(status: child.wait(), output: text, errors: complaint)
   }
 
   /// One that runs on, until it is told to end.
   public func command(
-    _ program: String, _ arguments: [String], as user: UInt32, _ environment: [String: String] = [:]
-  ) -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/setpriv")
-    process.arguments = ["--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", program] + arguments
-    let own = ["HOME": home.path, "PATH": "\(programs.path):/usr/bin:/bin"]
-    process.environment = own.merging(environment) { $1 }
-    process.currentDirectoryURL = directory
-    return process
+    _ program: String, _ arguments: [String], as user: UInt32, _ environment: [String: String] = [:],
+    descriptors: [Int32] = [0, 2, 2]
+  ) throws -> Child {
+    let own = ["HOME": home.path, "PATH": "\(programs.path):/usr/bin:/bin"].merging(environment) { $1 }
+    return try Child(
+      ["/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", program] + arguments,
+      in: directory.path, environment: own.map { "\($0)=\($1)" }, descriptors: descriptors)
   }
 
   /// `coffer`, with the passphrase where it takes one.
