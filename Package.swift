@@ -152,7 +152,8 @@ let package = Package(
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
-      name: "MemoryTests", dependencies: ["CofferCLI", "VaultProbe", "NaiveProbe", "MemoryScanner"], exclude: ["keys.py"]),
+      name: "MemoryTests", dependencies: ["CofferCLI", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
+      exclude: ["keys.py"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["VaultCore", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"],
       path: "Fuzz",

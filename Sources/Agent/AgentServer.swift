@@ -19,6 +19,7 @@ package final class AgentServer: Sendable {
   private let listener: Int32
   private let lock: Int32
   private let wake: Int32
+  private let frameMilliseconds: Int32
   private let connections = Mutex(Connections())
 
   private struct Connections {
@@ -40,9 +41,12 @@ package final class AgentServer: Sendable {
   /// - Throws: `Failure`.
   package convenience init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
+    frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
-    try self.init(.path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions, log: log)
+    try self.init(
+      .path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions,
+      frameMilliseconds: frameMilliseconds, log: log)
   }
 
   /// Has the socket; nothing is served yet.
@@ -50,12 +54,14 @@ package final class AgentServer: Sendable {
   ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
   ///   - desk: What the owner is served with besides.
   ///   - user: Whose vault it is.
+  ///   - frameMilliseconds: How long a client may take to send a frame, or to take one.
   /// - Throws: `Failure`.
   package init(
     _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, desk: OwnerDesk? = nil,
-    user: UInt32 = getuid(), questions: OwnerQuestions? = nil,
+    user: UInt32 = getuid(), questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
+    self.frameMilliseconds = frameMilliseconds
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener =
@@ -156,7 +162,8 @@ package final class AgentServer: Sendable {
       return
     }
     let isStarted = DetachedThread.start("coffer-client") { [self] in
-      var conversation = Conversation(FrameChannel(connection, sender: peer.process), peer, office) { [self] in
+      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds)
+      var conversation = Conversation(channel, peer, office) { [self] in
         dismiss(connection, peer.process)
       }
       conversation.run()

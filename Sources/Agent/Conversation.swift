@@ -14,6 +14,7 @@ struct Conversation: ~Copyable {
   /// How often the vault had been locked when the owner has unlocked it here.
   private var ownedAt: UInt64?
   private var isEnding = false
+  private let callers = KnownCaller()
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -116,8 +117,8 @@ struct Conversation: ~Copyable {
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
       return try desk.answer(call)
     case let call:
-      return try office.vault.answer(call) {
-        try caller(name, in: $0)
+      return try office.vault.answer(call) { (vault, isAnew) in
+        try callers.caller(name, in: vault, isAnew: isAnew) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
       }

@@ -52,6 +52,7 @@ struct Cofferd: ParsableCommand {
   }
 
   func run() throws {
+    DescriptorLimit.raise()
     let waiting = SignalsToEnd.block()
     do {
       let service =
@@ -61,6 +62,7 @@ struct Cofferd: ParsableCommand {
       service.watchLogind()
       Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
       service.server.run()
+      try? service.log.flush()
     } catch {
       let reason = Self.reason(error)
       say(reason)

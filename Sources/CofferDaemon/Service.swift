@@ -13,6 +13,7 @@ import Wire
 struct Service {
   let server: AgentServer
   let vault: AgentVault
+  let log: DecisionLog
   /// The file without which there is nothing to serve; nil where the agent itself makes it.
   let watched: String?
   /// Nil where no other program of the agent's user could connect.
@@ -24,7 +25,8 @@ struct Service {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
-    let log = try AuditLog(in: places.state)
+    let log = DecisionLog(try AuditLog(in: places.state))
+    self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     let questions = OwnerQuestions(
       minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
@@ -56,7 +58,8 @@ struct Service {
     Hardening.hide()
     let places = Places(in: directory)
     let data = try DataDirectory(at: directory)
-    let log = try AuditLog(in: places.state)
+    let log = DecisionLog(try AuditLog(in: places.state))
+    self.log = log
     let vault = AgentVault(at: places.vault) { credential in
       // Anew for each: it may not be there yet.
       let store = try FileStore(at: places.vault)
@@ -106,7 +109,7 @@ struct Service {
     .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
   ]
 
-  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
+  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: DecisionLog) throws {
     // What tells nothing of items is asked often.
     guard facts.operation != .status else { return }
     let (result, reason): (AuditEntry.Decision, String) =
@@ -115,11 +118,13 @@ struct Service {
       case .allow: (.allowed, "gate")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
+    let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch].contains(facts.operation)
     try append(
-      result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: Self.synced.contains(facts.operation))
+      result, "agent.\(facts.operation)", facts.program, peer, reason, to: log,
+      isRepeatable: isReading || result == .refused, isSynced: Self.synced.contains(facts.operation))
   }
 
-  private static func append(_ event: OwnerQuestions.Event, to log: AuditLog) throws {
+  private static func append(_ event: OwnerQuestions.Event, to log: DecisionLog) throws {
     let (result, operation, reason): (AuditEntry.Decision, String, String) =
       switch event.outcome {
       case .asked: (.allowed, "agent.ask", "the owner is asked")
@@ -131,7 +136,7 @@ struct Service {
 
   private static func append(
     _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String = "",
-    _ reason: String, to log: AuditLog, isSynced: Bool = false
+    _ reason: String, to log: DecisionLog, isRepeatable: Bool = false, isSynced: Bool = false
   ) throws {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -146,6 +151,6 @@ struct Service {
       AuditEntry(
         at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, decision, operation,
         by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, group: group, because: reason), isSynced: isSynced)
+        application: application, group: group, because: reason), isChange: !isRepeatable, isSynced: isSynced)
   }
 }

@@ -46,6 +46,9 @@ package struct Confirmation: Equatable, Sendable {
 }
 
 extension ItemService {
+  /// Whether the owner is asked whatever the item says.
+  package func asks(aboutReading group: AccessGroup) -> Bool { !caller.isOwner && caller.needsConfirmation(group, .read) }
+
   /// What the owner wants to be asked about before this is done. Rights come first: who has none makes no questions.
   /// - Throws: `missingEntitlement`; integrity errors.
   package func confirmations(for call: borrowing Call, in vault: borrowing Vault) throws -> [Confirmation] {

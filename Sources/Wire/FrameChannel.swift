@@ -7,6 +7,8 @@ package final class FrameChannel: Sendable {
   package let descriptor: Int32
   /// Only bytes that this process has sent are taken; 0: whoever has.
   private let sender: Int32
+  /// How long a frame may take.
+  private let frameMilliseconds: Int32
 
   /// Why there is no frame.
   package enum Failure: Error, Equatable {
@@ -20,9 +22,10 @@ package final class FrameChannel: Sendable {
   }
 
   /// Owns the descriptor from now on.
-  package init(_ descriptor: Int32, sender: Int32 = 0) {
+  package init(_ descriptor: Int32, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds) {
     self.descriptor = descriptor
     self.sender = sender
+    self.frameMilliseconds = frameMilliseconds
     if sender != 0 { _ = coffer_pass_credentials(descriptor) }
   }
 
@@ -34,12 +37,12 @@ package final class FrameChannel: Sendable {
   // MARK: In
 
   /// The next frame. Nil where the other end has closed between two frames.
-  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The rest has `WireLimits.frameMilliseconds`.
+  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has `frameMilliseconds` from there.
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
   package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
     guard try wait(Int16(POLLIN), patience) else { throw Failure.late }
-    let deadline = Self.now + Int64(WireLimits.frameMilliseconds)
+    let deadline = Self.now + Int64(frameMilliseconds)
     let isThere = unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: true) }
     guard isThere else { return nil }
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
@@ -94,7 +97,7 @@ package final class FrameChannel: Sendable {
 
   /// - Throws: `Failure`.
   package func send(_ frame: borrowing Secret) throws {
-    let deadline = Self.now + Int64(WireLimits.frameMilliseconds)
+    let deadline = Self.now + Int64(frameMilliseconds)
     try frame.withBytes { bytes in
       try unsafe bytes.withUnsafeBytes { bytes in
         var count = 0

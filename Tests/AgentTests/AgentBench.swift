@@ -32,7 +32,11 @@ final class AgentBench: Sendable {
     return tests.deletingLastPathComponent().appending(path: name)
   }
 
-  init(log: @escaping @Sendable () throws -> Void = {}) throws {
+  /// - Parameter programs: Who says what a client is; nil: the agent, by the apps that are installed.
+  init(
+    frameMilliseconds: Int32 = WireLimits.frameMilliseconds, programs: (any ProgramDirectory)? = nil,
+    log: @escaping @Sendable () throws -> Void = {}
+  ) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -44,7 +48,7 @@ final class AgentBench: Sendable {
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: Programs(in: data, command: directory.path + "/command")
+      programs: programs ?? Programs(in: data, command: directory.path + "/command"), frameMilliseconds: frameMilliseconds
     ) { facts, decision, _ in
       try log()
       logged.append(facts, decision)
@@ -66,7 +70,7 @@ final class AgentBench: Sendable {
 
   func unlock() throws { try vault.unlock(.throwAway()) }
 
-  private func openVault() throws -> Vault { try Vault.open(FileStore(at: vault.path), with: .throwAway()) }
+  func openVault() throws -> Vault { try Vault.open(FileStore(at: vault.path), with: .throwAway()) }
 
   /// Installs a program as an app of the team that the seed makes.
   /// - Returns: The installed executable.

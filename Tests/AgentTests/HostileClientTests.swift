@@ -56,18 +56,6 @@ import VaultCore
     try expectServed()
   }
 
-  @Test func halfAFrameHoldsUpNobody() throws {
-    let slow = try (0..<20).map { _ in try connected() }
-    defer { for descriptor in slow { close(descriptor) } }
-    for (count, descriptor) in slow.enumerated() {
-      send(Array(FrameHeader(.status, request: 1, bodyByteCount: 1 << 20).bytes.prefix(count)), descriptor)
-    }
-    try expectServed()
-    // Who is too slow is cut off, and who has said nothing yet is not.
-    #expect(!isClosed(slow[0]))
-    #expect(slow.dropFirst(17).allSatisfy(isClosed) || WireLimits.frameMilliseconds > 10_000)
-  }
-
   @Test func aProcessHasSoManyConnections() throws {
     let all = try (0..<WireLimits.connectionsPerProcess + 8).map { _ in try connected() }
     defer { for descriptor in all { close(descriptor) } }

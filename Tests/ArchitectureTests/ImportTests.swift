@@ -47,7 +47,7 @@ import Testing
       [
         "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
         "CLinux",
-        "Glibc", "ArgumentParser",
+        "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
     (

@@ -132,7 +132,7 @@ import Wire
     func add(_ service: String, _ group: AccessGroup) throws -> Reference {
       let call = Call.add(
         Item(service: service, account: ""), try Secret(testing: "x"), group, .whenUnlocked, installBound: false)
-      guard case .reference(let reference) = try bench.vault.answer(call, as: { _ in .owner }) else {
+      guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
         throw KeychainError(.agent)
       }
       return reference

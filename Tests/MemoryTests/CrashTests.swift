@@ -71,6 +71,36 @@ import Testing
     print("memory: \(crashed) crashes by signal \(signal) within \(Int(duration * 1000)) ms: nothing said, no core")
   }
 
+  /// The agent with an open vault, and with a secret that it has just handed out.
+  @Test(.timeLimit(.minutes(20)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE, SIGQUIT])
+  func crashOfTheAgentSaysNothing(signal: Int32) throws {
+    let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 2000)])
+    func coffer(_ command: String, _ descriptors: [Int32: String] = [:]) throws {
+      #expect(try place.scan("coffer", command.components(separatedBy: " "), descriptors: descriptors).ending == "exit 0")
+    }
+    try coffer("vault init --no-passphrase --key-file \(place.file("key-file"))")
+    let process = Self.shell(place, "exec '\(Place.program("cofferd"))' --ready-fd 1 2>errors")
+    let ready = Pipe()
+    process.standardOutput = ready
+    try process.run()
+    #expect(try ready.fileHandleForReading.read(upToCount: 6) == Data("ready\n".utf8))
+    try coffer("vault unlock --key-file \(place.file("key-file"))")
+    try coffer("secret set mail/ada", [0: "secret"])
+    try coffer("secret get mail/ada", [1: "output"])
+    #expect(try place.content("output") == place.content("secret"))
+    let limits = try String(contentsOfFile: "/proc/\(process.processIdentifier)/limits", encoding: .utf8)
+    let core = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+    #expect(core?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(limits)")
+    kill(process.processIdentifier, signal)
+    // The runtime's handler, where it is in place, may never come to an end.
+    for _ in 0..<6000 where process.isRunning { usleep(10_000) }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+    #expect(try place.content("errors").isEmpty)
+    #expect(try Self.cores(place).isEmpty)
+  }
+
   /// The control: what the runtime's backtrace and the system's core tell of a program that has not seen to it.
   @Test func crashOfTheNaiveProgramTellsAll() throws {
     let place = try Place([.text("secret", count: 64)])

@@ -147,16 +147,45 @@ final class Place {
     return scan
   }
 
+  /// The keys of a vault become needles. The reference implementation works them out from the file.
+  /// - Returns: How many there are.
+  @discardableResult func addKeys(ofVault vault: String, keyFile: String, _ others: String...) throws -> Int {
+    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "keys.py").path
+    let reference = process("/usr/bin/env", ["python3", script] + ([vault, keyFile] + others).map(file))
+    let output = Pipe()
+    reference.standardOutput = output
+    try reference.run()
+    let keys = try output.fileHandleForReading.readToEnd() ?? Data()
+    reference.waitUntilExit()
+    #expect(reference.terminationStatus == 0)
+    try write("needles", Data(content("needles")) + keys)
+    return keys.split(separator: 0x0A).count
+  }
+
+  /// The needles in a process that runs. Takes root.
+  func scan(process number: Int32) throws -> Scan {
+    let scan = try scan(["process", file("needles"), "\(number)"])
+    #expect(scan.phases == ["now"] && scan.read > 1 << 20)
+    return scan
+  }
+
   /// The needles in files.
   func scan(files: [String]) throws -> Scan {
-    let process = process(Self.program("MemoryScanner"), ["file", file("needles")] + files)
+    let scan = try scan(["file", file("needles")] + files)
+    #expect(scan.phases.count == files.count)
+    return scan
+  }
+
+  private func scan(_ options: [String]) throws -> Scan {
+    let process = process(Self.program("MemoryScanner"), options)
+    // It reads what others have started, whoever they are.
+    (process.executableURL, process.arguments) = (URL(filePath: Self.program("MemoryScanner")), options)
     let output = Pipe()
     process.standardOutput = output
     try process.run()
     let report = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
-    let scan = Scan(report: report)
-    #expect(process.terminationStatus == 0 && scan.phases.count == files.count)
-    return scan
+    #expect(process.terminationStatus == 0)
+    return Scan(report: report)
   }
 }

@@ -7,6 +7,8 @@
 //     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
 //     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
+//     hold SOCKET COUNT       so many connections, each of which asks for the status; says how many were answered, and holds them until
+//                             its standard input ends
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
 import Glibc
@@ -43,10 +45,26 @@ func watch(_ channel: FrameChannel) -> String {
   return next(channel)
 }
 
+func hold(_ path: String, _ count: Int) -> Int {
+  let channels = (0..<count).map { _ in
+    let socket = coffer_local_socket()
+    unsafe _ = coffer_local_name(socket, path, 0)
+    return FrameChannel(socket)
+  }
+  let answered = channels.count { channel in
+    (try? channel.send(try Call.status.frame(request: 1))) != nil && next(channel) == "done"
+  }
+  say("\(answered)")
+  var byte: UInt8 = 0
+  while unsafe read(0, &byte, 1) > 0 {}
+  return channels.count
+}
+
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
 if words[1] == "relay" { relay(to: words[2]) }
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
+if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }
 let socket = coffer_local_socket()
 guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
   say("not connected: \(errno)")

@@ -8,6 +8,7 @@
 //     -t FILE        on a terminal of its own; the lines of FILE are typed, one for each question
 //     -f             memfd_secret(2) fails, so that secrets lie in ordinary locked memory, where they can be seen
 //   MemoryScanner file NEEDLES FILE…   the same for files, such as core dumps
+//   MemoryScanner process NEEDLES PID  the same for a process that somebody else has started, as it is now; takes root
 //
 // The report has a line for each scan, `scan PHASE BYTES UNREADABLE`, and one for each thing found,
 // `hit PHASE arena|other NEEDLE ENCODING COUNT MAPPING`. Phases are 1, 2, … for stops and `exit`. Its last line is `exit N`,
@@ -126,6 +127,15 @@ static void scan_process(const char *phase) {
   fflush(report);
 }
 
+static void open_process(pid_t process) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/mem", process);
+  memory = open(path, O_RDONLY | O_CLOEXEC);
+  snprintf(path, sizeof path, "/proc/%d/smaps", process);
+  maps = open(path, O_RDONLY | O_CLOEXEC);
+  if (memory < 0 || maps < 0) fail(path);
+}
+
 static void refuse_secret_memory(void) {
   struct sock_filter instructions[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -205,12 +215,7 @@ static int trace(pid_t process, const struct options *options, int terminal) {
       is_ready = 1;
       signal = 0;
     } else if (event == PTRACE_EVENT_EXEC) {
-      char path[64];
-      snprintf(path, sizeof path, "/proc/%d/mem", process);
-      memory = open(path, O_RDONLY | O_CLOEXEC);
-      snprintf(path, sizeof path, "/proc/%d/smaps", process);
-      maps = open(path, O_RDONLY | O_CLOEXEC);
-      if (memory < 0 || maps < 0) fail(path);
+      open_process(process);
       signal = 0;
     } else if (event == PTRACE_EVENT_EXIT) {
       for (int index = 0; index < options->made_count; index++) {
@@ -271,8 +276,18 @@ static int scan_files(int count, char **paths) {
   return 0;
 }
 
+static int scan_running(const char *needles, const char *process) {
+  report = stdout;
+  add_needles_of(needles);
+  prepare_scan();
+  open_process(atoi(process));
+  scan_process("now");
+  return 0;
+}
+
 int main(int count, char **arguments) {
   if (count > 2 && strcmp(arguments[1], "run") == 0) return run(count - 1, arguments + 1);
+  if (count == 4 && strcmp(arguments[1], "process") == 0) return scan_running(arguments[2], arguments[3]);
   if (count > 3 && strcmp(arguments[1], "file") == 0) return scan_files(count - 2, arguments + 2);
   return 64;
 }

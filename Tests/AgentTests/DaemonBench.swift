@@ -1,0 +1,129 @@
+import CofferTesting
+import Foundation
+import Storage
+import Testing
+import VaultCore
+
+@testable import Coffer
+
+/// A real `cofferd` with a vault of its own, on which it was started.
+final class DaemonBench {
+  let directory: URL
+  let places: Places
+  private let limits: String
+  private var process: Process?
+
+  /// - Parameter limits: What a shell does before it becomes the agent.
+  init(limits: String = ":") throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-daemon-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let home = directory.path
+    places = try Places { $0 == "COFFER_HOME" ? home : nil }
+    self.limits = limits
+    try Vault.throwAway(in: FileStore.create(at: places.vault)).close()
+    try Data(repeating: 0x54, count: 64).write(to: directory.appending(path: "key"))
+    unsafe chmod(directory.path + "/key", 0o600)
+    try start()
+  }
+
+  deinit {
+    kill()
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  /// - Returns: What it says: "ready", or why not.
+  @discardableResult private func launch(_ output: Pipe) throws -> (Process, String) {
+    let process = command("/bin/sh", ["-c", "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1"])
+    process.standardOutput = output
+    try process.run()
+    var line = Data()
+    while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) { line += byte }
+    return (process, String(decoding: line, as: UTF8.self))
+  }
+
+  /// Locked.
+  func start() throws {
+    let (process, line) = try launch(Pipe())
+    self.process = process
+    try #require(line == "ready")
+  }
+
+  /// What another one beside it says. Nil where it has taken the place of the first.
+  func startAnother() throws -> String? {
+    let (process, line) = try launch(Pipe())
+    guard line == "ready" else {
+      process.waitUntilExit()
+      return line
+    }
+    Glibc.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    return nil
+  }
+
+  /// Without a warning.
+  func kill() {
+    guard let process else { return }
+    Glibc.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    self.process = nil
+  }
+
+  func unlock() throws { try Keychain.connect(toAgentAt: places.agentSocket).unlock(with: .throwAway()) }
+
+  // MARK: Its clients
+
+  func command(_ program: String, _ arguments: [String]) -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.environment = ["PATH": "/usr/bin:/bin", "COFFER_HOME": directory.path]
+    process.currentDirectoryURL = directory
+    process.standardInput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    return process
+  }
+
+  /// `coffer` to its end, which it meets within a minute.
+  /// - Returns: How it ended, and what it said; 124 where it did not.
+  func coffer(_ arguments: [String], input: String? = nil) throws -> (status: Int32, output: String) {
+    let process = command("/usr/bin/timeout", ["-s", "KILL", "60", AgentBench.program("coffer").path] + arguments)
+    let output = Pipe()
+    process.standardOutput = output
+    let pipe = Pipe()
+    if input != nil { process.standardInput = pipe }
+    try process.run()
+    if let input {
+      // Where it has ended already, nobody reads.
+      try? pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+      try pipe.fileHandleForWriting.close()
+    }
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationReason == .exit ? process.terminationStatus : 124, text)
+  }
+
+  // MARK: What it takes
+
+  struct Usage {
+    /// In KiB.
+    var resident = 0
+    var threads = 0
+    var descriptors = 0
+  }
+
+  func usage() throws -> Usage {
+    let process = try #require(process)
+    let path = "/proc/\(process.processIdentifier)"
+    func number(_ name: String, in text: String) -> Int {
+      text.split(separator: "\n").first { $0.hasPrefix(name + ":") }?.split(whereSeparator: \.isWhitespace).dropFirst().first
+        .flatMap {
+          Int($0)
+        } ?? 0
+    }
+    let status = try String(contentsOfFile: path + "/status", encoding: .utf8)
+    return Usage(
+      resident: number("VmRSS", in: status), threads: number("Threads", in: status),
+      descriptors: try FileManager.default.contentsOfDirectory(atPath: path + "/fd").count)
+  }
+}

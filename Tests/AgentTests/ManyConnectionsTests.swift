@@ -1,0 +1,76 @@
+import Foundation
+import Storage
+import Testing
+import Wire
+
+/// As many connections as there may be, from many processes: all are served, and nothing of them stays.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ManyConnectionsTests {
+  /// What a connection may cost while it is there, in KiB: its thread's stack as far as it was used, and its buffers.
+  static let residentPerConnection = 64
+  /// What may be left of all of them, in KiB: what the allocator keeps for the next ones.
+  static let residentAfterwards = 24 << 10
+
+  /// A process that holds connections until it is let go.
+  final class Holder {
+    let answered: Int
+    private let process: Process
+    private let input = Pipe()
+
+    init(_ bench: DaemonBench, _ count: Int) throws {
+      process = bench.command(AgentBench.program("AgentProbe").path, ["hold", bench.places.agentSocket, "\(count)"])
+      let output = Pipe()
+      process.standardInput = input
+      process.standardOutput = output
+      try process.run()
+      var line = Data()
+      while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) { line += byte }
+      answered = Int(String(decoding: line, as: UTF8.self)) ?? 0
+    }
+
+    deinit {
+      try? input.fileHandleForWriting.close()
+      process.waitUntilExit()
+    }
+  }
+
+  private func expectServed(_ bench: DaemonBench) throws {
+    let clock = ContinuousClock()
+    let start = clock.now
+    #expect(try bench.coffer(["secret", "list"]).status == 0)
+    #expect(clock.now - start < .seconds(10))
+  }
+
+  private func waitForThreads(_ count: Int, _ bench: DaemonBench) throws {
+    for _ in 0..<10_000 where try bench.usage().threads > count { usleep(1000) }
+  }
+
+  /// Also where the system gives a program 1,024 descriptors, and more if it asks: a connection takes two.
+  @Test func allAreServed() throws {
+    let bench = try DaemonBench(limits: "ulimit -Sn 1024")
+    try bench.unlock()
+    try expectServed(bench)
+    try waitForThreads(3, bench)
+    let before = try bench.usage()
+    let count = WireLimits.connections / WireLimits.connectionsPerProcess
+    var holders: [Holder] = []
+    for _ in 1..<count { holders.append(try Holder(bench, WireLimits.connectionsPerProcess)) }
+    try expectServed(bench)
+    holders.append(try Holder(bench, WireLimits.connectionsPerProcess))
+    #expect(holders.map(\.answered) == [Int](repeating: WireLimits.connectionsPerProcess, count: count))
+    let full = try bench.usage()
+    #expect(full.threads == before.threads + WireLimits.connections)
+    #expect(full.resident - before.resident < WireLimits.connections * Self.residentPerConnection, "\(full) after \(before)")
+    // One more is closed at once; the next one has room.
+    #expect(try Holder(bench, 1).answered == 0)
+    holders.removeLast()
+    try waitForThreads(before.threads + WireLimits.connections - WireLimits.connectionsPerProcess, bench)
+    try expectServed(bench)
+    holders.removeAll()
+    try waitForThreads(before.threads, bench)
+    let after = try bench.usage()
+    #expect(after.threads == before.threads && after.descriptors == before.descriptors, "\(after) after \(before)")
+    #expect(after.resident - before.resident < Self.residentAfterwards, "\(after) after \(before)")
+    try expectServed(bench)
+    print("agent: \(WireLimits.connections) connections: \(before), then \(full), then \(after)")
+  }
+}
