@@ -64,4 +64,31 @@ import Wire
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == "locked")
     #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
   }
+
+  private static let vaultCalls: [Wire.Operation] = [.create, .inspect, .addSlot, .replaceSlot, .removeSlot]
+  private static let appCalls: [Wire.Operation] = [.pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke]
+
+  /// What is asked of an agent of the system alone: the vault by anybody, with a proof in the call; apps by the owner, whatever the program.
+  @Test func theSystemsAgent() {
+    for operation in Self.vaultCalls + Self.appCalls + [.end] {
+      for program in Self.programs {
+        for (isSameUser, isOwner) in [(true, false), (true, true), (false, false), (false, true)] {
+          for isSystem in [false, true] {
+            let facts = Gate.Facts(
+              operation: operation, program: program, isSameUser: isSameUser, isOwner: isOwner, isSystem: isSystem)
+            let expected: Gate.Decision? =
+              switch operation {
+              case _ where !isSameUser: nil
+              case .end: isSystem ? nil : .allow(.anybody)
+              case _ where !isSystem: nil
+              case _ where Self.vaultCalls.contains(operation): .allow(.anybody)
+              default: isOwner ? .allow(.owner) : nil
+              }
+            let decision = Gate.decide(facts)
+            if case .refuse = decision { #expect(expected == nil, "\(facts)") } else { #expect(decision == expected, "\(facts)") }
+          }
+        }
+      }
+    }
+  }
 }
