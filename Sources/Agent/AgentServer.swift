@@ -21,6 +21,7 @@ package final class AgentServer: Sendable {
   private let lock: Int32
   private let wake: Int32
   private let frameMilliseconds: Int32
+  private let largeFrames: LargeFrames
   private let connections = Mutex(Connections())
 
   private struct Connections {
@@ -44,6 +45,8 @@ package final class AgentServer: Sendable {
   ) throws(Failure) {
     self.path = path
     self.frameMilliseconds = frameMilliseconds
+    guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
+    self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener = try Self.bind(path)
@@ -140,7 +143,7 @@ package final class AgentServer: Sendable {
       return
     }
     let isStarted = DetachedThread.start("coffer-client") { [self] in
-      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds)
+      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds, largeFrames: largeFrames)
       var conversation = Conversation(channel, peer, office) { [self] in
         dismiss(connection, peer.process)
       }
