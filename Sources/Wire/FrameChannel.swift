@@ -43,7 +43,8 @@ package final class FrameChannel: Sendable {
   // MARK: In
 
   /// The next frame. Nil where the other end has closed between two frames.
-  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has `frameMilliseconds` from there.
+  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
+  ///   `frameMilliseconds` from there.
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
   package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Seats for frames that are large. Their bytes go straight into locked memory, of which a process may have as little as 8 MiB: who only
-/// announces a megabyte is not to take it from everybody else. Without a seat the bytes wait where the kernel has them.
+/// Seats for frames that are large. Their bytes go straight into locked memory, of which a process may have as little as 8 MiB:
+/// who only announces a megabyte is not to take it from everybody else. Without a seat the bytes wait where the kernel has them.
 package final class LargeFrames: Sendable {
   /// A frame is being received. Ends with this.
   final class Seat {

@@ -9,8 +9,8 @@ import VaultCore
 @testable import Agent
 @testable import Wire
 
-/// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent goes on, and
-/// nobody else waits.
+/// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent
+/// goes on, and nobody else waits.
 @Suite(.timeLimit(.minutes(15))) struct SlowClientTests {
   /// Whoever it is, it is `coffer`: this process.
   private struct Everybody: ProgramDirectory {
