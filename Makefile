@@ -68,6 +68,10 @@ install: all
 	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" && \
 	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; \
 	done
+	for unit in Packaging/systemd/system/*; do \
+	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" && \
+	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" || exit 1; \
+	done
 	for page in docs/man/*.[1-8]; do \
 	  install -D -m 644 "$$page" "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}" || exit 1; \
 	done
@@ -89,6 +93,7 @@ uninstall:
 	  case "$$(readlink "$(DESTDIR)$(PREFIX)/$$link")" in coffer*) rm -f "$(DESTDIR)$(PREFIX)/$$link" ;; esac; \
 	done
 	for unit in Packaging/systemd/user/*; do rm -f "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}"; done
+	for unit in Packaging/systemd/system/*; do rm -f "$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}"; done
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:

@@ -78,7 +78,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "Apps",
         "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",
@@ -131,11 +132,12 @@ let package = Package(
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
+    .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "CofferCLI", "cofferd", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps", "AppContainers",
-        "Storage", "Wire",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps",
+        "AppContainers", "Storage", "Wire",
         "VaultCore",
         "CofferTesting",
       ]),
@@ -145,7 +147,8 @@ let package = Package(
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "Agent", "CLinux", "Coffer", "FakePinentry", "ItemService", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
+        "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

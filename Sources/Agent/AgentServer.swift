@@ -15,7 +15,6 @@ package final class AgentServer: Sendable {
     case system(String, Int32)
   }
 
-  private let path: String
   private let office: Conversation.Office
   private let listener: Int32
   private let lock: Int32
@@ -31,25 +30,48 @@ package final class AgentServer: Sendable {
     var descriptors: Set<Int32> = []
   }
 
-  /// Makes the socket; nothing is served yet.
+  /// What connections come from.
+  package enum Place: Sendable {
+    /// A socket that is made here, in a directory that is made for this user alone.
+    case path(String)
+    /// One that the service manager has made. See `ListeningSocket`.
+    case listening(Int32)
+  }
+
+  /// - Parameter path: Of the socket.
+  /// - Throws: `Failure`.
+  package convenience init(
+    at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
+    frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+  ) throws(Failure) {
+    try self.init(
+      .path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions,
+      frameMilliseconds: frameMilliseconds, log: log)
+  }
+
+  /// Has the socket; nothing is served yet.
   /// - Parameters:
-  ///   - path: Of the socket. Its directory is made for this user alone.
   ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
+  ///   - desk: What the owner is served with besides.
   ///   - user: Whose vault it is.
   ///   - frameMilliseconds: How long a client may take to send a frame, or to take one.
   /// - Throws: `Failure`.
   package init(
-    at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, user: UInt32 = getuid(),
-    questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, desk: OwnerDesk? = nil,
+    user: UInt32 = getuid(), questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
-    self.path = path
     self.frameMilliseconds = frameMilliseconds
     guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
     self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
     do throws(Failure) {
-      listener = try Self.bind(path)
+      listener =
+        switch place {
+        case .path(let path): try Self.bind(path)
+        case .listening(let descriptor): descriptor
+        }
     } catch {
       close(lock)
       throw error
@@ -57,7 +79,7 @@ package final class AgentServer: Sendable {
     let wake = coffer_eventfd()
     self.wake = wake
     office = Conversation.Office(
-      vault: vault, programs: programs, user: user, log: log, end: { Self.wake(wake) }, questions: questions)
+      vault: vault, programs: programs, desk: desk, user: user, log: log, end: { Self.wake(wake) }, questions: questions)
   }
 
   deinit {

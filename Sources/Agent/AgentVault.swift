@@ -10,10 +10,12 @@ package import Wire
 package final class AgentVault: @unchecked Sendable {
   package let path: String
   package let board = NoticeBoard()
-  private let open: @Sendable (borrowing Credential) throws -> Vault
+  /// Proves a credential, and opens the vault for this one use.
+  let open: @Sendable (borrowing Credential) throws -> Vault
   private let mutex = Mutex(())
   private var vault: Vault?
   private var locks: UInt64 = 0
+  private var unasking = UnaskingItems()
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -47,8 +49,12 @@ package final class AgentVault: @unchecked Sendable {
   /// others go on meanwhile.
   /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`.
-  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 {
-    var vault: Vault? = try open(credential)
+  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 { put(try open(credential)) }
+
+  /// From now on it is this one.
+  /// - Returns: As `unlock`.
+  func put(_ vault: consuming Vault) -> UInt64 {
+    var vault: Vault? = consume vault
     return mutex.withLock { _ in
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
@@ -56,6 +62,17 @@ package final class AgentVault: @unchecked Sendable {
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
       return locks
+    }
+  }
+
+  /// For what is no question about items.
+  /// - Throws: `KeychainError`: `locked`; what `body` throws.
+  func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
+    try mutex.withLock { _ in
+      guard !isLocked else { throw KeychainError(.locked) }
+      lastUse = Self.clock()
+      defer { tell([]) }
+      return try body(&vault!)
     }
   }
 
@@ -99,12 +116,13 @@ package final class AgentVault: @unchecked Sendable {
   private static let maximumQuestions = 4
 
   /// - Parameters:
-  ///   - caller: In whose name, asked anew for each call: what was granted may have been taken back.
+  ///   - caller: In whose name. Told whether it must be found out anew: what was granted may have been taken back.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault) throws -> Caller, confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+    _ call: consuming Call, as caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller,
+    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
   ) throws -> Answer {
     var call: Call? = consume call
     var confirmed: [Confirmation] = []
@@ -118,7 +136,9 @@ package final class AgentVault: @unchecked Sendable {
         defer { tell(notices) }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
-        let service = try ItemService(caller(vault!), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
+        let service = try ItemService(
+          caller(vault!, true), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
         let intention = call.intention
@@ -133,7 +153,36 @@ package final class AgentVault: @unchecked Sendable {
     }
     throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
-  private static func nobody(_ needed: Confirmation, _: UInt64) throws { throw KeychainError(.confirmationNeeded, needed.group.name) }
+
+  /// What only reads, with the rights as they were found last. That counts where the vault is still what it was then.
+  /// - Returns: Nil where it is to be done with a look at everything.
+  private func read(
+    _ call: consuming Call, _ caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller, _ confirmed: [Confirmation]
+  ) -> Answer? {
+    let seen = vault?.lastGeneration
+    do {
+      let service = try ItemService(
+        caller(vault!, false), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+      let secret = call.secretReference
+      if let secret, let seen, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
+        // Neither the item nor the group wants the owner to be asked: that was seen, and nothing has been written since.
+      } else {
+        let needed = try service.confirmations(for: call, in: vault!)
+        guard needed.allSatisfy(confirmed.contains) else { return nil }
+        if let secret, needed.isEmpty, let seen, vault?.lastGeneration == seen { unasking.insert(secret, at: seen) }
+      }
+      let answer = try service.carryOut(call, in: &vault!)
+      guard vault?.lastGeneration == seen else { return nil }
+      return answer
+    } catch {
+      // May be a right that was given meanwhile.
+      return nil
+    }
+  }
+
+  private static func nobody(_ needed: Confirmation, _: UInt64) throws {
+    throw KeychainError(.confirmationNeeded, needed.group.name)
+  }
 
   // MARK: Watching
 

@@ -14,7 +14,9 @@ extension Conversation {
       throw error
     } catch {
       let error = KeychainError(error)
-      try Answer.failed(code: error.code.name, cause: error.cause, detail: error.detail).frames(request: request) { try channel.send($0) }
+      try Answer.failed(code: error.code.name, cause: error.cause, detail: error.detail).frames(request: request) {
+        try channel.send($0)
+      }
     }
   }
 

@@ -14,12 +14,15 @@ struct Conversation: ~Copyable {
   /// How often the vault had been locked when the owner has unlocked it here.
   private var ownedAt: UInt64?
   private var isEnding = false
+  private let callers = KnownCaller()
   private let ended: () -> Void
 
   /// What all conversations have in common.
   struct Office: Sendable {
     let vault: AgentVault
     let programs: any ProgramDirectory
+    /// What the owner is served with besides; nil where that is done with the vault's file.
+    let desk: OwnerDesk?
     /// The user whose vault it is.
     let user: UInt32
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
@@ -79,7 +82,8 @@ struct Conversation: ~Copyable {
   func facts(_ operation: Wire.Operation) throws -> Gate.Facts {
     Gate.Facts(
       operation: operation, program: try program(), isSameUser: peer.user == office.user,
-      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked)
+      isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
+      isSystem: office.desk != nil)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -103,12 +107,18 @@ struct Conversation: ~Copyable {
     case .unlock(let kind, let text, let file, let seat):
       let seat = try Self.seat(seat)
       let count = try office.vault.unlock(try Self.credential(kind, text, file))
-      ownedAt = kind == .keyFile ? nil : count
+      ownedAt = try kind != .keyFile || office.desk?.hasKeyFilesAlone() ?? false ? count : nil
       if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
+    case .vault(let call):
+      guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      return try desk.answer(call, &ownedAt)
+    case .apps(let call):
+      guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      return try desk.answer(call)
     case let call:
-      return try office.vault.answer(call) {
-        try caller(name, in: $0)
+      return try office.vault.answer(call) { (vault, isAnew) in
+        try callers.caller(name, in: vault, isAnew: isAnew) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
       }

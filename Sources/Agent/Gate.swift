@@ -13,15 +13,19 @@ package enum Gate {
     package var isOwner: Bool
     /// Since the agent runs. What a vault that was locked again still answers, says the vault.
     package var wasUnlocked: Bool
+    /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
+    package var isSystem: Bool
 
     package init(
-      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true
+      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
+      isSystem: Bool = false
     ) {
       self.operation = operation
       self.program = program
       self.isSameUser = isSameUser
       self.isOwner = isOwner
       self.wasUnlocked = wasUnlocked
+      self.isSystem = isSystem
     }
   }
 
@@ -44,7 +48,14 @@ package enum Gate {
   package static func decide(_ facts: Facts) -> Decision {
     guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
     switch facts.operation {
-    case .status, .lock, .unlock, .end: return .allow(.anybody)
+    case .status, .lock, .unlock: return .allow(.anybody)
+    // Who has it ended ends it for all of the user's programs; its service manager does that.
+    case .end: return facts.isSystem ? .refuse(code: "notAllowed", rule: "the service manager ends it") : .allow(.anybody)
+    // To make a vault needs no proof, and to change a way into it comes with one.
+    case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
+    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
+      guard facts.isSystem else { return byFile }
+      return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
     case .done, .part, .failed, .notices: return .refuse(code: "notAllowed", rule: "no request")
     // Also to hear when it is unlocked.
     case .watch: break
@@ -60,4 +71,6 @@ package enum Gate {
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
     }
   }
+
+  private static let byFile = Decision.refuse(code: "notAllowed", rule: "done with the vault's file")
 }

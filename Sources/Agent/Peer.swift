@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// The process at the other end of a connection, as the kernel knows it.
 ///
@@ -9,6 +10,8 @@ package final class Peer: Sendable {
   package let process: Int32
   package let user: UInt32
   private let descriptor: Int32
+  /// What `Programs` has found, for the file that it has found it for.
+  let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
 
   package enum Failure: Error, Equatable {
     /// It ended before anything could be found out about it.
@@ -41,14 +44,11 @@ package final class Peer: Sendable {
   }
 
   /// The file of the program that the process runs now: what the kernel runs, not what lies at its path.
-  /// - Returns: An open descriptor, and the path for people. Nil where it may not be read: a process that hides itself.
+  /// - Returns: An open descriptor. Nil where it may not be read: a process that hides itself.
   /// - Throws: `Failure`: `gone`.
-  func executable() throws(Failure) -> (descriptor: Int32, path: String)? {
-    let name = "/proc/\(process)/exe"
-    let opened = unsafe open(name, O_RDONLY | O_CLOEXEC)
+  func executable() throws(Failure) -> Int32? {
+    let opened = unsafe open("/proc/\(process)/exe", O_RDONLY | O_CLOEXEC)
     let number = errno
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink(name, &buffer, buffer.count)
     // After the look: that number was this process's all the time.
     guard isAlive else {
       if opened >= 0 { close(opened) }
@@ -58,6 +58,13 @@ package final class Peer: Sendable {
       guard number == EACCES || number == EPERM else { throw number == ENOENT ? .gone : .system(number) }
       return nil
     }
-    return (opened, String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    return opened
+  }
+
+  /// Where that file lies, for people; as it was opened.
+  static func path(of executable: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/fd/\(executable)", &buffer, buffer.count)
+    return String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -25,27 +25,41 @@ package final class Programs: ProgramDirectory {
   }
 
   private struct Registry {
+    var directory: OpenDirectory?
     var state: FileKey?
+    /// How often it was read.
+    var count: UInt64 = 0
     var byDigest: [[UInt8]: [Signed]] = [:]
   }
 
   private let data: DataDirectory
   private let command: String?
+  /// Else the manifests alone are here, and where an app's own executables lie is not known.
+  private let hasExecutables: Bool
   private let digests = ProgramDigests()
   private let registry = Mutex(Registry())
 
   /// - Parameter command: The path of `coffer`; nil where there is none.
-  package init(in data: DataDirectory, command: String?) {
+  package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
     self.data = data
+    self.hasExecutables = hasExecutables
     self.command = command
   }
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
-    guard let (descriptor, path) = try peer.executable() else { return .unknown("it cannot be read") }
+    guard let descriptor = try peer.executable() else { return .unknown("it cannot be read") }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
-    if let application = try application(descriptor, status) { return .app(application) }
+    let (signed, apps) = try current()
+    let file = FileKey(status)
+    // The same unchanged file, and the same apps: it is what it was.
+    if let known = peer.known.withLock({ $0 }), known.file == file, known.apps == apps { return .app(known.application) }
+    if let application = try application(descriptor, status, signed) {
+      peer.known.withLock { $0 = (file, apps, application) }
+      return .app(application)
+    }
+    let path = Peer.path(of: descriptor)
     if isCommand(status) { return .command }
     if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
     if Self.isOfRoot(path, status) { return .system(path: path) }
@@ -59,10 +73,10 @@ package final class Programs: ProgramDirectory {
     return try ProgramOfApp.manifest(inDirectory: bundle, named: application)
   }
 
-  private func application(_ descriptor: Int32, _ status: stat) throws -> String? {
-    let byDigest = try current()
+  private func application(_ descriptor: Int32, _ status: stat, _ byDigest: [[UInt8]: [Signed]]) throws -> String? {
     guard !byDigest.isEmpty, let digest = digests.digest(of: descriptor, status), let found = byDigest[digest] else { return nil }
-    if let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) }) {
+    if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) })
+    {
       return here.application
     }
     // A copy elsewhere is the same program. Where several apps have it, nothing says which one it is.
@@ -70,18 +84,26 @@ package final class Programs: ProgramDirectory {
   }
 
   /// What the manifests say, read again when the directory of apps has changed: each installation renames something in there.
-  private func current() throws -> [[UInt8]: [Signed]] {
+  /// - Returns: Also how often that was, which tells two readings apart.
+  private func current() throws -> (byDigest: [[UInt8]: [Signed]], count: UInt64) {
+    // One that was removed is nobody's directory any more.
+    let held = registry.withLock { registry -> (OpenDirectory, FileKey, [[UInt8]: [Signed]], UInt64)? in
+      guard let directory = registry.directory, let state = registry.state else { return nil }
+      return (directory, state, registry.byDigest, registry.count)
+    }
+    if let (directory, state, byDigest, count) = held, Self.state(of: directory) == state { return (byDigest, count) }
     let directory = try data.apps()
-    var status = stat()
-    let isThere = unsafe fstat(directory.number, &status) == 0
-    let state = isThere ? FileKey(status) : nil
-    if let known = registry.withLock({ $0.state != nil && $0.state == state ? $0.byDigest : nil }) { return known }
+    let state = Self.state(of: directory)
     var byDigest: [[UInt8]: [Signed]] = [:]
     for name in try directory.names() {
       guard "\(name)".utf8.first != UInt8(ascii: "."), let bundle = try directory.directory(name),
         let signed = try? ProgramOfApp.manifest(inDirectory: bundle, named: "\(name)")
       else { continue }
       for executable in signed.manifest.executables {
+        guard hasExecutables else {
+          byDigest[executable.digest, default: []].append(Signed(application: "\(name)", device: 0, inode: 0))
+          continue
+        }
         guard let file = try? bundle.file(RelativePath(executable.path)) else { continue }
         var own = stat()
         guard unsafe fstat(file.number, &own) == 0 else { continue }
@@ -89,8 +111,17 @@ package final class Programs: ProgramDirectory {
           Signed(application: "\(name)", device: UInt64(own.st_dev), inode: UInt64(own.st_ino)))
       }
     }
-    registry.withLock { $0 = Registry(state: state, byDigest: byDigest) }
-    return byDigest
+    return registry.withLock { registry in
+      registry = Registry(directory: directory, state: state, count: registry.count + 1, byDigest: byDigest)
+      return (byDigest, registry.count)
+    }
+  }
+
+  /// Nil where it is not there any more.
+  private static func state(of directory: OpenDirectory) -> FileKey? {
+    var status = stat()
+    guard unsafe fstat(directory.number, &status) == 0, status.st_nlink > 0 else { return nil }
+    return FileKey(status)
   }
 
   // MARK: Others

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import ItemService
 internal import Synchronization
@@ -8,12 +7,13 @@ internal import Wire
 /// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where the agent was
 /// started anew.
 final class AgentTransport: KeychainTransport, @unchecked Sendable {
-  private let path: String
+  private let socket: AgentSocket
   private let mutex = Mutex(())
   private var channel: FrameChannel?
   private var number: UInt64 = 0
 
-  init(at path: String) { self.path = path }
+  init(at path: String) { socket = AgentSocket(path: path) }
+  init(_ socket: AgentSocket) { self.socket = socket }
 
   var isLocked: Bool { get throws { try status.isLocked } }
 
@@ -26,7 +26,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 
   func lock() throws { _ = try answer(.lock) }
 
-  func watch() -> any ChangeSource { AgentWatch(at: path) }
+  func watch() -> any ChangeSource { AgentWatch(socket) }
 
   func answer(_ call: consuming Call) throws -> Answer {
     let operation = call.operation
@@ -62,7 +62,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// A connection that has ended since the last question is made anew: nothing of this one was sent.
   private func send(_ frame: borrowing Secret) throws {
     if channel != nil, hasEnded { channel = nil }
-    if channel == nil { channel = try Self.connection(to: path) }
+    if channel == nil { channel = try socket.connected() }
     try channel!.send(frame)
   }
 
@@ -73,37 +73,20 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     return unsafe poll(&entry, 1, 0) != 0
   }
 
-  /// - Throws: `KeychainError`: `agent` where nobody is there, or somebody else.
-  static func connection(to path: String) throws -> FrameChannel {
-    let descriptor = coffer_local_socket()
-    guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
-    guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw KeychainError(.agent, "\(path): nobody is there (errno \(number))")
-    }
-    var credentials = coffer_credentials()
-    // Whoever else has put a socket there would be told secrets.
-    guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
-      credentials.user == geteuid() || credentials.user == 0
-    else {
-      close(descriptor)
-      throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
-    }
-    return FrameChannel(descriptor)
-  }
-
   private func receive(_ operation: Wire.Operation) throws -> Answer {
     var before: [Entry] = []
+    var rows: [Attributes] = []
     while true {
       guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
       guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
       var message = try body.message()
       switch header.operation {
+      case .part where operation.answersWithRows: rows += try message.rows()
       case .part: before += try message.entries().entries
       case .failed:
         let (code, cause, detail) = try message.failure()
         throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+      case .done where operation.answersWithRows: return .rows(rows + (try message.rows()))
       case .done: return try Self.answer(operation, &message, before)
       default: throw KeychainError(.agent, "no answer")
       }
@@ -130,7 +113,10 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   /// Whether a change was made that the agent has not answered is not known.
   private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
     if let error = error as? KeychainError { return error }
-    let isChange = [.add, .update, .move, .remove, .discard].contains(operation)
+    let isChange = ![
+      .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants,
+    ]
+    .contains(operation)
     return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
   }
 }
@@ -154,7 +140,13 @@ extension Call {
       case .contains: .contains
       case .discard: .discard
       case .watch: .watch
+      case .vault(let call): call.operation
+      case .apps(let call): call.operation
       }
     }
   }
+}
+
+extension Wire.Operation {
+  fileprivate var answersWithRows: Bool { [.inspect, .pins, .itemCount, .forget, .grants].contains(self) }
 }

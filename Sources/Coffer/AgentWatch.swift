@@ -9,9 +9,9 @@ final class AgentWatch: ChangeSource {
   private let reader: AgentWatchReader?
 
   /// Connects before it returns, so that all that happens afterwards is told. Where nobody is there it tries again and again.
-  init(at path: String) {
+  init(_ socket: AgentSocket) {
     pending = PendingChanges()
-    reader = AgentWatchReader(path, pending)
+    reader = AgentWatchReader(socket, pending)
     let isStarted = reader?.start() ?? false
     if !isStarted { pending.finish(throwing: KeychainError(.memory, "no thread or no descriptor is left")) }
   }
@@ -24,13 +24,13 @@ final class AgentWatch: ChangeSource {
 /// The thread's part, which does not keep the other alive.
 private final class AgentWatchReader: Sendable {
   let wakeUp: WakeUp
-  private let path: String
+  private let socket: AgentSocket
   private let pending: PendingChanges
 
-  init?(_ path: String, _ pending: PendingChanges) {
+  init?(_ socket: AgentSocket, _ pending: PendingChanges) {
     guard let wakeUp = WakeUp() else { return nil }
     self.wakeUp = wakeUp
-    self.path = path
+    self.socket = socket
     self.pending = pending
   }
 
@@ -67,7 +67,7 @@ private final class AgentWatchReader: Sendable {
   /// A connection on which the agent has begun to tell.
   /// - Throws: `KeychainError`; what goes wrong on the way.
   private func connected() throws -> FrameChannel {
-    let channel = try AgentTransport.connection(to: path)
+    let channel = try socket.connected()
     try channel.send(Call.watch.frame(request: 1))
     guard let notices = try notices(channel, patience: WireLimits.frameMilliseconds), notices.isEmpty else {
       throw KeychainError(.agent, "no answer")

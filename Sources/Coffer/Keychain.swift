@@ -82,10 +82,11 @@ public final class Keychain: Sendable {
   }
 
   /// The keychain of the agent that `coffer vault unlock` has started. Who the program is finds out the agent. Nothing is asked yet.
-  /// - Parameter path: Of the agent's socket. Nil for the user's own.
+  /// - Parameter path: Of the agent's socket. Nil for the user's own; where the user has no vault, that of the system, if it is there.
   /// - Throws: `storage` where no home directory is known.
   public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
     do {
+      if path == nil, try SystemAgent.isUsed(environment: Self.variable) { return connectToSystemAgent() }
       return Keychain(AgentTransport(at: try path ?? Places(environment: Self.variable).agentSocket))
     } catch {
       throw KeychainError(error)

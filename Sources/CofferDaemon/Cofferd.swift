@@ -30,7 +30,23 @@ struct Cofferd: ParsableCommand {
     help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
   var readyDescriptor: Int32?
 
+  @Flag(help: "Keep the vault of another user, who reaches it through the socket that was handed over alone.")
+  var system = false
+
+  @Option(help: ArgumentHelp("With --system: the number of that user.", valueName: "uid"))
+  var user: UInt32?
+
+  @Option(
+    help: ArgumentHelp("With --system: where everything is kept; else /var/lib/coffer/UID.", valueName: "directory"),
+    completion: .directory)
+  var directory: String?
+
   func validate() throws {
+    guard system == (user != nil), system || directory == nil else {
+      throw ValidationError("--system, --user and --directory go together")
+    }
+    guard !system || vault == nil else { throw ValidationError("--vault: with --system the vault is in the directory") }
+    guard directory?.hasPrefix("/") ?? true else { throw ValidationError("--directory: is not absolute") }
     guard (0...60 * 24 * 365).contains(idle) else { throw ValidationError("--idle: 0 to 525600 minutes") }
     guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw ValidationError("--lease: 0 to 525600 minutes") }
   }
@@ -39,13 +55,14 @@ struct Cofferd: ParsableCommand {
     DescriptorLimit.raise()
     let waiting = SignalsToEnd.block()
     do {
-      let service = try Service(vault: vault, leaseMinutes: lease)
-      let server = service.server
+      let service =
+        try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
+        ?? Service(vault: vault, leaseMinutes: lease)
       say("ready")
       service.watchLogind()
-      let guardian = Guardian(server: server.server, vault: server.vault, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting)
-      guardian.start()
-      server.server.run()
+      Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
+      service.server.run()
+      try? service.log.flush()
     } catch {
       let reason = Self.reason(error)
       say(reason)
@@ -65,6 +82,7 @@ struct Cofferd: ParsableCommand {
   private static func reason(_ error: any Error) -> String {
     switch error {
     case AgentServer.Failure.running: "running"
+    case ListeningSocket.Failure.unfit(let why): "the socket that was handed over: \(why)"
     case let error as StorageError: "\(error.code.name): \(error.detail)"
     case let error as ContainerError: "\(error.code.name): \(error.detail)"
     default: "\(error)"

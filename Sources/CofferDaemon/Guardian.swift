@@ -27,6 +27,8 @@ struct SignalsToEnd: @unchecked Sendable {
 struct Guardian: Sendable {
   let server: AgentServer
   let vault: AgentVault
+  /// A file; when it is gone, so is the agent.
+  let watched: String?
   /// In milliseconds; nil: never.
   let idle: Int64?
   private let signals: SignalsToEnd
@@ -34,9 +36,10 @@ struct Guardian: Sendable {
   /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
 
-  init(server: AgentServer, vault: AgentVault, idle: Int64?, _ signals: SignalsToEnd) {
-    self.server = server
-    self.vault = vault
+  init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
+    server = service.server
+    vault = service.vault
+    watched = service.watched
     self.idle = idle
     self.signals = signals
   }
@@ -44,7 +47,7 @@ struct Guardian: Sendable {
   func start() {
     let isStarted = DetachedThread.start("coffer-guardian") {
       while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
-        guard unsafe access(vault.path, F_OK) == 0 else { break }
+        if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
       }
       server.end()

@@ -6,37 +6,88 @@ import Glibc
 import Pinentry
 import ProcessHardening
 import Storage
+import VaultCore
 import Wire
 
 /// Everything that an agent needs, made from where it was started.
 struct Service {
-  let server: (server: AgentServer, vault: AgentVault)
-  private let socket: String
+  let server: AgentServer
+  let vault: AgentVault
+  let log: DecisionLog
+  /// The file without which there is nothing to serve; nil where the agent itself makes it.
+  let watched: String?
+  /// Nil where no other program of the agent's user could connect.
+  private let socket: String?
 
-  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `AgentServer.Failure`.
+  /// An agent that runs as the user.
+  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
   init(vault path: String?, leaseMinutes: Int) throws {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
-    let log = try AuditLog(in: places.state)
+    let log = DecisionLog(try AuditLog(in: places.state))
+    self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     let questions = OwnerQuestions(
       minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
       log: { event in try Self.append(event, to: log) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
-    socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
-    let server = try AgentServer(
-      at: socket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault, programs: programs, questions: questions
+    let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
+    let inherited = try ListeningSocket.inherited(environment: Self.variable)
+    server = try AgentServer(
+      inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+      programs: programs, questions: questions
     ) { facts, decision, peer in
       try Self.append(facts, decision, peer, to: log)
     }
-    self.server = (server, vault)
+    self.vault = vault
+    self.socket = socket
+    watched = vault.path
+  }
+
+  /// An agent under a user of its own, for another one.
+  /// - Parameter directory: Of everything that it keeps.
+  /// - Throws: as above; `Refusal`.
+  init(user: UInt32, in directory: String) throws {
+    guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
+    guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
+    guard let listener = try ListeningSocket.inherited(environment: Self.variable) else {
+      throw Refusal(description: "no socket was handed over: the service manager starts it (sd_listen_fds(3))")
+    }
+    Hardening.hide()
+    let places = Places(in: directory)
+    let data = try DataDirectory(at: directory)
+    let log = DecisionLog(try AuditLog(in: places.state))
+    self.log = log
+    let vault = AgentVault(at: places.vault) { credential in
+      // Anew for each: it may not be there yet.
+      let store = try FileStore(at: places.vault)
+      return try Vault.open(
+        store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
+    }
+    // Nobody is asked: a program of this user reaches neither the display nor the terminal of the other.
+    server = try AgentServer(
+      .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
+      programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
+      desk: OwnerDesk(vault, places, data), user: user
+    ) { facts, decision, peer in
+      try Self.append(facts, decision, peer, to: log)
+    }
+    self.vault = vault
+    watched = nil
+    socket = nil
+  }
+
+  /// Why it does not even begin.
+  struct Refusal: Error, CustomStringConvertible {
+    let description: String
   }
 
   /// Once it listens.
   func watchLogind() {
-    if let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
+    if let socket, let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
   }
 
   private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
@@ -53,7 +104,12 @@ struct Service {
     return String(own[...slash])
   }
 
-  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: AuditLog) throws {
+  /// What opens the vault, or changes what anybody may do.
+  private static let synced: Set<Wire.Operation> = [
+    .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
+  ]
+
+  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: DecisionLog) throws {
     // What tells nothing of items is asked often.
     guard facts.operation != .status else { return }
     let (result, reason): (AuditEntry.Decision, String) =
@@ -62,10 +118,13 @@ struct Service {
       case .allow: (.allowed, "gate")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
-    try append(result, "agent.\(facts.operation)", facts.program, peer, reason, to: log, isSynced: facts.operation == .unlock)
+    let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch].contains(facts.operation)
+    try append(
+      result, "agent.\(facts.operation)", facts.program, peer, reason, to: log,
+      isRepeatable: isReading || result == .refused, isSynced: Self.synced.contains(facts.operation))
   }
 
-  private static func append(_ event: OwnerQuestions.Event, to log: AuditLog) throws {
+  private static func append(_ event: OwnerQuestions.Event, to log: DecisionLog) throws {
     let (result, operation, reason): (AuditEntry.Decision, String, String) =
       switch event.outcome {
       case .asked: (.allowed, "agent.ask", "the owner is asked")
@@ -77,7 +136,7 @@ struct Service {
 
   private static func append(
     _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String = "",
-    _ reason: String, to log: AuditLog, isSynced: Bool = false
+    _ reason: String, to log: DecisionLog, isRepeatable: Bool = false, isSynced: Bool = false
   ) throws {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -92,6 +151,6 @@ struct Service {
       AuditEntry(
         at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, decision, operation,
         by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, group: group, because: reason), isSynced: isSynced)
+        application: application, group: group, because: reason), isChange: !isRepeatable, isSynced: isSynced)
   }
 }

@@ -46,6 +46,9 @@ package struct Confirmation: Equatable, Sendable {
 }
 
 extension ItemService {
+  /// Whether the owner is asked whatever the item says.
+  package func asks(aboutReading group: AccessGroup) -> Bool { !caller.isOwner && caller.needsConfirmation(group, .read) }
+
   /// What the owner wants to be asked about before this is done. Rights come first: who has none makes no questions.
   /// - Throws: `missingEntitlement`; integrity errors.
   package func confirmations(for call: borrowing Call, in vault: borrowing Vault) throws -> [Confirmation] {
@@ -67,7 +70,8 @@ extension ItemService {
       _ = try caller.groupForAdding(group)
       let source = try about(reference, .move(to: group), [.read, .write], "", in: vault)
       guard let entry = try vault.existingEntry(reference) else { return source }
-      return try group == reference.group ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
+      return try group == reference.group
+        ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
     case .remove(let reference):
       try caller.check(reference.group, .write)
       guard let entry = try vault.existingEntry(reference) else { return [] }

@@ -12,6 +12,8 @@ package enum Answer: ~Copyable, Sendable {
   case entries(Entries)
   case flag(Bool)
   case status(AgentStatus)
+  /// Slots, pins, grants and the like: what `Rows` makes of them.
+  case rows([Attributes])
   /// - cause: Finer than the code.
   case failed(code: String, cause: String, detail: String)
 
@@ -69,18 +71,8 @@ extension Answer {
       return try send(Message(fields: fields, parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
     case .entries(let found):
       fields.set(found)
-      var parts: [[UInt8]] = []
-      var count = 0
-      for entry in found.entries {
-        let part = entry.wirePart
-        if parts.count == WireLimits.partCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
-          try send(Message(parts: parts).frame(.part, request: request))
-          (parts, count) = ([], 0)
-        }
-        parts.append(part)
-        count += part.count + 4
-      }
-      return try send(Message(fields: fields, parts: parts).frame(.done, request: request))
+      return try Self.send(found.entries.map(\.wirePart), fields, request, send)
+    case .rows(let rows): return try Self.send(rows.map { TLV.encode($0) }, fields, request, send)
     case .flag(let flag): fields["flag"] = .integer(flag ? 1 : 0)
     case .status(let status):
       fields["locked"] = .integer(status.isLocked ? 1 : 0)
@@ -96,9 +88,36 @@ extension Answer {
   }
 }
 
+extension Answer {
+  /// In as many frames as it takes.
+  private static func send(
+    _ all: [[UInt8]], _ fields: Attributes, _ request: UInt64, _ send: (borrowing Secret) throws -> Void
+  ) throws {
+    var parts: [[UInt8]] = []
+    var count = 0
+    for part in all {
+      if parts.count == WireLimits.partCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
+        try send(Message(parts: parts).frame(.part, request: request))
+        (parts, count) = ([], 0)
+      }
+      parts.append(part)
+      count += part.count + 4
+    }
+    try send(Message(fields: fields, parts: parts).frame(.done, request: request))
+  }
+}
+
 // MARK: In
 
 extension Message {
+  package borrowing func rows() throws(WireError) -> [Attributes] {
+    guard secret == nil else { throw WireError(.malformed, "more than was meant") }
+    try Fields(fields).end()
+    return try parts.map { (part) throws(WireError) in
+      do { return try TLV.decode(part) } catch { throw WireError(.malformed, "a row") }
+    }
+  }
+
   package borrowing func reference() throws(WireError) -> Reference {
     var fields = Fields(fields)
     let reference = try fields.reference()

@@ -24,6 +24,8 @@ package enum Call: ~Copyable, Sendable {
   /// An item that cannot be read is removed by its primary attributes.
   case discard(Item, AccessGroup)
   case watch
+  case vault(VaultCall)
+  case apps(AppCall)
 
   private static let seatNames = ["display", "wayland", "terminal", "terminal-type", "lc-ctype"]
 
@@ -79,6 +81,8 @@ package enum Call: ~Copyable, Sendable {
     case .discard(let item, let group):
       fields["group"] = .text(group.name)
       return try Message(fields: fields, parts: [item.encoded]).frame(.discard, request: request)
+    case .vault(let call): return try call.frame(request: request)
+    case .apps(let call): return try call.message.frame(call.operation, request: request)
     }
   }
 
@@ -88,7 +92,7 @@ package enum Call: ~Copyable, Sendable {
   package static func parse(_ operation: Operation, _ message: consuming Message) throws -> Call {
     var fields = Fields(message.fields)
     let parts = message.parts
-    guard parts.count == (Self.hasPart(operation) ? 1 : 0) else { throw WireError(.malformed, "\(parts.count) parts") }
+    guard parts.count == (hasPart(operation) ? 1 : 0) else { throw WireError(.malformed, "\(parts.count) parts") }
     let call = try parse(operation, &fields, parts.first ?? [], &message.secret)
     try fields.end()
     guard message.secret == nil else { throw WireError(.malformed, "a secret that is not meant") }
@@ -96,7 +100,7 @@ package enum Call: ~Copyable, Sendable {
   }
 
   private static func hasPart(_ operation: Operation) -> Bool {
-    [.items, .add, .update, .move, .discard].contains(operation)
+    [.items, .add, .update, .move, .discard, .install].contains(operation)
   }
 
   private static func parse(
@@ -141,6 +145,10 @@ package enum Call: ~Copyable, Sendable {
     case .remove: return .remove(try fields.reference())
     case .contains: return .contains(try Fields.required("group", try fields.group("group")))
     case .discard: return .discard(try item(part), try Fields.required("group", try fields.group("group")))
+    case .create, .inspect, .addSlot, .replaceSlot, .removeSlot:
+      return .vault(try VaultCall.parse(operation, &fields, try secret.take() ?? Secret(count: 0)))
+    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
+      return .apps(try AppCall.parse(operation, &fields, part))
     case .done, .part, .failed, .notices: throw WireError(.operation, "\(operation) is no request")
     }
   }
@@ -155,14 +163,14 @@ package enum Call: ~Copyable, Sendable {
 }
 
 extension Secret {
-  fileprivate borrowing func joined(to other: borrowing Secret) throws -> Secret {
+  borrowing func joined(to other: borrowing Secret) throws -> Secret {
     var both = try Secret(count: count + other.count)
     withBytes { both.write($0, at: 0) }
     other.withBytes { both.write($0, at: count) }
     return both
   }
 
-  fileprivate borrowing func part(_ range: Range<Int>) throws -> Secret {
+  borrowing func part(_ range: Range<Int>) throws -> Secret {
     try withBytes { try Secret(copying: $0.extracting(range)) }
   }
 }

@@ -39,8 +39,16 @@ struct Fields {
     try take(name) { if case .text(let text) = $0 { try AccessGroup(text) } else { nil } }
   }
 
+  mutating func time(_ name: String) throws(WireError) -> Timestamp? {
+    try take(name) { if case .time(let time) = $0 { time } else { nil } }
+  }
+
+  mutating func identifier(_ name: String) throws(WireError) -> Identifier? {
+    try take(name) { if case .data(let bytes) = $0 { Identifier(bytes) } else { nil } }
+  }
+
   mutating func reference() throws(WireError) -> Reference {
-    let id = try take("id") { if case .data(let bytes) = $0 { Identifier(bytes) } else { nil } }
+    let id = try identifier("id")
     return Reference(group: try Self.required("group", try group("group")), id: try Self.required("id", id))
   }
 

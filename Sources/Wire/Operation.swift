@@ -22,6 +22,26 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   /// From here on the connection only hears what happens.
   case watch = 20
 
+  // Requests to an agent that keeps the vault and the apps where their user cannot reach them
+  /// Makes the vault.
+  case create = 32
+  /// What the vault's file says of itself.
+  case inspect = 33
+  /// A further way into the vault.
+  case addSlot = 34
+  /// Another way in the place of one.
+  case replaceSlot = 35
+  case removeSlot = 36
+  case pins = 40
+  case install = 41
+  case uninstall = 42
+  /// How many items would go if an app were forgotten.
+  case itemCount = 43
+  case forget = 44
+  case grants = 45
+  case grant = 46
+  case revoke = 47
+
   // Answers
   case done = 128
   /// Part of an answer; others follow.

@@ -45,14 +45,16 @@ import Testing
     (
       "Sources/CofferDaemon",
       [
-        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls", "CLinux",
-        "Glibc", "ArgumentParser",
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
+        "CLinux",
+        "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog", "Apps",
+        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "Apps",
         "PropertyLists",
         "Preferences",
         "LeakDetection", "CLinux",

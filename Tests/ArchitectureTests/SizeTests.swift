@@ -6,8 +6,8 @@ import Testing
   @Test func coreStaysSmall() {
     let files = SourceFile.all(in: "Vault")
     let code = files.flatMap(\.code).filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
-    #expect(code.count <= 3660, "\(code.count) lines of code")
-    #expect(files.count <= 65)
+    #expect(code.count <= 3700, "\(code.count) lines of code")
+    #expect(files.count <= 66)
   }
 
   @Test func filesHoldOneIdea() {

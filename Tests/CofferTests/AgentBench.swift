@@ -2,12 +2,24 @@ import Agent
 import CLinux
 import CofferTesting
 import Foundation
+import SystemBench
 import VaultCore
 
 @testable import Coffer
 
 /// How the keychain of a test gets its answers.
-enum Transport: String, CaseIterable { case inProcess, socket }
+enum Transport: String, CaseIterable {
+  case inProcess, socket
+  /// An agent under a user of its own, asked by programs of another.
+  case system
+
+  static let allCases: [Transport] = SystemBench.isPossible ? [.inProcess, .socket, .system] : inThisProcess
+  /// The agent finds the app by its program, which is nobody's when its manifest has gone; in this process it is said which app it is.
+  var codeOfRemovedApp: KeychainError.Code { self == .system ? .missingEntitlement : .appNotInstalled }
+
+  /// For tests that reach into the vault themselves.
+  static let inThisProcess: [Transport] = [.inProcess, .socket]
+}
 
 /// A vault in memory whose users take turns: an agent that tells its clients what happens has several threads.
 final class TurnStore: Store, @unchecked Sendable {

@@ -74,7 +74,7 @@ import Wire
   }
 
   /// Nothing tells what it was.
-  @Test(arguments: Transport.allCases) func whatOthersDoToTheFileIsMissed(_ transport: Transport) async throws {
+  @Test(arguments: Transport.inThisProcess) func whatOthersDoToTheFileIsMissed(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let one = try editor.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
@@ -132,7 +132,7 @@ import Wire
     func add(_ service: String, _ group: AccessGroup) throws -> Reference {
       let call = Call.add(
         Item(service: service, account: ""), try Secret(testing: "x"), group, .whenUnlocked, installBound: false)
-      guard case .reference(let reference) = try bench.vault.answer(call, as: { _ in .owner }) else {
+      guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
         throw KeychainError(.agent)
       }
       return reference
@@ -180,15 +180,14 @@ import Wire
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
-    var vault = try Vault.openThrowAway(teams.store)
-    try vault.transaction { try $0.markRemoved(teams.editor.manifest.applicationIdentifier, at: .test) }
-    #expect(KeychainTests.code { try editor.items() } == .appNotInstalled)
-    await #expect(throws: KeychainError(.appNotInstalled)) { _ = try await Self.next(1, &changes) }
+    try teams.remove(teams.editor)
+    #expect(KeychainTests.code { try editor.items() } == transport.codeOfRemovedApp)
+    await #expect(throws: KeychainError(transport.codeOfRemovedApp)) { _ = try await Self.next(1, &changes) }
     withExtendedLifetime(teams) {}
   }
 
   /// Who has its rights from a record that a locked vault cannot read hears of the lock, and later that it missed something.
-  @Test(arguments: Transport.allCases) func whatCannotBeJudgedIsMissedLater(_ transport: Transport) async throws {
+  @Test(arguments: Transport.inThisProcess) func whatCannotBeJudgedIsMissedLater(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
@@ -203,7 +202,7 @@ import Wire
     #expect(try await Self.next(1, &changes) == [.locked])
     switch transport {
     case .inProcess: try #require(editor.transport as? InProcessTransport).put(Vault.openThrowAway(teams.store))
-    case .socket: try editor.unlock(with: .throwAway())
+    case .socket, .system: try editor.unlock(with: .throwAway())
     }
     let found = try await Self.next(2, &changes)
     #expect(Set(found) == [.missed, .unlocked])
@@ -236,7 +235,7 @@ import Wire
   @Test func nobodyWaitsForWhoDoesNotRead() throws {
     let teams = try Teams()
     let bench = try AgentBench(teams.store, teams.editor)
-    let channel = try AgentTransport.connection(to: bench.socket)
+    let channel = try AgentSocket(path: bench.socket).connected()
     try channel.send(Call.watch.frame(request: 9))
     let keychain = bench.keychain
     _ = try keychain.items()

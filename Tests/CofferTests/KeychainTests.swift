@@ -14,11 +14,11 @@ struct Teams {
   let team: TeamIdentifier
 
   static func signed(
-    _ seed: UInt8, _ identifier: String, keychain: [String] = [], version: UInt64 = 1
+    _ seed: UInt8, _ identifier: String, keychain: [String] = [], version: UInt64 = 1, digest: [UInt8]? = nil
   ) throws -> SignedManifest {
     let key = try TeamSigningKey(seed: Secret(testing: [UInt8](repeating: seed, count: 32)))
     let team = key.publicKey.identifier
-    let program = Manifest.Executable(path: "bin/x", role: .app, digest: [UInt8](repeating: seed, count: 32))
+    let program = Manifest.Executable(path: "bin/x", role: .app, digest: digest ?? [UInt8](repeating: seed, count: 32))
     return try SignedManifest(
       signing: Manifest(
         team: team, identifier: AppIdentifier(identifier), displayName: identifier, version: version, executables: [program],
@@ -27,17 +27,25 @@ struct Teams {
 
   private let transport: Transport
   private let agents = Agents()
+  private let system: SystemTeams?
 
   /// Kept for as long as the test runs.
   private final class Agents { var all: [AgentBench] = [] }
 
   init(_ transport: Transport = .inProcess) throws {
     self.transport = transport
-    editor = try Self.signed(1, "com.example.editor", keychain: ["shared"])
-    viewer = try Self.signed(1, "com.example.viewer", keychain: ["shared"])
+    let system = transport == .system ? try SystemTeams() : nil
+    self.system = system
+    func digest(_ program: String) throws -> [UInt8]? { try system?.makeProgram(program) }
+    editor = try Self.signed(1, "com.example.editor", keychain: ["shared"], digest: digest("editor"))
+    viewer = try Self.signed(1, "com.example.viewer", keychain: ["shared"], digest: digest("viewer"))
     // The same name, another team.
-    stranger = try Self.signed(2, "com.example.editor")
+    stranger = try Self.signed(2, "com.example.editor", digest: digest("stranger"))
     team = editor.manifest.team
+    if let system {
+      for app in [editor, viewer, stranger] { try system.install(app) }
+      return
+    }
     var vault = try Vault.throwAway(in: store)
     try vault.transaction { transaction in
       for app in [editor, viewer, stranger] { _ = try transaction.install(app, at: .test) }
@@ -51,10 +59,44 @@ struct Teams {
       let bench = try AgentBench(store, app)
       agents.all.append(bench)
       return bench.keychain
+    case .system:
+      let programs = [(editor, "editor"), (viewer, "viewer"), (stranger, "stranger")]
+      let name = app.manifest.applicationIdentifier
+      return try system!.keychain(programs.first { $0.0.manifest.applicationIdentifier == name }!.1)
     }
   }
 
-  var owner: Keychain { get throws { try Keychain(Vault.openThrowAway(store), as: .owner) } }
+  var owner: Keychain { get throws { try system?.owner ?? Keychain(Vault.openThrowAway(store), as: .owner) } }
+
+  // MARK: What the owner does
+
+  func install(_ app: SignedManifest) throws {
+    if let system { return try system.install(app) }
+    var vault = try Vault.openThrowAway(store)
+    _ = try vault.transaction { try $0.install(app, at: .test) }
+  }
+
+  func remove(_ app: SignedManifest) throws {
+    if let system { return try system.remove(app) }
+    var vault = try Vault.openThrowAway(store)
+    try vault.transaction { try $0.markRemoved(app.manifest.applicationIdentifier, at: .test) }
+  }
+
+  func grant(
+    _ rights: Entitlements.Rights, in group: AccessGroup, to app: SignedManifest, asksForConfirmation: Bool = false
+  ) throws {
+    let name = app.manifest.applicationIdentifier
+    if let system { return try system.owner.grant(rights, in: group, to: name, asksForConfirmation: asksForConfirmation) }
+    var vault = try Vault.openThrowAway(store)
+    try vault.transaction { try $0.put(Grant(to: name, group, rights, asksForConfirmation: asksForConfirmation, at: .test)) }
+  }
+
+  func revoke(_ group: AccessGroup, of app: SignedManifest) throws {
+    let name = app.manifest.applicationIdentifier
+    if let system { return try system.owner.revoke(group, of: name) }
+    var vault = try Vault.openThrowAway(store)
+    try vault.transaction { try $0.removeGrant(to: name, group) }
+  }
 }
 
 @Suite struct KeychainTests {
@@ -123,14 +165,14 @@ struct Teams {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let reference = try editor.add(item, secret: Secret(testing: "kept"))
-    var vault = try Vault.openThrowAway(teams.store)
-    try vault.transaction { try $0.markRemoved(teams.editor.manifest.applicationIdentifier, at: .test) }
+    try teams.remove(teams.editor)
     // Also one that was open when the app was removed.
-    #expect(Self.code { try editor.secret(of: reference) } == .appNotInstalled)
-    #expect(Self.code { try editor.items() } == .appNotInstalled)
-    #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == .appNotInstalled)
-    #expect(Self.code { try teams.keychain(teams.editor).entitlements } == .appNotInstalled)
-    _ = try vault.transaction { try $0.install(teams.editor, at: .test) }
+    let nobody = transport.codeOfRemovedApp
+    #expect(Self.code { try editor.secret(of: reference) } == nobody)
+    #expect(Self.code { try editor.items() } == nobody)
+    #expect(Self.code { try editor.add(item, secret: Secret(testing: "x")) } == nobody)
+    #expect(Self.code { try teams.keychain(teams.editor).entitlements } == nobody)
+    try teams.install(teams.editor)
     #expect(try Self.text(teams.keychain(teams.editor).secret(of: reference)) == "kept")
   }
 
@@ -150,16 +192,14 @@ struct Teams {
     let teams = try Teams(transport)
     let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
     let reference = try editor.add(item, secret: Secret(testing: "one"))
-    let application = teams.stranger.manifest.applicationIdentifier
-    var vault = try Vault.openThrowAway(teams.store)
-    try vault.transaction { try $0.put(Grant(to: application, reference.group, [.list], at: .test)) }
+    try teams.grant([.list], in: reference.group, to: teams.stranger)
     #expect(try stranger.items().map(\.reference) == [reference])
     #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
     #expect(Self.code { try stranger.remove(reference) } == .missingEntitlement)
-    try vault.transaction { try $0.put(Grant(to: application, reference.group, [.list, .read], at: .test)) }
+    try teams.grant([.list, .read], in: reference.group, to: teams.stranger)
     #expect(try Self.text(stranger.secret(of: reference)) == "one")
     #expect(Self.code { try stranger.update(reference) { $0.label = "x" } } == .missingEntitlement)
-    try vault.transaction { try $0.removeGrant(to: application, reference.group) }
+    try teams.revoke(reference.group, of: teams.stranger)
     #expect(Self.code { try stranger.secret(of: reference) } == .missingEntitlement)
   }
 
@@ -167,9 +207,7 @@ struct Teams {
     let teams = try Teams(transport)
     let (editor, stranger) = (try teams.keychain(teams.editor), try teams.keychain(teams.stranger))
     let reference = try editor.add(item, secret: Secret(testing: "one"))
-    let application = teams.stranger.manifest.applicationIdentifier
-    var vault = try Vault.openThrowAway(teams.store)
-    try vault.transaction { try $0.put(Grant(to: application, reference.group, .all, asksForConfirmation: true, at: .test)) }
+    try teams.grant(.all, in: reference.group, to: teams.stranger, asksForConfirmation: true)
     #expect(try stranger.items().map(\.reference) == [reference])
     #expect(Self.code { try stranger.secret(of: reference) } == .confirmationNeeded)
     #expect(Self.code { try stranger.update(reference) { $0.label = "x" } } == .confirmationNeeded)

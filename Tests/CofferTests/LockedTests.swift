@@ -79,7 +79,7 @@ import VaultCore
   }
 
   /// Rights are looked up as they are now.
-  @Test(arguments: Transport.allCases) func whatIsTakenBackIsTakenBackAtOnce(_ transport: Transport) throws {
+  @Test(arguments: Transport.inThisProcess) func whatIsTakenBackIsTakenBackAtOnce(_ transport: Transport) throws {
     let scene = try Scene(transport)
     let (teams, background) = (scene.teams, scene.background)
     let application = teams.stranger.manifest.applicationIdentifier

@@ -106,7 +106,7 @@ import Testing
   @Test func rulesThatSayNothingKnownAreRefused() throws {
     let grant = Grant(to: "x", try AccessGroup("g"), .read, at: .test)
     func code(_ change: (inout Attributes) -> Void) throws -> VaultError.Code? {
-      var attributes = try TLV.decode(grant.attributes)
+      var attributes = grant.attributes
       change(&attributes)
       return ManifestTests.code { _ = try AccessRule(decoding: TLV.encode(attributes)) }
     }
@@ -120,7 +120,7 @@ import Testing
     #expect(try code { $0["group"] = .text("") } == .accessRuleMalformed)
     let pin = AppPin(try app.signed(try app.manifest()), at: .test)
     for (name, value) in [("team-key", AttributeValue.data([1])), ("identifier", .text("x")), ("version", .text("1"))] {
-      var attributes = try TLV.decode(pin.attributes)
+      var attributes = pin.attributes
       attributes[name] = value
       #expect(ManifestTests.code { _ = try AccessRule(decoding: TLV.encode(attributes)) } == .accessRuleMalformed)
     }
@@ -145,7 +145,7 @@ import Testing
       let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
       let pin = AppPin(one, at: .test)
       try transaction.edit(
-        names[1], try transaction.keys.sealSystemRecord(names[1], meta: meta, attributes: pin.attributes))
+        names[1], try transaction.keys.sealSystemRecord(names[1], meta: meta, attributes: TLV.encode(pin.attributes)))
     }
     #expect(ManifestTests.code { _ = try vault.pin(other.manifest.applicationIdentifier) } == .identifierMismatch)
   }

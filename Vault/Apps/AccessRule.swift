@@ -8,8 +8,8 @@ enum AccessRule {
 
   var attributes: [UInt8] {
     switch self {
-    case .pin(let pin): pin.attributes
-    case .grant(let grant): grant.attributes
+    case .pin(let pin): TLV.encode(pin.attributes)
+    case .grant(let grant): TLV.encode(grant.attributes)
     }
   }
 

@@ -21,7 +21,7 @@ public struct AppPin: Sendable, Equatable {
 
   // MARK: The record
 
-  var attributes: [UInt8] {
+  package var attributes: Attributes {
     var attributes = Attributes()
     attributes["team-key"] = .data(teamKey.bytes)
     attributes["identifier"] = .text(identifier.text)
@@ -30,11 +30,11 @@ public struct AppPin: Sendable, Equatable {
     attributes["installed"] = .time(firstInstalled)
     attributes["removed"] = removed.map { .time($0) }
     attributes["rule"] = .text(AccessRule.pinName)
-    return TLV.encode(attributes)
+    return attributes
   }
 
   /// - Throws: `accessRuleMalformed`.
-  init(_ attributes: Attributes) throws(VaultError) {
+  package init(_ attributes: Attributes) throws(VaultError) {
     guard case .data(let key)? = attributes["team-key"], case .text(let identifier)? = attributes["identifier"],
       case .text(let name)? = attributes["name"], case .integer(let version)? = attributes["version"],
       case .time(let installed)? = attributes["installed"]

@@ -26,7 +26,7 @@ public struct Grant: Sendable, Equatable {
 
   // MARK: The record
 
-  var attributes: [UInt8] {
+  package var attributes: Attributes {
     var attributes = Attributes()
     attributes["application"] = .text(application)
     attributes["group"] = .text(group.name)
@@ -34,11 +34,11 @@ public struct Grant: Sendable, Equatable {
     attributes["confirm"] = .integer(asksForConfirmation ? 1 : 0)
     attributes["created"] = .time(created)
     attributes["rule"] = .text(AccessRule.grantName)
-    return TLV.encode(attributes)
+    return attributes
   }
 
   /// - Throws: `accessRuleMalformed`, also for a right that this version does not know: to leave it out could be to allow more.
-  init(_ attributes: Attributes) throws(VaultError) {
+  package init(_ attributes: Attributes) throws(VaultError) {
     guard case .text(let application)? = attributes["application"], case .text(let name)? = attributes["group"],
       case .integer(let rights)? = attributes["rights"], case .integer(let confirm)? = attributes["confirm"],
       case .time(let created)? = attributes["created"], let raw = UInt8(exactly: rights),

@@ -34,9 +34,14 @@ public struct Credential: ~Copyable, Sendable {
     Credential(.recoveryKey, text: text, file: try Secret(count: 0))
   }
 
+  /// - Throws: `memoryNotLockable`, `outOfMemory`.
+  package borrowing func duplicate() throws(VaultError) -> Credential {
+    Credential(slotType, text: try text.duplicate(), file: try file.duplicate())
+  }
+
   /// Checks what can be checked without a vault, before anything is made with the credential.
   /// - Throws: `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`.
-  borrowing func checkForNewSlot() throws(VaultError) {
+  package borrowing func checkForNewSlot() throws(VaultError) {
     if slotType.hasPassphrase { _ = try Passphrase.normalized(text, isNew: true) }
     if slotType == .keyFile || slotType == .passphraseAndKeyFile { _ = try keyFileKey() }
     if slotType == .recoveryKey { _ = try RecoveryKey.parse(text) }

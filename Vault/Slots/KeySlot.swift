@@ -19,6 +19,10 @@ public struct SlotDescription: Equatable, Sendable {
   public let type: SlotType
   /// Nil for a slot without a passphrase.
   public let kdf: KDFParameters?
+
+  package init(index: Int, id: Identifier, type: SlotType, kdf: KDFParameters?) {
+    (self.index, self.id, self.type, self.kdf) = (index, id, type, kdf)
+  }
 }
 
 /// A row 1 to 8 of `hdr`: the master key, sealed under a credential. FORMAT.md has the layout.

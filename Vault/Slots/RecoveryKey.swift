@@ -1,10 +1,13 @@
 /// A recovery key as people write it down: base32 (RFC 4648) of 32 random bytes and a checksum of 3, in 8 groups of 7 letters.
 ///
 /// Letters are worked out by arithmetic, not looked up in a table that a cache could betray.
-enum RecoveryKey {
+package enum RecoveryKey {
   private static let characterCount = 56
   private static let groupCount = 7
   private static let checksumCount = 3
+
+  /// A new one, known to nobody else.
+  package static func random() throws(VaultError) -> Secret { try text(.random()) }
 
   static func text(_ key: borrowing Key) throws(VaultError) -> Secret {
     var bytes = try Secret(count: Key.byteCount + checksumCount)

@@ -6,6 +6,8 @@ struct ProvenTree {
   let keys: IntegrityKeys
   /// Whether there is no record at all: only then may the root have no entry.
   var isEmpty = false
+  /// Nodes that were proven before. Nil: all are read from the store.
+  var known: NodeCache?
 
   /// The leaf digest of a record, or nil: then it is proven that no record has the identifier.
   /// - Throws: `nodeMissing`, `nodeMalformed`, `nodeForged`.
@@ -15,11 +17,19 @@ struct ProvenTree {
 
   /// The leaf node that lists an identifier if anything does; nil where no such node exists.
   func leafNode(over id: Identifier) throws -> Node? {
-    var node = try rootNode()
+    var node = try node([], known: root)
     for level in 0..<depth {
-      guard let child = try self.child(id.byte(at: level), of: node) else { return nil }
+      guard let digest = node.digest(of: [id.byte(at: level)]) else { return nil }
+      let child = try self.node(node.prefix + [id.byte(at: level)], known: digest)
       node = child
     }
+    return node
+  }
+
+  private func node(_ prefix: [UInt8], known digest: Digest) throws -> Node {
+    if let node = known?[digest] { return node }
+    let node = try node(prefix, expecting: digest)
+    known?.insert(node, digest)
     return node
   }
 

@@ -9,7 +9,7 @@ struct ProvenState {
   var mac: Digest { sealedHeader.mac }
 
   /// - Throws: `notAVault` where there is no header; what parsing and proving it throws.
-  init(proving rows: any Rows, keys: VaultKeys) throws {
+  init(proving rows: any Rows, keys: VaultKeys, nodes: NodeCache? = nil) throws {
     guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
     sealedHeader = try SealedHeader(parsing: bytes)
     guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
@@ -18,7 +18,7 @@ struct ProvenState {
     self.keys = keys
     tree = ProvenTree(
       rows: rows, depth: sealedHeader.header.depth, root: sealedHeader.header.root, keys: keys.integrity,
-      isEmpty: sealedHeader.header.recordCount == 0)
+      isEmpty: sealedHeader.header.recordCount == 0, known: nodes)
   }
 
   /// A record by its identifier; nil is a proven absence.

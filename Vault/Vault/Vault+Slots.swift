@@ -21,7 +21,7 @@ extension Vault {
   /// - Returns: the key as text, to be written down: it is kept nowhere.
   /// - Throws: as `addSlot`.
   public mutating func addRecoverySlot() throws -> Secret {
-    let text = try RecoveryKey.text(.random())
+    let text = try RecoveryKey.random()
     try addSlot(try .recoveryKey(try text.duplicate()))
     return text
   }

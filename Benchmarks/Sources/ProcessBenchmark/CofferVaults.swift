@@ -31,11 +31,36 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.") })
   }
 
+  /// The same through an agent that has the vault open. `stopAgents` ends it.
+  func agentContender(itemCount: Int) throws -> Contender {
+    let sample = try SampleVault(itemCount: itemCount, in: directory)
+    let read = try sample.copy(to: "\(directory)/agent-get-\(itemCount).coffer").path
+    let written = try sample.copy(to: "\(directory)/agent-put-\(itemCount).coffer").path
+    for path in [read, written] {
+      try Command([program, "vault", "unlock", "--vault", path, "--key-file", keyFile, "--no-input"], environment: environment)
+        .run()
+    }
+    return Contender(
+      name: "coffer, unlocked agent",
+      get: { command("get", read, SampleVault.name($0 % itemCount), credential: []) },
+      put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.", credential: []) })
+  }
+
+  func stopAgents(_ sizes: [Int]) throws {
+    for size in sizes {
+      for use in ["get", "put"] {
+        let path = "\(directory)/agent-\(use)-\(size).coffer"
+        try Command([program, "agent", "stop", "--vault", path], environment: environment).run()
+      }
+    }
+  }
+
   private func command(
-    _ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil
+    _ verb: String, _ path: String, _ name: (service: String, account: String), input: String? = nil, credential: [String]? = nil
   ) -> Command {
-    Command(
-      [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--key-file", keyFile, "--no-input"],
+    let credential = credential ?? ["--key-file", keyFile]
+    return Command(
+      [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--no-input"] + credential,
       input: input, environment: environment)
   }
 

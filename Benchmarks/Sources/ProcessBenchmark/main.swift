@@ -4,7 +4,7 @@ let arguments = try Arguments(known: ["--coffer", "--sizes", "--directory", "--r
 guard let coffer = arguments["--coffer"] else { throw BenchmarkError("--coffer PATH is missing") }
 let directory = try arguments.directory()
 let isOfSettings = arguments["--of"] == "settings"
-let sizes = arguments.sizes(default: isOfSettings ? [10, 1000, 100_000] : [10, 1000, 10_000])
+let sizes = arguments.sizes(default: isOfSettings ? [10, 1000, 100_000] : [10, 1000, 10_000, 100_000])
 let rounds = arguments.integer("--rounds", default: 51)
 
 let vaults = try CofferVaults(coffer, in: directory)
@@ -22,7 +22,9 @@ var puts: [[Track]] = []
 for size in sizes {
   let contenders =
     isOfSettings
-    ? try stores.contenders(keyCount: size) : [try vaults.contender(itemCount: size)] + (try peers.contenders(itemCount: size))
+    ? try stores.contenders(keyCount: size)
+    : [try vaults.contender(itemCount: size), try vaults.agentContender(itemCount: size)]
+      + (try peers.contenders(itemCount: size))
   let get = contenders.map { Track($0.name, itemCount: size, $0.get) }
   let put = contenders.compactMap { contender in contender.put.map { Track(contender.name, itemCount: size, $0) } }
   // Each round runs all of them once, so that a busy moment of the machine hits all alike.
@@ -33,6 +35,8 @@ for size in sizes {
   gets.append(get)
   puts.append(put)
 }
+
+if !isOfSettings { try vaults.stopAgents(sizes) }
 
 private func cell(_ samples: Samples) -> String {
   "\(threeDigits(samples.median / 1e6)) / \(threeDigits(samples.percentile(0.9) / 1e6))"

@@ -21,7 +21,7 @@ package struct Installation {
 
 extension InstalledApps {
   /// - Throws: `VaultError`: `appDowngrade`. `AppsError`: `sameVersionDiffers`.
-  package func plan(_ signed: SignedManifest, in vault: borrowing Vault) throws -> Installation {
+  package func plan(_ signed: SignedManifest, in vault: borrowing some AppRecords & ~Copyable) throws -> Installation {
     let manifest = signed.manifest
     let pins = try vault.pins()
     let before = try vault.pin(manifest.applicationIdentifier)
@@ -44,17 +44,17 @@ extension InstalledApps {
     guard bundle.signed.manifest == signed.manifest else {
       throw AppsError(.sameVersionDiffers, "version \(before.version)")
     }
-    return try Self.unlessDamaged { try Self.prove(bundle) } == nil ? .repair : .unchanged
+    return try Self.unlessDamaged { try proveExecutables(of: bundle) } == nil ? .repair : .unchanged
   }
 
   /// Installs an app. Its executables are copied, and only they: what is not signed does not come along.
   /// - Parameters:
   ///   - bytes: Of the signed manifest.
-  ///   - source: Where the executables lie.
+  ///   - source: Where the executables lie; nil where they are not kept here.
   /// - Throws: `AppsError`: `executableMissing`, `executableChanged`, `sameVersionDiffers`; `VaultError`; `ContainerError`.
   @discardableResult
   package func install(
-    _ bytes: [UInt8], from source: OpenDirectory, in vault: inout Vault, at now: Timestamp
+    _ bytes: [UInt8], from source: OpenDirectory?, in vault: inout some AppRecords & ~Copyable, at now: Timestamp
   ) throws -> Installation {
     let signed = try SignedManifestFile.read(bytes)
     try recover(in: &vault)
@@ -67,7 +67,7 @@ extension InstalledApps {
     do {
       try stage(signed, bytes, from: source, in: replacement.begin())
       try replacement.makeReady()
-      _ = try vault.transaction { try $0.install(signed, at: now) }
+      try vault.install(signed, bytes, at: now)
     } catch {
       // Whether the vault has it is asked again: a commit may fail in doubt, and then the next recovery decides.
       if try vault.pin(plan.application) == plan.before { try replacement.cancel() }
@@ -78,9 +78,10 @@ extension InstalledApps {
     return plan
   }
 
-  private func stage(_ signed: SignedManifest, _ bytes: [UInt8], from source: OpenDirectory, in target: OpenDirectory) throws {
+  private func stage(_ signed: SignedManifest, _ bytes: [UInt8], from source: OpenDirectory?, in target: OpenDirectory) throws {
     var made: [OpenDirectory] = []
-    for executable in signed.manifest.executables {
+    for executable in hasExecutables ? signed.manifest.executables : [] {
+      guard let source else { throw AppsError(.executableMissing, executable.path) }
       let path = try RelativePath(executable.path)
       var here = target
       for name in path.names.dropLast() {
@@ -92,7 +93,8 @@ extension InstalledApps {
       guard try content.digest({ try copy.write($0) }) == executable.digest else {
         throw AppsError(.executableChanged, executable.path)
       }
-      try copy.setMode(0o500)
+      // To be read by an agent of the system, which finds it through the process that runs it. Nobody else gets into the directory.
+      try copy.setMode(0o555)
       try copy.synchronize()
     }
     let manifest = try target.makeFile(FileName(SignedManifestFile.name))
@@ -108,6 +110,7 @@ extension InstalledApps {
 
   /// The directories that an installed app has. Those that are there stay.
   func complete(_ manifest: Manifest) throws {
+    guard hasExecutables else { return }
     _ = try data.makeContainer(FileName(manifest.applicationIdentifier))
     for group in manifest.applicationGroups { _ = try data.makeGroup(FileName(group.name)) }
   }

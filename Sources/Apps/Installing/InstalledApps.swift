@@ -10,11 +10,14 @@ package struct InstalledApps {
   let data: DataDirectory
   /// `Apps`.
   let directory: OpenDirectory
+  /// Else the manifests alone are kept here: executables and containers lie with the user, and are another's to put in place.
+  let hasExecutables: Bool
   private let lock: DirectoryLock
 
   /// - Throws: `ContainerError`: `busy` where another process installs or removes for longer than a person waits.
-  package init(in data: DataDirectory) throws(ContainerError) {
+  package init(in data: DataDirectory, hasExecutables: Bool = true) throws(ContainerError) {
     self.data = data
+    self.hasExecutables = hasExecutables
     directory = try data.apps()
     lock = try DirectoryLock(of: directory)
   }
@@ -61,6 +64,10 @@ package struct InstalledApps {
     try SignedManifestFile.prove(bundle.signed.manifest, in: bundle.directory)
   }
 
+  func proveExecutables(of bundle: Bundle) throws {
+    if hasExecutables { try Self.prove(bundle) }
+  }
+
   /// Nil where it has none.
   package func containerPath(of application: String) throws -> String? {
     try data.container(FileName(application))?.directory.path
@@ -78,7 +85,7 @@ package struct InstalledApps {
   }
 
   /// Every app that the vault knows, also those that were removed.
-  package func entries(in vault: borrowing Vault) throws -> [Entry] {
+  package func entries(in vault: borrowing some AppRecords & ~Copyable) throws -> [Entry] {
     try vault.pins().map { pin in
       guard pin.removed == nil else { return Entry(pin: pin, state: .removed, problem: nil) }
       let problem = problem(with: pin)
@@ -103,7 +110,7 @@ package struct InstalledApps {
 
   /// The app that a person names: `TEAM.identifier`, or the identifier alone where one team has it.
   /// - Throws: `AppsError`: `appUnknown`, `severalApps`.
-  package func pin(named name: String, in vault: borrowing Vault) throws -> AppPin {
+  package func pin(named name: String, in vault: borrowing some AppRecords & ~Copyable) throws -> AppPin {
     if let pin = try vault.pin(name) { return pin }
     let found = try vault.pins().filter { $0.identifier.text.utf8.elementsEqual(name.utf8) }
     guard let first = found.first else { throw AppsError(.appUnknown, name) }
@@ -114,7 +121,9 @@ package struct InstalledApps {
   }
 
   /// Whether another installed app has this application group. One whose manifest cannot be read may have it.
-  func hasMember(_ group: AccessGroup, besides application: String, in vault: borrowing Vault) throws -> Bool {
+  func hasMember(
+    _ group: AccessGroup, besides application: String, in vault: borrowing some AppRecords & ~Copyable
+  ) throws -> Bool {
     for pin in try vault.pins() where pin.removed == nil && pin.applicationIdentifier != application {
       guard let bundle = try? bundle(pin.applicationIdentifier) else { return true }
       if bundle.signed.manifest.applicationGroups.contains(group) { return true }

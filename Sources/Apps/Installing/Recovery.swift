@@ -1,5 +1,5 @@
 import AppContainers
-package import VaultCore
+import VaultCore
 
 /// What a process that was killed leaves in `Apps`, told by its name.
 enum Leftover: String, CaseIterable {
@@ -28,7 +28,7 @@ enum Leftover: String, CaseIterable {
 extension InstalledApps {
   /// Finishes or undoes what was interrupted, as the vault says. An installed app that this vault does not know stays: another vault
   /// may. What was only made ready for one goes: no vault that is open here says that it was installed, and installing again repairs it.
-  package func recover(in vault: inout Vault) throws {
+  package func recover(in vault: inout some AppRecords & ~Copyable) throws {
     for name in try directory.names() {
       var application = ""
       guard let leftover = Leftover(name, &application) else { continue }
@@ -55,7 +55,8 @@ extension InstalledApps {
   private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
     guard let pin, pin.removed == nil,
       let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
-      let bundle, bundle.signed.manifest.version == pin.version, try Self.unlessDamaged({ try Self.prove(bundle) }) != nil
+      let bundle, bundle.signed.manifest.version == pin.version,
+      try Self.unlessDamaged({ try proveExecutables(of: bundle) }) != nil
     else { return try replacement.cancel() }
     try complete(bundle.signed.manifest)
     try replacement.finish()

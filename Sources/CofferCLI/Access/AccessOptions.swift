@@ -22,8 +22,19 @@ struct AccessOptions: ParsableArguments {
 
   /// Nil where the vault is to be opened here. An app's name is the agent's to know: nobody can say it.
   func agent(_ options: VaultOptions) throws -> OpenItems? {
+    if let keychain = try options.systemAgent() { return try items(keychain, options) }
     guard application == nil, !noAgent else { return nil }
     return try options.agent().map { OpenItems($0, application: nil) }
+  }
+
+  /// What is named opens it for all programs, as `coffer vault unlock` does: there is no vault here that could be open for one command.
+  private func items(_ keychain: Keychain, _ options: VaultOptions) throws -> OpenItems {
+    guard application == nil else {
+      throw Failure.usage("--as: the system's agent finds out itself who asks", hint: "run the app's program")
+    }
+    guard !noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
+    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try options.unlock(keychain) }
+    return OpenItems(keychain, application: nil)
   }
 
   func open(_ options: VaultOptions, _ place: VaultPlace) throws -> OpenItems {

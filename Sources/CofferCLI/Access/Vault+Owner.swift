@@ -2,23 +2,6 @@ import ItemService
 import VaultCore
 
 extension Vault {
-  /// A key file lies about for programs; who has typed a passphrase is a person, or has been trusted with it. A vault that has only key
-  /// files knows no better.
-  borrowing func isOpenedByOwner() throws -> Bool {
-    let kinds: Set<SlotType> = [.passphrase, .passphraseAndKeyFile, .recoveryKey]
-    if kinds.contains(openedSlot.type) { return true }
-    return try status().slots.allSatisfy { !kinds.contains($0.type) }
-  }
-
-  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
-  /// - Throws: denied.
-  borrowing func checkIsOpenedByOwner(_ verb: String, _ deed: String) throws {
-    guard try !isOpenedByOwner() else { return }
-    throw Failure(
-      .denied, "\(verb): a key file lies there for programs, and only the owner \(deed)",
-      hint: "open the vault with its passphrase, or with the recovery key")
-  }
-
   // MARK: Groups
 
   /// - Throws: not found, with the groups that there are, as far as the command may look into them.

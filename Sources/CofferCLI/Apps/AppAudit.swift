@@ -30,7 +30,7 @@ struct AppAudit {
   }
 
   /// A key file that lies there for programs is not the owner.
-  mutating func came(to vault: borrowing Vault) throws { who = try vault.isOpenedByOwner() ? "owner" : "key-file" }
+  mutating func came(to apps: borrowing OpenApps) { who = apps.isOwner ? "owner" : "key-file" }
 
   /// Runs what decides whether it is to be done, and logs a refusal.
   func deciding<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {

@@ -18,7 +18,11 @@ struct AgentOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
 
+  @Flag(help: "That of the system, with a vault that no program of this user can read.")
+  var system = false
+
   func keychain() throws -> Keychain {
+    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return keychain }
     var options = VaultOptions()
     options.vault = vault
     return try Keychain.connect(toAgentAt: options.socket())

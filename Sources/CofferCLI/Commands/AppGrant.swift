@@ -40,21 +40,21 @@ struct AppGrant: ParsableCommand {
     let group = try about(self.group) { try AccessGroup(self.group) }
     var audit = try AppAudit(.grant)
     audit.group = group.name
-    var opened = try vault.open()
-    try audit.deciding { try opened.checkIsOpenedByOwner("grant", "lets them in") }
+    var opened = try vault.openApps()
+    try audit.deciding { try opened.checkIsOwner("grant", "lets them in") }
     let (name, team) = try audit.deciding { try application(in: opened) }
     audit.application = name
     try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
     let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
     Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
     let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(name) { try audit.doing { try opened.transaction { try $0.put(grant) } } }
+    try about(name) { try audit.doing { try opened.put(grant) } }
     opened.finish()
     if json { try Descriptor.output.write(grant.json.description + "\n") }
   }
 
   /// The name that the grant is for, and whose it is.
-  private func application(in vault: borrowing Vault) throws -> (name: String, team: String) {
+  private func application(in vault: borrowing OpenApps) throws -> (name: String, team: String) {
     if app == Caller.commandName { return (app, "this command, also where a key file opens the vault") }
     let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
     return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
@@ -76,8 +76,8 @@ struct AppRevoke: ParsableCommand {
     let group = try about(self.group) { try AccessGroup(self.group) }
     var audit = try AppAudit(.revoke)
     audit.group = group.name
-    var opened = try vault.open()
-    try audit.came(to: opened)
+    var opened = try vault.openApps()
+    audit.came(to: opened)
     let name = try audit.deciding {
       try app == Caller.commandName
         ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
@@ -88,7 +88,7 @@ struct AppRevoke: ParsableCommand {
         throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
       }
     }
-    try about(name) { try audit.doing { try opened.transaction { try $0.removeGrant(to: name, group) } } }
+    try about(name) { try audit.doing { try opened.removeGrant(to: name, group) } }
     opened.finish()
   }
 }

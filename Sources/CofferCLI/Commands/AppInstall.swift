@@ -26,8 +26,8 @@ struct AppInstall: ParsableCommand {
     var audit = try AppAudit(.install)
     let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
     audit.application = signed.manifest.applicationIdentifier
-    var opened = try vault.open()
-    try audit.came(to: opened)
+    var opened = try vault.openApps()
+    audit.came(to: opened)
     let plan = try about(audit.application) { try audit.deciding { try AppPlace.apps().plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }
     let done = try about(audit.application) {
@@ -71,7 +71,7 @@ struct AppList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.open()
+    var opened = try vault.openApps()
     let apps = try AppPlace.apps()
     try apps.recover(in: &opened)
     let entries = try apps.entries(in: opened)
@@ -109,7 +109,7 @@ struct AppShow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.open()
+    var opened = try vault.openApps()
     let apps = try AppPlace.apps()
     try apps.recover(in: &opened)
     guard app != Caller.commandName else {

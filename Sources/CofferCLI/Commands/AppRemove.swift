@@ -18,8 +18,8 @@ struct AppRemove: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.remove)
-    var opened = try vault.open()
-    try audit.came(to: opened)
+    var opened = try vault.openApps()
+    audit.came(to: opened)
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
     if !force, !vault.noInput, Descriptor.input.isTerminal {
@@ -45,12 +45,12 @@ struct AppForget: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.forget)
-    var opened = try vault.open()
+    var opened = try vault.openApps()
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
-    try audit.deciding { try opened.checkIsOpenedByOwner("forget", "deletes what a team keeps") }
+    try audit.deciding { try opened.checkIsOwner("forget", "deletes what a team keeps") }
     if !force, !vault.noInput, Descriptor.input.isTerminal {
-      let count = try AppPlace.apps().itemCount(of: name, in: opened)
+      let count = try opened.itemCount(of: name)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }
     }
     let forgotten = try about(name) { try audit.doing { try AppPlace.apps().forget(name, in: &opened) } }

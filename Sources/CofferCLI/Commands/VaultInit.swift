@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import ProcessHardening
 import VaultCore
 
@@ -8,6 +9,9 @@ struct VaultInit: ParsableCommand {
 
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
+
+  @Flag(help: "One that the system's agent keeps, and no program of this user can read.")
+  var system = false
 
   @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
   var lowMemory = false
@@ -36,6 +40,7 @@ struct VaultInit: ParsableCommand {
     if allowSwap { LockedMemory.policy = .allowSwap }
     if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
+    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return try create(with: keychain) }
     try VaultPlace.checkFree(vault)
     let credential = try credential()
     let place = try VaultPlace(creating: vault)
@@ -48,6 +53,20 @@ struct VaultInit: ParsableCommand {
       if let text { try RecoveryKeyOutput.print(text) }
     }
     if Descriptor.error.isTerminal { Descriptor.error.note("\(place.path.escapingControls()): a new vault\n") }
+  }
+
+  private func create(with keychain: Keychain) throws {
+    try about(VaultOptions.systemVault) {
+      // Before anybody is asked for a passphrase.
+      guard try !keychain.hasVault() else {
+        throw Failure(FailureTable.storage["vaultExists"], "vaultExists", "", VaultOptions.systemVault)
+      }
+      let text = recoveryKey ? try RecoveryKey.random() : try Secret(count: 0)
+      try keychain.createVault(
+        with: credential(), kdf: lowMemory ? .lowMemory : .standard, recovery: text.duplicate())
+      if recoveryKey { try RecoveryKeyOutput.print(text) }
+    }
+    if Descriptor.error.isTerminal { Descriptor.error.note("\(VaultOptions.systemVault): a new one, unlocked\n") }
   }
 
   private func credential() throws -> Credential {

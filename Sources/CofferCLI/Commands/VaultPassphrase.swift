@@ -1,5 +1,7 @@
 import ArgumentParser
+import Coffer
 import VaultCore
+import Wire
 
 struct VaultPassphrase: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,10 +14,33 @@ struct VaultPassphrase: ParsableCommand {
   @OptionGroup var slot: NewSlotOptions
 
   func run() throws {
+    if let keychain = try vault.systemAgent() { return try change(keychain) }
     let place = try vault.openPlace()
     let file = try slot.openedKeyFile()
     var opened = try vault.open(place)
-    let old = try replaced(opened)
+    let old = try replaced(opened.openedSlot, of: opened.status().slots)
+    try check(old, file)
+    let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
+    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
+    opened.finish()
+  }
+
+  /// Which slot the old passphrase opens is the agent's to know: of several it is not told.
+  private func change(_ keychain: Keychain) throws {
+    let file = try slot.openedKeyFile()
+    try vault.withCredential(for: keychain) { proof in
+      let slots = try keychain.vaultStatus().slots
+      let fitting = slots.filter { $0.type == proof.slotType }
+      let old = try replaced(fitting.count == 1 ? fitting[0] : nil, of: slots)
+      try check(old, file)
+      // A wrong one is told before a new one is asked for.
+      try keychain.unlock(with: proof)
+      let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
+      try keychain.replaceSlot(old.id, with: credential, kdf: slot.kdf, by: proof.duplicate())
+    }
+  }
+
+  private func check(_ old: SlotDescription, _ file: Descriptor?) throws {
     if old.type == .passphraseAndKeyFile, file == nil {
       throw Failure.usage(
         "passphrase: goes together with a key file", hint: "name that file again, or another: --new-key-file FILE")
@@ -25,16 +50,12 @@ struct VaultPassphrase: ParsableCommand {
         "--new-key-file: the passphrase in slot \(old.index) needs none",
         hint: "coffer vault slot add --new-passphrase --new-key-file FILE, then coffer vault slot remove \(old.index)")
     }
-    let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
-    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
-    opened.finish()
   }
 
   /// The slot with a passphrase that opened the vault, or else the only one there is: never a slot of another kind.
-  private func replaced(_ opened: borrowing Vault) throws -> SlotDescription {
-    let slot = opened.openedSlot
-    if slot.type.hasPassphrase { return slot }
-    let slots = try opened.status().slots.filter(\.type.hasPassphrase)
+  private func replaced(_ opened: SlotDescription?, of slots: [SlotDescription]) throws -> SlotDescription {
+    if let opened, opened.type.hasPassphrase { return opened }
+    let slots = slots.filter(\.type.hasPassphrase)
     if let only = slots.first, slots.count == 1 { return only }
     throw Failure.usage(
       slots.isEmpty ? "passphrase: the vault has none" : "passphrase: the vault has \(slots.count), and none of them opened it",

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Coffer
 import VaultCore
+import Wire
 
 struct VaultSlot: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,12 +22,21 @@ struct SlotList: ParsableCommand {
   var json = false
 
   func run() throws {
-    let place = try vault.openPlace()
-    let slots = try about(place.path) { try Vault.inspect(place.store).slots }
+    let slots =
+      if let keychain = try vault.systemAgent() {
+        try about(VaultOptions.systemVault) { try keychain.vaultStatus().slots }
+      } else {
+        try inspected()
+      }
     guard !json else { return try Descriptor.output.write(JSON.array(slots.map(\.json)).description + "\n") }
     var table = Table(heading: ["SLOT", "TYPE", "ID"])
     for slot in slots { table.rows.append(["\(slot.index)", slot.text, slot.id.description]) }
     try Descriptor.output.write(table.text(style: .current()))
+  }
+
+  private func inspected() throws -> [SlotDescription] {
+    let place = try vault.openPlace()
+    return try about(place.path) { try Vault.inspect(place.store).slots }
   }
 }
 
@@ -43,6 +54,7 @@ struct SlotAdd: ParsableCommand {
       throw Failure.usage(
         "slot: one kind must be named", hint: "--new-passphrase, --new-key-file FILE, both, or --new-recovery-key")
     }
+    if let keychain = try vault.systemAgent() { return try add(keychain) }
     let place = try vault.openPlace()
     guard !newRecoveryKey else {
       var opened = try vault.open(place)
@@ -56,6 +68,21 @@ struct SlotAdd: ParsableCommand {
     _ = try about(place.path) { try opened.addSlot(credential, kdf: slot.kdf) }
     opened.finish()
   }
+
+  private func add(_ keychain: Keychain) throws {
+    let file = try slot.openedKeyFile()
+    try vault.withCredential(for: keychain) { proof in
+      // A wrong one is told before a new one is asked for.
+      try keychain.unlock(with: proof)
+      guard newRecoveryKey else {
+        let credential = try slot.credential(file, isInputAllowed: !vault.noInput)
+        return try keychain.addSlot(credential, kdf: slot.kdf, by: proof.duplicate())
+      }
+      let text = try RecoveryKey.random()
+      try keychain.addSlot(.recoveryKey(text.duplicate()), kdf: slot.kdf, by: proof.duplicate())
+      try RecoveryKeyOutput.print(text)
+    }
+  }
 }
 
 struct SlotRemove: ParsableCommand {
@@ -67,13 +94,23 @@ struct SlotRemove: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    if let keychain = try vault.systemAgent() {
+      return try vault.withCredential(for: keychain) { proof in
+        let found = try named(in: keychain.vaultStatus().slots)
+        try about("slot \(slot)") { try keychain.removeSlot(found.id, by: proof.duplicate()) }
+      }
+    }
     let place = try vault.openPlace()
     var opened = try vault.open(place)
-    let slots = try opened.status().slots
+    let found = try named(in: opened.status().slots)
+    try about("slot \(slot)") { try opened.removeSlot(found.id) }
+    opened.finish()
+  }
+
+  private func named(in slots: [SlotDescription]) throws -> SlotDescription {
     guard let found = slots.first(where: { "\($0.index)" == slot || $0.id.description == slot }) else {
       throw Failure(.notFound, "slot \(slot): there is none", hint: "coffer vault slot list")
     }
-    try about("slot \(slot)") { try opened.removeSlot(found.id) }
-    opened.finish()
+    return found
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coffer
 import VaultCore
+import Wire
 
 struct VaultStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,20 +16,36 @@ struct VaultStatusCommand: ParsableCommand {
   var json = false
 
   func run() throws {
+    if let keychain = try vault.systemAgent() {
+      let status = try about(VaultOptions.systemVault) { try keychain.vaultStatus() }
+      return try print(
+        [
+          ("path", .text(VaultOptions.systemVault)), ("id", .text(status.id.description)),
+          ("created", .text(status.created.text)),
+          ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
+          ("check", .text(status.checkCode)), ("proven", .boolean(false)),
+          ("agent", .text("system, \(keychain.stateText())")),
+        ], status.slots)
+    }
     let place = try vault.openPlace()
     let status = try about(place.path) { try read(place) }
-    let members: [(String, JSON)] = [
-      ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
-      ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)), ("check", .text(status.checkCode)),
-      ("proven", .boolean(status.isProven)), ("agent", .text(try Keychain.connect(toAgentAt: vault.socket()).stateText())),
-    ]
+    try print(
+      [
+        ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
+        ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
+        ("check", .text(status.checkCode)), ("proven", .boolean(status.isProven)),
+        ("agent", .text(try Keychain.connect(toAgentAt: vault.socket()).stateText())),
+      ], status.slots)
+  }
+
+  private func print(_ members: [(String, JSON)], _ slots: [SlotDescription]) throws {
     guard !json else {
-      let slots = JSON.array(status.slots.map(\.json))
-      return try Descriptor.output.write(JSON.object(members + [("slots", slots)]).description + "\n")
+      let array = JSON.array(slots.map(\.json))
+      return try Descriptor.output.write(JSON.object(members + [("slots", array)]).description + "\n")
     }
     var table = Table(heading: ["FIELD", "VALUE"])
     for (name, value) in members { table.rows.append([name, value.plain]) }
-    for slot in status.slots { table.rows.append(["slot \(slot.index)", slot.text]) }
+    for slot in slots { table.rows.append(["slot \(slot.index)", slot.text]) }
     try Descriptor.output.write(table.text(style: .current()))
   }
 

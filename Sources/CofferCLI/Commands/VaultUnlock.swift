@@ -18,6 +18,10 @@ struct VaultUnlock: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    if let keychain = try vault.systemAgent() {
+      guard !check else { throw Failure.usage("--check: the system's agent opens its vault itself") }
+      return try vault.unlock(keychain)
+    }
     guard !check else { return try vault.open().finish() }
     guard (0...60 * 24 * 365).contains(idle) else { throw Failure.usage("--idle: 0 to 525600 minutes") }
     let place = try vault.openPlace()
@@ -39,14 +43,11 @@ struct VaultLock: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock", abstract: "Let the agent forget the keys.", discussion: "Where no agent runs, nothing is open.")
 
-  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
-  var vault: String?
+  @OptionGroup var agent: AgentOptions
 
   func run() throws {
-    var options = VaultOptions()
-    options.vault = vault
     do {
-      try Keychain.connect(toAgentAt: options.socket()).lock()
+      try agent.keychain().lock()
     } catch let error as KeychainError where error.code == .agent {
       Descriptor.error.note("note: no agent runs: nothing is open\n")
     }

@@ -6,9 +6,7 @@ extension VaultOptions {
   /// The agent's keychain, where nothing says how else the vault is to be opened, and the agent has it open.
   func agent() throws -> Keychain? {
     try prepare()
-    guard keyFile == nil, passphraseDescriptor == nil, !recoveryKey, recoveryKeyDescriptor == nil,
-      Environment[ServiceCredentials.directoryVariable] == nil
-    else { return nil }
+    guard !namesCredential else { return nil }
     let keychain = try Keychain.connect(toAgentAt: socket())
     switch try? keychain.agentState() {
     case .unlocked: return keychain
@@ -25,7 +23,13 @@ extension VaultOptions {
     return places.agentSocket(forVaultAt: try about(vault) { try FileStore(at: vault).path })
   }
 
-  private var isAnybodyThere: Bool {
+  /// Whether something says what opens the vault.
+  var namesCredential: Bool {
+    keyFile != nil || passphraseDescriptor != nil || recoveryKey || recoveryKeyDescriptor != nil
+      || Environment[ServiceCredentials.directoryVariable] != nil
+  }
+
+  var isAnybodyThere: Bool {
     guard !noInput else { return false }
     let terminal = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return false }

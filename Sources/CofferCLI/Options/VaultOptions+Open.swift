@@ -28,6 +28,7 @@ extension VaultOptions {
   /// Opens the files that the options name. After all others of the caller, `Hardening.hide()` may follow.
   func openPlace() throws -> VaultPlace {
     try prepare()
+    try checkIsFile()
     var place = try VaultPlace(opening: vault)
     place.keyFile = try keyFile.map { try .openKeyFile($0) }
     return place
@@ -42,22 +43,32 @@ extension VaultOptions {
   {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
-      let keyFile = try place.keyFile ?? serviceKeyFile(kinds)
-      Hardening.hide()
-      // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
-      let file = try keyFile.map { try Secret.readingFile($0) }
-      var attempt = 1
-      while true {
-        var isTyped = false
-        let credential = try credential(kinds, file, place.path, &isTyped, error: attempt == 1 ? nil : Self.wrong)
-        do {
-          return try body(credential)
-        } catch {
-          guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }
-          Descriptor.error.note("\(Self.wrong)\n")
-        }
-        attempt += 1
+      return try withCredential(kinds, place.path, place.keyFile, body)
+    }
+  }
+
+  /// - Parameters:
+  ///   - kinds: Of the slots that the vault has.
+  ///   - name: Of the vault, for people.
+  ///   - keyFile: That of `--key-file`.
+  func withCredential<Result: ~Copyable>(
+    _ kinds: Set<SlotType>, _ name: String, _ keyFile: Descriptor?, _ body: (borrowing Credential) throws -> Result
+  ) throws -> Result {
+    let keyFile = try keyFile ?? serviceKeyFile(kinds)
+    Hardening.hide()
+    // Once, also when a passphrase is tried again: what comes from a pipe is gone then.
+    let file = try keyFile.map { try Secret.readingFile($0) }
+    var attempt = 1
+    while true {
+      var isTyped = false
+      let credential = try credential(kinds, file, name, &isTyped, error: attempt == 1 ? nil : Self.wrong)
+      do {
+        return try body(credential)
+      } catch {
+        guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }
+        Descriptor.error.note("\(Self.wrong)\n")
       }
+      attempt += 1
     }
   }
 

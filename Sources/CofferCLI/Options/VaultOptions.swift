@@ -6,6 +6,9 @@ struct VaultOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
 
+  @Flag(help: "The vault that the system's agent keeps for this user.")
+  var system = false
+
   @Option(help: ArgumentHelp("Open with this key file.", valueName: "file"), completion: .file())
   var keyFile: String?
 

@@ -17,7 +17,9 @@ extension Failure {
     case let error as AppsError:
       self.init(FailureTable.applications[error.code.name], error.code.name, error.detail, subject)
     case let error as KeychainError:
-      let entry = FailureTable.vault[error.cause] ?? FailureTable.storage[error.cause] ?? FailureTable.keychain[error.cause]
+      let entry =
+        FailureTable.vault[error.cause] ?? FailureTable.storage[error.cause] ?? FailureTable.keychain[error.cause]
+        ?? FailureTable.applications[error.cause] ?? FailureTable.containers[error.cause]
       self.init(entry ?? FailureTable.keychain[error.code.name], error.cause, error.detail, subject)
     case let error as ContainerError:
       self.init(FailureTable.containers[error.code.name], error.code.name, error.detail, subject)

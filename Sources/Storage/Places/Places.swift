@@ -28,6 +28,19 @@ public struct Places: Sendable, Equatable {
     }
   }
 
+  /// Everything in one directory: that of an agent with a user of its own.
+  package init(in directory: String) {
+    vault = UserDirectories.join(directory, "vault.coffer")
+    state = UserDirectories.join(directory, "state")
+    runtime = nil
+  }
+
+  /// Where an agent with a user of its own keeps what is another user's.
+  package static func systemDirectory(of user: UInt32) -> String { "/var/lib/coffer/\(user)" }
+
+  /// On which such an agent answers. Root alone can make it, and what leads to it.
+  package static func systemSocket(of user: UInt32) -> String { "/run/coffer/\(user)/agent.sock" }
+
   /// The file for the anchor of a vault.
   /// - Parameter path: As `FileStore.path` gives it, so that all ways to write the path lead to one anchor.
   public func anchor(forVaultAt path: String) -> String {

@@ -4,6 +4,8 @@
 //     once SOCKET             asks for its items, and says how it went: "done" or the code of the error
 //     exec SOCKET COMMAND…    the same, then becomes the command
 //     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
+//     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
+//     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
 //     hold SOCKET COUNT       so many connections, each of which asks for the status; says how many were answered, and holds them until
 //                             its standard input ends
@@ -60,6 +62,8 @@ func hold(_ path: String, _ count: Int) -> Int {
 
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
+if words[1] == "relay" { relay(to: words[2]) }
+if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }
 let socket = coffer_local_socket()
 guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {

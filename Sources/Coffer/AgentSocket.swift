@@ -1,0 +1,32 @@
+internal import CLinux
+internal import Glibc
+internal import ItemService
+internal import Wire
+
+/// Where an agent listens, and who may have put the socket there.
+struct AgentSocket: Sendable {
+  let path: String
+  /// Whether root alone may have.
+  var isOfSystem = false
+
+  /// - Throws: `KeychainError`: `agent` where nobody is there, or somebody else.
+  func connected() throws -> FrameChannel {
+    if isOfSystem { try SystemAgent.checkKept(path) }
+    let descriptor = coffer_local_socket()
+    guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
+    guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
+      let number = errno
+      close(descriptor)
+      throw KeychainError(.agent, "\(path): nobody is there (errno \(number))")
+    }
+    var credentials = coffer_credentials()
+    // Who listens: whoever else has put a socket there would be told secrets.
+    guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
+      credentials.user == 0 || credentials.user == geteuid() && !isOfSystem
+    else {
+      close(descriptor)
+      throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
+    }
+    return FrameChannel(descriptor)
+  }
+}

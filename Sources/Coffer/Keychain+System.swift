@@ -1,0 +1,115 @@
+internal import Apps
+internal import ItemService
+package import VaultCore
+package import Wire
+
+/// What is asked of an agent that keeps the vault itself, and cannot be done with the vault's file.
+extension Keychain {
+  /// The keychain of the agent that runs under a user of its own, whose vault no program of this user can read. Nothing is asked yet.
+  public static func connectToSystemAgent() -> Keychain {
+    Keychain(AgentTransport(AgentSocket(path: SystemAgent.socket, isOfSystem: true)))
+  }
+
+  // MARK: The vault
+
+  /// - Parameter recovery: The text of a recovery key that opens it too; empty: none.
+  /// - Throws: `storage` with the cause `vaultExists`; what the credential throws.
+  package func createVault(
+    with credential: consuming Credential, kdf: KDFParameters, recovery: consuming Secret
+  ) throws {
+    _ = try transport.answer(.vault(.create(credential, kdf, recovery: recovery)))
+  }
+
+  package func hasVault() throws -> Bool {
+    do {
+      _ = try vaultStatus()
+      return true
+    } catch KeychainError.Code.noVault { return false }
+  }
+
+  /// What the vault's file says of itself; nothing of it is proven.
+  package func vaultStatus() throws -> VaultSummary {
+    do { return try VaultSummary(wireRows: rows(.vault(.inspect))) } catch let error as WireError {
+      throw Self.misunderstood(error)
+    }
+  }
+
+  /// - Parameter proof: What opens the vault now, and is the owner's.
+  package func addSlot(_ credential: consuming Credential, kdf: KDFParameters, by proof: consuming Credential) throws {
+    _ = try transport.answer(.vault(.addSlot(credential, kdf, by: proof)))
+  }
+
+  package func replaceSlot(
+    _ id: Identifier, with credential: consuming Credential, kdf: KDFParameters, by proof: consuming Credential
+  ) throws {
+    _ = try transport.answer(.vault(.replaceSlot(id, credential, kdf, by: proof)))
+  }
+
+  package func removeSlot(_ id: Identifier, by proof: consuming Credential) throws {
+    _ = try transport.answer(.vault(.removeSlot(id, by: proof)))
+  }
+
+  // MARK: Apps
+
+  /// What the agent remembers of apps. It says so to the owner alone, who has unlocked the vault through this keychain.
+  package var appRecords: AgentAppRecords { AgentAppRecords(self) }
+
+  package func grants(to application: String) throws -> [Grant] {
+    try rows(.apps(.grants(application))).map { try Grant($0) }
+  }
+
+  package func grant(
+    _ rights: Entitlements.Rights, in group: AccessGroup, to application: String, asksForConfirmation: Bool
+  ) throws {
+    _ = try transport.answer(.apps(.grant(application, group, rights, asksForConfirmation: asksForConfirmation)))
+  }
+
+  package func revoke(_ group: AccessGroup, of application: String) throws {
+    _ = try transport.answer(.apps(.revoke(application, group)))
+  }
+
+  func rows(_ call: consuming Call) throws -> [Attributes] {
+    guard case .rows(let rows) = try transport.answer(call) else { throw KeychainError(.agent, "an answer to another question") }
+    return rows
+  }
+
+  static func misunderstood(_ error: WireError) -> KeychainError { KeychainError(.agent, "\(error.code.name): \(error.detail)") }
+}
+
+/// Executables and containers lie with the user, and are put in place by the user's command; what decides is the agent's.
+package struct AgentAppRecords: AppRecords {
+  private let keychain: Keychain
+
+  init(_ keychain: Keychain) { self.keychain = keychain }
+
+  package func pins() throws -> [AppPin] { try keychain.rows(.apps(.pins)).map { try AppPin($0) } }
+
+  package func pin(_ application: String) throws -> AppPin? {
+    try pins().first { $0.applicationIdentifier.utf8.elementsEqual(application.utf8) }
+  }
+
+  package mutating func install(_ signed: SignedManifest, _ bytes: [UInt8], at now: Timestamp) throws {
+    _ = try keychain.transport.answer(.apps(.install(bytes)))
+  }
+
+  package mutating func markRemoved(_ application: String, at now: Timestamp) throws {
+    _ = try keychain.transport.answer(.apps(.uninstall(application)))
+  }
+
+  /// They have gone with the app. Where that was interrupted, the agent has finished it before it answers anything about apps.
+  package mutating func removeBoundItems(of application: String) throws { _ = try pins() }
+
+  package func itemCount(of application: String) throws -> Int {
+    Int(clamping: try count("items", in: keychain.rows(.apps(.itemCount(application)))))
+  }
+
+  package mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) {
+    let rows = try keychain.rows(.apps(.forget(application)))
+    return (Int(clamping: try count("items", in: rows)), try count("unavailable", in: rows))
+  }
+
+  private func count(_ name: String, in rows: [Attributes]) throws -> UInt64 {
+    guard case .integer(let number)? = rows.first?[name] else { throw KeychainError(.agent, "an answer to another question") }
+    return number
+  }
+}

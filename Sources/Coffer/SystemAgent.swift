@@ -1,0 +1,36 @@
+internal import Glibc
+internal import Storage
+
+/// The agent that keeps a vault where its user's programs cannot reach it: under a user of its own, on a socket that root has made.
+package enum SystemAgent {
+  /// Of this user.
+  package static var socket: String { Places.systemSocket(of: geteuid()) }
+
+  package static var isThere: Bool { unsafe access(socket, F_OK) == 0 }
+
+  /// Where nothing says which vault is meant: where the user has none, and the socket is there. Who names a home with `COFFER_HOME` means
+  /// the vault in there.
+  /// - Throws: `StorageError` where no home directory is known.
+  package static func isUsed(environment: (String) -> String?) throws -> Bool {
+    guard isThere, (environment("COFFER_HOME") ?? "").isEmpty else { return false }
+    let own = try Places(environment: environment).vault
+    return unsafe access(own, F_OK) != 0 && errno == ENOENT
+  }
+
+  /// Nobody but root can have put a socket there, and nobody but root can exchange it: whoever else could would be told passphrases.
+  /// - Throws: `agent`.
+  static func checkKept(_ path: String) throws(KeychainError) {
+    var end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    while let slash = end {
+      let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+      var status = stat()
+      guard unsafe lstat(directory, &status) == 0 else {
+        throw KeychainError(.agent, "\(path): nobody is there (errno \(errno))")
+      }
+      guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == 0, status.st_mode & 0o022 == 0 else {
+        throw KeychainError(.agent, "\(directory): others than root can write there")
+      }
+      end = slash == path.startIndex ? nil : path[..<slash].utf8.lastIndex(of: UInt8(ascii: "/"))
+    }
+  }
+}

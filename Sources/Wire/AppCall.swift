@@ -1,0 +1,78 @@
+package import VaultCore
+
+/// What the owner asks about apps. Their executables lie with the user; what the vault and the agent keep of them is asked for here.
+package enum AppCall: Equatable, Sendable {
+  /// All apps that the vault knows.
+  case pins
+  /// The bytes of a signed manifest.
+  case install([UInt8])
+  case uninstall(String)
+  case itemCount(String)
+  case forget(String)
+  /// To an app, or to `coffer`.
+  case grants(String)
+  /// The moment is the agent's to say.
+  case grant(String, AccessGroup, Entitlements.Rights, asksForConfirmation: Bool)
+  case revoke(String, AccessGroup)
+
+  package var operation: Operation {
+    switch self {
+    case .pins: .pins
+    case .install: .install
+    case .uninstall: .uninstall
+    case .itemCount: .itemCount
+    case .forget: .forget
+    case .grants: .grants
+    case .grant: .grant
+    case .revoke: .revoke
+    }
+  }
+
+  // MARK: Out
+
+  var message: Message {
+    var fields = Attributes()
+    switch self {
+    case .pins: break
+    case .install(let manifest): return Message(parts: [manifest])
+    case .uninstall(let application), .itemCount(let application), .forget(let application), .grants(let application):
+      fields["application"] = .text(application)
+    case .grant(let application, let group, let rights, let asksForConfirmation):
+      fields["application"] = .text(application)
+      fields["group"] = .text(group.name)
+      fields["rights"] = .integer(UInt64(rights.rawValue))
+      fields["confirm"] = .integer(asksForConfirmation ? 1 : 0)
+    case .revoke(let application, let group):
+      fields["application"] = .text(application)
+      fields["group"] = .text(group.name)
+    }
+    return Message(fields: fields)
+  }
+
+  // MARK: In
+
+  /// - Throws: `field`, `operation`.
+  static func parse(_ operation: Operation, _ fields: inout Fields, _ part: [UInt8]) throws(WireError) -> AppCall {
+    switch operation {
+    case .pins: return .pins
+    case .install: return .install(part)
+    default: break
+    }
+    let application = try Fields.required("application", try fields.text("application"))
+    switch operation {
+    case .uninstall: return .uninstall(application)
+    case .itemCount: return .itemCount(application)
+    case .forget: return .forget(application)
+    case .grants: return .grants(application)
+    case .grant:
+      let group = try Fields.required("group", try fields.group("group"))
+      let rights = try Fields.required("rights", try fields.integer("rights"))
+      guard let raw = UInt8(exactly: rights), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
+        throw WireError(.field, "rights")
+      }
+      return .grant(application, group, .init(rawValue: raw), asksForConfirmation: try fields.flag("confirm"))
+    case .revoke: return .revoke(application, try Fields.required("group", try fields.group("group")))
+    default: throw WireError(.operation, "\(operation) does not concern apps")
+    }
+  }
+}

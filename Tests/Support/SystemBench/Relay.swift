@@ -1,0 +1,26 @@
+import CLinux
+public import Foundation
+
+/// A socket that root has made, behind which a program of the user passes on what it is told to the agent, and back: so a test in this
+/// process asks in the name of that program.
+public final class Relay: Sendable {
+  public let path: String
+  private let listener: Int32
+  private let process: Child
+
+  /// - Parameter program: `AgentProbe`, or a program that does the same.
+  public init(_ program: URL, to bench: SystemBench) throws {
+    path = "\(bench.directory.path)/relay-\(UUID().uuidString.prefix(8))"
+    listener = coffer_local_socket()
+    guard unsafe coffer_local_name(listener, path, 1) == 0, listen(listener, 8) == 0 else {
+      throw SystemBench.Failure(what: "\(path): errno \(errno)")
+    }
+    process = try bench.command(program.path, ["relay", bench.socket], as: bench.user, descriptors: [listener, 2, 2])
+  }
+
+  deinit {
+    process.end()
+    close(listener)
+    unsafe unlink(path)
+  }
+}
