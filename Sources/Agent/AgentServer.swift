@@ -20,6 +20,7 @@ package final class AgentServer: Sendable {
   private let lock: Int32
   private let wake: Int32
   private let frameMilliseconds: Int32
+  private let largeFrames: LargeFrames
   private let connections = Mutex(Connections())
 
   private struct Connections {
@@ -62,6 +63,8 @@ package final class AgentServer: Sendable {
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.frameMilliseconds = frameMilliseconds
+    guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
+    self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
     do throws(Failure) {
       listener =
@@ -162,7 +165,7 @@ package final class AgentServer: Sendable {
       return
     }
     let isStarted = DetachedThread.start("coffer-client") { [self] in
-      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds)
+      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds, largeFrames: largeFrames)
       var conversation = Conversation(channel, peer, office) { [self] in
         dismiss(connection, peer.process)
       }

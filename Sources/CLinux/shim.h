@@ -89,6 +89,11 @@ static inline int coffer_eventfd(void) {
   return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
+/// eventfd(2) that counts, closed on exec, never waiting: each read(2) takes one.
+static inline int coffer_eventfd_semaphore(void) {
+  return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+}
+
 /// inotify_init1(2), closed on exec, never waiting.
 static inline int coffer_inotify(void) {
   return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

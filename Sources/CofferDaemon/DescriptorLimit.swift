@@ -1,10 +1,11 @@
 import Glibc
 import Wire
 
-/// Descriptors for as many connections as the agent takes. A session gives a program 1,024, which is for those that use `select(2)`, and lets
-/// others have more.
+/// Descriptors for as many connections as the agent takes. A session gives a program 1,024, which is for those that use
+/// `select(2)`, and lets others have more.
 enum DescriptorLimit {
-  /// For each connection itself, the process at its other end, and the program of that while it is looked at; the rest for what is the agent's.
+  /// For each connection itself, the process at its other end, and the program of that while it is looked at; the rest for what
+  /// is the agent's.
   private static let needed = rlim_t(3 * WireLimits.connections + 256)
 
   /// As far as the system lets it.

@@ -9,6 +9,8 @@ package final class FrameChannel: Sendable {
   private let sender: Int32
   /// How long a frame may take.
   private let frameMilliseconds: Int32
+  /// Nil: nobody else is served beside this one.
+  private let largeFrames: LargeFrames?
 
   /// Why there is no frame.
   package enum Failure: Error, Equatable {
@@ -22,8 +24,12 @@ package final class FrameChannel: Sendable {
   }
 
   /// Owns the descriptor from now on.
-  package init(_ descriptor: Int32, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds) {
+  package init(
+    _ descriptor: Int32, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    largeFrames: LargeFrames? = nil
+  ) {
     self.descriptor = descriptor
+    self.largeFrames = largeFrames
     self.sender = sender
     self.frameMilliseconds = frameMilliseconds
     if sender != 0 { _ = coffer_pass_credentials(descriptor) }
@@ -37,7 +43,8 @@ package final class FrameChannel: Sendable {
   // MARK: In
 
   /// The next frame. Nil where the other end has closed between two frames.
-  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has `frameMilliseconds` from there.
+  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
+  ///   `frameMilliseconds` from there.
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
   package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
@@ -46,11 +53,24 @@ package final class FrameChannel: Sendable {
     let isThere = unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: true) }
     guard isThere else { return nil }
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
+    let seat = try seat(header, deadline)
+    defer { withExtendedLifetime(seat) {} }
     var body = try Secret(count: header.bodyByteCount)
     try body.withMutableBytes { span in
       _ = try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: false) }
     }
     return (header, Received(body))
+  }
+
+  /// - Throws: `Failure.late` where none was free in time.
+  private func seat(_ header: FrameHeader, _ deadline: Int64) throws -> LargeFrames.Seat? {
+    guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
+    let seat = try largeFrames.seat { descriptor in
+      let left = deadline - Self.now
+      return try left > 0 && Self.wait(descriptor, Int16(POLLIN), Int32(clamping: left))
+    }
+    guard let seat else { throw Failure.late }
+    return seat
   }
 
   /// What followed a header. A class, because a tuple holds nothing that cannot be copied.
@@ -124,10 +144,14 @@ package final class FrameChannel: Sendable {
 
   /// Whether it happened in time.
   private func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
+    try Self.wait(descriptor, event, milliseconds)
+  }
+
+  private static func wait(_ descriptor: Int32, _ event: Int16, _ milliseconds: Int32) throws -> Bool {
     var entry = pollfd(fd: descriptor, events: event, revents: 0)
-    let deadline = Self.now + Int64(milliseconds)
+    let deadline = now + Int64(milliseconds)
     while true {
-      let left = milliseconds < 0 ? -1 : Int32(clamping: max(0, deadline - Self.now))
+      let left = milliseconds < 0 ? -1 : Int32(clamping: max(0, deadline - now))
       let ready = unsafe poll(&entry, 1, left)
       if ready > 0 { return true }
       if ready == 0 { return false }

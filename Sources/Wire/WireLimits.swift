@@ -2,6 +2,10 @@
 package enum WireLimits {
   /// The whole frame, in bytes: the largest secret, and room for what is said of it.
   package static let frameByteCount = (1 << 20) + (4 << 10)
+  /// A larger body needs a seat while it is received: there are `largeFrames`.
+  package static let smallBodyByteCount = 4 << 10
+  /// Bodies that are larger, of all connections, at one time.
+  package static let largeFrames = 2
   /// Attributes of an item and the like, beside the secret, in bytes.
   package static let partByteCount = 512 << 10
   /// Items in one reply; more come in further frames.

@@ -108,6 +108,8 @@ final class DaemonBench {
   struct Usage {
     /// In KiB.
     var resident = 0
+    /// Locked memory, in KiB.
+    var locked = 0
     var threads = 0
     var descriptors = 0
   }
@@ -123,7 +125,7 @@ final class DaemonBench {
     }
     let status = try String(contentsOfFile: path + "/status", encoding: .utf8)
     return Usage(
-      resident: number("VmRSS", in: status), threads: number("Threads", in: status),
+      resident: number("VmRSS", in: status), locked: number("VmLck", in: status), threads: number("Threads", in: status),
       descriptors: try FileManager.default.contentsOfDirectory(atPath: path + "/fd").count)
   }
 }

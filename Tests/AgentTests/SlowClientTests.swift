@@ -9,8 +9,8 @@ import VaultCore
 @testable import Agent
 @testable import Wire
 
-/// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent goes on, and
-/// nobody else waits.
+/// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent
+/// goes on, and nobody else waits.
 @Suite(.timeLimit(.minutes(15))) struct SlowClientTests {
   /// Whoever it is, it is `coffer`: this process.
   private struct Everybody: ProgramDirectory {
@@ -174,8 +174,8 @@ import VaultCore
     }
     for descriptor in deaf {
       try expectServed()
-      // What has arrived stays readable; that nothing more comes is told beside it.
-      var entry = pollfd(fd: descriptor, events: Int16(0x2000) /* POLLRDHUP */, revents: 0)
+      // POLLRDHUP. What has arrived stays readable; that nothing more comes is told beside it.
+      var entry = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
       #expect(unsafe poll(&entry, 1, 10_000) == 1)
       let received = answer(descriptor)
       #expect((received?.count ?? .max) < 20 * 60_000, "cut off, not served")

@@ -10,8 +10,8 @@ import Testing
   /// What a vault keeps that is locked: of the classes only "after first unlock".
   static let kept: Set<String> = ["hdr", "tree", "index", "class-2-1"]
 
-  /// A vault with a passphrase and a key file, an agent that has it unlocked, and three items that went through it. The needles are the
-  /// vault's keys as well.
+  /// A vault with a passphrase and a key file, an agent that has it unlocked, and three items that went through it. The needles
+  /// are the vault's keys as well.
   static func session(_ memory: Place.Memory, user: UInt32? = nil) throws -> (place: Place, agent: RunningAgent) {
     let place = try Place(needles, memory)
     if let user { try place.give(to: user) }

@@ -1,0 +1,35 @@
+import CLinux
+import Foundation
+import Storage
+import Testing
+import Wire
+
+/// What is only announced takes no locked memory, of which a process may have little.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AnnouncedFrameTests {
+  @Test func manyLargeFramesAtOnce() throws {
+    let bench = try DaemonBench()
+    try bench.unlock()
+    #expect(try bench.coffer(["secret", "set", "small/ada"], input: "hunter2").status == 0)
+    let before = try bench.usage()
+    let connections = try (0..<WireLimits.connectionsPerProcess).map { _ in
+      let descriptor = coffer_local_socket()
+      try #require(unsafe coffer_local_name(descriptor, bench.places.agentSocket, 0) == 0)
+      let begun = FrameHeader(.add, request: 1, bodyByteCount: 1 << 20).bytes + [0]
+      unsafe _ = Glibc.send(descriptor, begun, begun.count, Int32(MSG_NOSIGNAL))
+      return descriptor
+    }
+    // Others are served, as long as they are small.
+    #expect(try bench.coffer(["secret", "get", "small/ada"]).output == "hunter2")
+    #expect(try bench.coffer(["secret", "set", "small/bob"], input: "hunter3").status == 0)
+    let during = try bench.usage()
+    // As much as the seats take, and what small frames have needed.
+    #expect(during.locked - before.locked <= (WireLimits.largeFrames + 1) << 10, "\(during) after \(before)")
+    for descriptor in connections { close(descriptor) }
+    // The seats are free again, one after the other.
+    let large = String(repeating: "x", count: 1 << 20)
+    for number in 0...2 * WireLimits.largeFrames {
+      #expect(try bench.coffer(["secret", "set", "large/\(number)"], input: large).status == 0)
+    }
+    #expect(try bench.coffer(["secret", "get", "large/0"]).output == large)
+  }
+}
