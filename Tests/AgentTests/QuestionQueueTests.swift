@@ -4,7 +4,7 @@ import Testing
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(1))) struct QuestionQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct QuestionQueueTests {
   private let queue = QuestionQueue(milliseconds: 60_000)
 
   /// Something that has its turn until it is told to end.

@@ -15,8 +15,8 @@ private let areToolsThere =
 
   init() throws {
     bench = try SystemBench()
-    let tests = URL(filePath: #filePath).deletingLastPathComponent()
-    let units = tests.appending(path: "../../Packaging/systemd/system").standardized
+    let units = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Packaging/systemd/system")
+      .standardized
     for kind in ["service", "socket"] {
       let text = try String(contentsOf: units.appending(path: "cofferd@.\(kind)"), encoding: .utf8)
       let installed = text.replacing("@PREFIX@", with: bench.directory.path)

@@ -56,7 +56,7 @@ final class Terminal: Sendable {
 }
 
 /// Debian's own.
-@Suite(.timeLimit(.minutes(2))) struct RealPinentryTests {
+@Suite(.timeLimit(.minutes(15))) struct RealPinentryTests {
   let terminal: Terminal
 
   init() throws { terminal = try Terminal() }

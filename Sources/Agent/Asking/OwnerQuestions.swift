@@ -81,7 +81,8 @@ package final class OwnerQuestions: Sendable {
       asking = try Pinentry(pinentry(), at: seat())
     } catch {
       try log(.refused("nobody can be asked: \(error.code.name)"))
-      throw KeychainError(.confirmationNeeded, "nobody can be asked: \(error.code.name) \(error.detail)")
+      throw KeychainError(
+        .confirmationNeeded, "nobody can be asked: \(error.code.name)\(error.detail.isEmpty ? "" : " ")\(error.detail)")
     }
     do {
       try queue.inTurn(program, connection) {

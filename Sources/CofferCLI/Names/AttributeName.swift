@@ -49,7 +49,8 @@ enum AttributeName {
   /// The name under which the vault keeps it: those of the class and the common ones as they are, all others as the user's own.
   static func stored(_ name: String, _ itemClass: ItemClass) -> String {
     let isStandard =
-      itemClass.primaryAttributes.contains { $0.name == name } || ["label", "comment"].contains(name) || !isSettable(name)
+      itemClass.primaryAttributes.contains { $0.name == name } || ["label", "comment", Item.confirm].contains(name)
+      || !isSettable(name)
     return isStandard || name.hasPrefix(Item.userPrefix) ? name : Item.userPrefix + name
   }
 
@@ -58,7 +59,8 @@ enum AttributeName {
   }
 
   static func kind(of name: String, in itemClass: ItemClass) -> Kind {
-    switch itemClass.primaryAttributes.first(where: { $0.name == name })?.absent {
+    if name == Item.confirm { return .integer }
+    return switch itemClass.primaryAttributes.first(where: { $0.name == name })?.absent {
     case .data: .data
     case .integer: .integer
     case .time: .time

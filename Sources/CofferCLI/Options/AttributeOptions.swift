@@ -14,7 +14,13 @@ struct AttributeOptions: ParsableArguments {
     help: ArgumentHelp("An attribute: one of the item's class, or any other name. May be repeated.", valueName: "name=value"))
   var attributes: [String] = []
 
-  var isEmpty: Bool { label == nil && comment == nil && attributes.isEmpty }
+  @Option(
+    help: ArgumentHelp(
+      "Through the agent, ask the owner before anybody else gets the secret; a yes lasts so many minutes, 0: once.",
+      valueName: "minutes"))
+  var confirm: UInt64?
+
+  var isEmpty: Bool { label == nil && comment == nil && attributes.isEmpty && confirm == nil }
 
   /// - Throws: usage.
   func changes(for itemClass: ItemClass) throws(Failure) -> [AttributeChange] {
@@ -22,6 +28,7 @@ struct AttributeOptions: ParsableArguments {
     for (name, text) in [("label", label), ("comment", comment)] {
       if let text { changes.append(AttributeChange(name: name, value: text.isEmpty ? nil : .text(text))) }
     }
+    if let confirm { changes.append(AttributeChange(name: Item.confirm, value: .integer(confirm))) }
     for text in attributes {
       let change = try AttributeChange(parsing: text, for: itemClass)
       guard !changes.contains(where: { $0.name.utf8.elementsEqual(change.name.utf8) }) else {
