@@ -40,7 +40,8 @@ struct OpenApps: ~Copyable {
   }
 
   func grants(to application: String) throws -> [Grant] {
-    try keychain?.grants(to: application) ?? vault!.grants(to: application)
+    if let keychain { return try keychain.grants(to: application) }
+    return try vault!.grants(to: application)
   }
 
   mutating func put(_ grant: Grant) throws {
@@ -61,7 +62,10 @@ struct OpenApps: ~Copyable {
 }
 
 extension OpenApps: AppRecords {
-  func pins() throws -> [AppPin] { try keychain?.appRecords.pins() ?? vault!.pins() }
+  func pins() throws -> [AppPin] {
+    if let keychain { return try keychain.appRecords.pins() }
+    return try vault!.pins()
+  }
 
   func pin(_ application: String) throws -> AppPin? {
     if let keychain { return try keychain.appRecords.pin(application) }
