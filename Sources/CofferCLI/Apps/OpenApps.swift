@@ -41,7 +41,10 @@ struct OpenApps: ~Copyable {
 
   func grants(to application: String) throws -> [Grant] {
     if let keychain { return try keychain.grants(to: application) }
-    return try vault!.grants(to: application)
+    switch vault {
+    case .some(let vault): return try vault.grants(to: application)
+    case .none: return []
+    }
   }
 
   mutating func put(_ grant: Grant) throws {
