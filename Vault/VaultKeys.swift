@@ -101,6 +101,7 @@ final class VaultKeys {
   /// Opens a group's record, which must be proven.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {
+    defer { Sodium.wipeStack() }
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
     let attributes = try systemAttributes(record, meta: meta)
     let secret = try seal.open(.secret, of: record, with: try unlocked().system)

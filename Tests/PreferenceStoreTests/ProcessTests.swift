@@ -34,11 +34,20 @@ import class PreferenceStore.UserDefaults
 
     /// What it has written to its standard output and error.
     func run(_ arguments: String..., as program: URL? = nil) throws -> (output: String, errors: String, process: Process) {
-      let process = process(arguments, program)
+      var process = process(arguments, program)
       let (output, errors) = (Pipe(), Pipe())
-      process.standardOutput = output
-      process.standardError = errors
-      try process.run()
+      for attempt in 1... {
+        process.standardOutput = output
+        process.standardError = errors
+        do {
+          try process.run()
+          break
+        } catch  where attempt < 100 && "\(error)".contains("Code=\(ETXTBSY) ") {
+          // Another test has forked while this program was being copied, and has it open for a moment.
+          usleep(20_000)
+          process = self.process(arguments, program)
+        }
+      }
       let text = try output.fileHandleForReading.readToEnd() ?? Data()
       let said = try errors.fileHandleForReading.readToEnd() ?? Data()
       process.waitUntilExit()

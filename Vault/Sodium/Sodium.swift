@@ -5,6 +5,10 @@ enum Sodium {
   /// More stack than a call takes that leaves something secret there, in bytes.
   static let stackByteCount = 2048
 
+  /// For the end of what has copied keys about: an optimised build, and the loader that binds a function at its first call, leave what
+  /// is in vector registers on the stack, deeper than any one call of libsodium.
+  @inline(never) static func wipeStack() { sodium_stackzero(32 << 10) }
+
   private static let result = sodium_init()
 
   /// Starts libsodium once for the process. Everything in this folder may be called afterwards, from any thread.

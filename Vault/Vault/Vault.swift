@@ -135,6 +135,7 @@ public struct Vault: ~Copyable {
   /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
   public mutating func lock() {
     guard !isLocked else { return }
+    defer { Sodium.wipeStack() }
     let kept = try? reading { state, _ in try KeptWhileLocked(state) }
     keyring.lock(keeping: kept ?? KeptWhileLocked())
     // A lagging anchor is harmless; `close` tries again and tells.
