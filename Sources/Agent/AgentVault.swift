@@ -30,9 +30,12 @@ package final class AgentVault: @unchecked Sendable {
   package convenience init(_ places: Places, at path: String? = nil) throws {
     let path = try FileStore(at: path ?? places.vault).path
     self.init(at: path) { credential in
-      try Vault.open(
+      // An item of this device may be the next thing that somebody stores, and the key is read here alone.
+      let deviceKey = DeviceKeyFile(at: places.deviceKey)
+      try deviceKey.createUnlessThere()
+      return try Vault.open(
         FileStore(at: path), with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: path)),
-        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
+        deviceKey: try deviceKey.load())
     }
   }
 

@@ -48,7 +48,7 @@ package final class OwnerDesk: Sendable {
     if isRecoverable { try recovery.checkForNewSlot() }
     let store = try FileStore.create(at: places.vault)
     let deviceKey = DeviceKeyFile(at: places.deviceKey)
-    if try deviceKey.load() == nil { try deviceKey.create(.random(count: DeviceKeyFile.byteCount)) }
+    try deviceKey.createUnlessThere()
     var vault = try Vault.create(
       in: store, with: credential, kdf: kdf, at: Self.now, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
       deviceKey: try deviceKey.load())

@@ -48,14 +48,6 @@ struct VaultPlace {
   /// - Returns: the path of a new one.
   func makeDeviceKey() throws -> String? {
     let file = DeviceKeyFile(at: places.deviceKey)
-    return try about(file.path) {
-      guard try file.load() == nil else { return nil }
-      do {
-        try file.create(Secret.random(count: DeviceKeyFile.byteCount))
-      } catch let error as StorageError where error.code == .vaultExists {
-        return nil  // Another process was faster.
-      }
-      return file.path
-    }
+    return try about(file.path) { try file.createUnlessThere() ? file.path : nil }
   }
 }

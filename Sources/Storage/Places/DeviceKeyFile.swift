@@ -24,6 +24,19 @@ public struct DeviceKeyFile: Sendable {
     return key
   }
 
+  /// Makes a key where there is none. One that is there is never replaced: what was sealed for it would be lost.
+  /// - Returns: Whether it is a new one.
+  /// - Throws: as `load` and `create`.
+  @discardableResult public func createUnlessThere() throws -> Bool {
+    guard try load() == nil else { return false }
+    do {
+      try create(Secret.random(count: Self.byteCount))
+      return true
+    } catch let error as StorageError where error.code == .vaultExists {
+      return false  // Another process was faster.
+    }
+  }
+
   /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: what was
   /// sealed for that one would be lost.
   /// - Throws: `StorageError`: `vaultExists` where there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
