@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import ItemService
 package import Storage
-import Synchronization
+import SystemCalls
 package import VaultCore
 package import Wire
 
@@ -12,7 +12,7 @@ package final class AgentVault: @unchecked Sendable {
   package let board = NoticeBoard()
   /// Proves a credential, and opens the vault for this one use.
   let open: @Sendable (borrowing Credential) throws -> Vault
-  private let mutex = Mutex(())
+  private let threadLock = ThreadLock()
   private var vault: Vault?
   private var locks: UInt64 = 0
   private var unasking = UnaskingItems()
@@ -40,11 +40,11 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   var status: AgentStatus {
-    mutex.withLock { _ in AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
+    threadLock.withLock { AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
   }
 
   /// How often it was locked. Who was the owner before is not any more.
-  var lockCount: UInt64 { mutex.withLock { _ in locks } }
+  var lockCount: UInt64 { threadLock.withLock { locks } }
 
   private var isLocked: Bool { vault?.isLocked ?? true }
 
@@ -58,7 +58,7 @@ package final class AgentVault: @unchecked Sendable {
   /// - Returns: As `unlock`.
   func put(_ vault: consuming Vault) -> UInt64 {
     var vault: Vault? = consume vault
-    return mutex.withLock { _ in
+    return threadLock.withLock {
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
       lastUse = Self.clock()
@@ -71,7 +71,7 @@ package final class AgentVault: @unchecked Sendable {
   /// For what is no question about items.
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
-    try mutex.withLock { _ in
+    try threadLock.withLock {
       guard !isLocked else { throw KeychainError(.locked) }
       lastUse = Self.clock()
       defer { tell([]) }
@@ -83,7 +83,7 @@ package final class AgentVault: @unchecked Sendable {
   /// - Parameter milliseconds: Nil: never.
   /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
   package func lock(unusedFor milliseconds: Int64?) -> Int64? {
-    mutex.withLock { _ in
+    threadLock.withLock {
       guard !isLocked else { return nil }
       guard let milliseconds else { return .max }
       let left = lastUse + milliseconds - Self.clock()
@@ -100,7 +100,7 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   /// Forgets the keys, but for those that items "after first unlock" take.
-  func lock() { mutex.withLock { _ in forget() } }
+  func lock() { threadLock.withLock { forget() } }
 
   private func forget() {
     guard vault != nil else { return }
@@ -132,7 +132,7 @@ package final class AgentVault: @unchecked Sendable {
     var seenLockCount: UInt64 = 0
     for _ in 0...Self.maximumQuestions {
       var needed: Confirmation?
-      let answer: Answer? = try mutex.withLock { _ in
+      let answer: Answer? = try threadLock.withLock {
         guard vault != nil else { throw KeychainError(.locked) }
         var notices: [Notice] = []
         // Also where it is refused: others may have changed something.
@@ -194,7 +194,7 @@ package final class AgentVault: @unchecked Sendable {
   func visible(
     _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller
   ) throws -> [Notice] {
-    try mutex.withLock { _ in
+    try threadLock.withLock {
       defer { tell([]) }
       return try filter.visible(notices) {
         guard vault != nil else { throw KeychainError(.locked) }
@@ -206,7 +206,7 @@ package final class AgentVault: @unchecked Sendable {
   /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
   package func look() {
     guard board.isWatched else { return }
-    mutex.withLock { _ in
+    threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.
       guard !isLocked, (try? vault?.status()) != nil else { return }
       tell([])

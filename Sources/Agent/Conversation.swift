@@ -67,23 +67,38 @@ struct Conversation: ~Copyable {
   }
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
-    let facts = try facts(operation)
+    let facts = try facts(operation, call.group)
     let decision = Gate.decide(facts)
     // What cannot be logged is not done.
     try office.log(facts, decision, peer)
     switch decision {
     case .refuse(let code, let rule):
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
-    case .allow(let name): return try done(call, as: name, facts.program)
+    case .allow(let name):
+      do {
+        return try done(call, as: name, facts.program)
+      } catch {
+        let error = KeychainError(error)
+        // The gate lets the program in; what it may do there says the vault, and that is a decision as well.
+        if Self.refusals.contains(error.code) {
+          try office.log(facts, .refuse(code: error.code.name, rule: error.detail), peer)
+        }
+        throw error
+      }
     }
   }
 
+  /// Answers that say "you may not", and not how things are.
+  private static let refusals: Set<KeychainError.Code> = [
+    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused,
+  ]
+
   /// What is known now.
-  func facts(_ operation: Wire.Operation) throws -> Gate.Facts {
+  func facts(_ operation: Wire.Operation, _ group: AccessGroup? = nil) throws -> Gate.Facts {
     Gate.Facts(
       operation: operation, program: try program(), isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil)
+      isSystem: office.desk != nil, group: group)
   }
 
   private func program() throws -> ProgramIdentity {

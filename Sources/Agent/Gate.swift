@@ -1,4 +1,5 @@
 import ItemService
+package import VaultCore
 package import Wire
 
 /// Who may ask what. A pure function: it looks at nothing but what it is given, and everything that is asked goes through it.
@@ -15,10 +16,12 @@ package enum Gate {
     package var wasUnlocked: Bool
     /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
     package var isSystem: Bool
+    /// What it concerns, for the log. Who may do what with it, says the vault.
+    package var group: AccessGroup?
 
     package init(
       operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
-      isSystem: Bool = false
+      isSystem: Bool = false, group: AccessGroup? = nil
     ) {
       self.operation = operation
       self.program = program
@@ -26,6 +29,7 @@ package enum Gate {
       self.isOwner = isOwner
       self.wasUnlocked = wasUnlocked
       self.isSystem = isSystem
+      self.group = group
     }
   }
 

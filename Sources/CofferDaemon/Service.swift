@@ -120,7 +120,7 @@ struct Service {
       }
     let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch].contains(facts.operation)
     try append(
-      result, "agent.\(facts.operation)", facts.program, peer, reason, to: log,
+      result, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "", reason, to: log,
       isRepeatable: isReading || result == .refused, isSynced: Self.synced.contains(facts.operation))
   }
 

@@ -50,5 +50,9 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   /// What has happened; others follow until one side closes.
   case notices = 131
 
+  /// As it is called in the audit log. Made once: to ask an enumeration for its name takes longer than to look up an item.
+  package var name: String { Self.names[self] ?? "" }
+  private static let names = Dictionary(uniqueKeysWithValues: allCases.map { ($0, "\($0)") })
+
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

@@ -3,6 +3,7 @@ import CLinux
 import CofferTesting
 import Foundation
 import SystemBench
+import Synchronization
 import VaultCore
 
 @testable import Coffer
@@ -52,6 +53,12 @@ final class AgentBench: Sendable {
   private let server: AgentServer
   let directory: URL
   private let ended = DispatchSemaphore(value: 0)
+  private let logged = Logged()
+
+  /// What the audit log would have.
+  private final class Logged: Sendable {
+    let entries = Mutex<[(facts: Gate.Facts, decision: Gate.Decision)]>([])
+  }
   let vault: AgentVault
 
   /// - Parameters:
@@ -71,13 +78,14 @@ final class AgentBench: Sendable {
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
       programs: OneProgram(signed: signed, identity: identity), questions: questions
-    ) { _, _, _ in }
+    ) { [logged] facts, decision, _ in logged.entries.withLock { $0.append((facts, decision)) } }
     Foundation.Thread.detachNewThread { [server, ended] in
       server.run()
       ended.signal()
     }
   }
 
+  var decisions: [(facts: Gate.Facts, decision: Gate.Decision)] { logged.entries.withLock { $0 } }
   var socket: String { directory.path + "/agent.sock" }
   var keychain: Keychain { Keychain(AgentTransport(at: socket)) }
 

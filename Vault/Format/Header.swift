@@ -63,11 +63,12 @@ struct SealedHeader {
   let bytes: [UInt8]
 
   /// The last 32 bytes. Names the state of the whole vault, together with the generation.
-  var mac: Digest { Digest(unchecked: Array(bytes.suffix(Digest.byteCount))) }
+  let mac: Digest
 
   init(header: Header, bytes: [UInt8]) {
     self.header = header
     self.bytes = bytes
+    mac = Digest(unchecked: Array(bytes.suffix(Digest.byteCount)))
   }
 
   /// Checks what can be checked without a key.
@@ -104,6 +105,7 @@ struct SealedHeader {
       recordCount: recordCount, created: created, masterEpoch: masterEpoch, slotCount: slotCount, slotsDigest: slotsDigest,
       root: root, previousMAC: previousMAC)
     self.bytes = bytes
+    mac = Digest(unchecked: Array(bytes.suffix(Digest.byteCount)))
   }
 
   /// - Throws: `headerForged`.

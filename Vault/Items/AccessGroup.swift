@@ -23,11 +23,11 @@ public struct AccessGroup: Sendable, CustomStringConvertible {
 }
 
 extension AccessGroup: Hashable, Comparable {
-  public static func == (left: AccessGroup, right: AccessGroup) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
+  public static func == (left: AccessGroup, right: AccessGroup) -> Bool { left.name.order(right.name) == 0 }
   public static func < (left: AccessGroup, right: AccessGroup) -> Bool {
-    left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+    left.name.order(right.name) < 0
   }
   public func hash(into hasher: inout Hasher) {
-    for byte in name.utf8 { hasher.combine(byte) }
+    unsafe name.utf8.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
   }
 }

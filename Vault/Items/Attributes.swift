@@ -9,7 +9,7 @@ public enum AttributeValue: Equatable, Sendable {
   /// Values that are the same bytes. (`String` compares characters, and would take é for e with an accent.)
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
-    case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.text(let left), .text(let right)): left.order(right) == 0
     case (.data(let left), .data(let right)): left == right
     case (.integer(let left), .integer(let right)): left == right
     case (.time(let left), .time(let right)): left == right
@@ -66,7 +66,7 @@ public struct Attributes: Equatable, Sendable, Sequence {
 
   public static func == (left: Attributes, right: Attributes) -> Bool {
     left.entries.count == right.entries.count
-      && zip(left, right).allSatisfy { $0.name.utf8.elementsEqual($1.name.utf8) && $0.value == $1.value }
+      && zip(left, right).allSatisfy { $0.name.order($1.name) == 0 && $0.value == $1.value }
   }
 }
 

@@ -75,7 +75,7 @@ public struct Item: Equatable, Sendable {
       guard value.bytes.count <= Attributes.maximumValueByteCount else {
         throw VaultError(.attributeNotAllowed, "\(name): too long")
       }
-      if let standard = known.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+      if let standard = known.first(where: { $0.name.order(name) == 0 }) {
         guard standard.absent.type == value.type else { throw VaultError(.attributeNotAllowed, "\(name): another type") }
       } else if !name.utf8.starts(with: Item.userPrefix.utf8) || name.utf8.count == Item.userPrefix.utf8.count {
         throw VaultError(.attributeNotAllowed, "\(name): neither standard nor \(Item.userPrefix)…")

@@ -14,7 +14,7 @@ final class Keyring {
   /// Begins a transaction. Where another process has written since, the state must continue the one seen last.
   /// - Throws: `rolledBack`, `forked`, `slotsForged`, and what proving the header throws.
   func prove(_ rows: any Rows) throws -> ProvenState {
-    let state = try ProvenState(proving: rows, keys: keys, nodes: nodes)
+    let state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
     if let newest, newest.mac != state.mac {
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
       let check = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)

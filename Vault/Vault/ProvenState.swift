@@ -8,12 +8,19 @@ struct ProvenState {
   var header: Header { sealedHeader.header }
   var mac: Digest { sealedHeader.mac }
 
+  /// - Parameters:
+  ///   - known: A header that these keys have proven. The same bytes need no second proof.
+  ///   - nodes: Nodes that these keys have proven.
   /// - Throws: `notAVault` where there is no header; what parsing and proving it throws.
-  init(proving rows: any Rows, keys: VaultKeys, nodes: NodeCache? = nil) throws {
+  init(proving rows: any Rows, keys: VaultKeys, known: SealedHeader? = nil, nodes: NodeCache? = nil) throws {
     guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
-    sealedHeader = try SealedHeader(parsing: bytes)
-    guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
-    try sealedHeader.prove(with: keys.integrity)
+    if let known, known.bytes == bytes {
+      sealedHeader = known
+    } else {
+      sealedHeader = try SealedHeader(parsing: bytes)
+      guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
+      try sealedHeader.prove(with: keys.integrity)
+    }
     self.rows = rows
     self.keys = keys
     tree = ProvenTree(

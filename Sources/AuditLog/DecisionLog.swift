@@ -1,12 +1,10 @@
-import Agent
-import AuditLog
 import Synchronization
 
 /// Writes decisions into the audit log before they are carried out.
 ///
 /// What one process asks again and again, and gets the same answer to, is one entry a second, which says how many more there were: a
 /// program in a loop would push everything else out of the log, which has an end. Changes, and whoever opens the vault, have an entry each.
-final class DecisionLog: Sendable {
+package final class DecisionLog: Sendable {
   /// In milliseconds.
   private static let period: Int64 = 1000
   private static let maximumCount = 256
@@ -23,21 +21,22 @@ final class DecisionLog: Sendable {
     let decision: AuditEntry.Decision
     let executable: String
     let application: String
+    let group: String
     let reason: String
 
     init(_ entry: AuditEntry) {
       (process, operation, decision) = (entry.caller.process, entry.operation, entry.decision)
-      (executable, application, reason) = (entry.caller.executable, entry.application, entry.reason)
+      (executable, application, group, reason) = (entry.caller.executable, entry.application, entry.group, entry.reason)
     }
   }
 
   private let log: AuditLog
   private let recent = Mutex<[Key: Repeated]>([:])
 
-  init(_ log: AuditLog) { self.log = log }
+  package init(_ log: AuditLog) { self.log = log }
 
   /// - Throws: what cannot be logged is not to be done.
-  func append(_ entry: AuditEntry, isChange: Bool, isSynced: Bool) throws {
+  package func append(_ entry: AuditEntry, isChange: Bool, isSynced: Bool) throws {
     guard !isChange else {
       _ = try log.append(entry, isSynced: isSynced)
       return
@@ -56,7 +55,7 @@ final class DecisionLog: Sendable {
   }
 
   /// Writes what has been counted.
-  func flush() throws { try recent.withLock { try flush(&$0) } }
+  package func flush() throws { try recent.withLock { try flush(&$0) } }
 
   private func flush(_ recent: inout [Key: Repeated]) throws {
     defer { recent = [:] }

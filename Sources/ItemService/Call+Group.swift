@@ -1,0 +1,24 @@
+package import VaultCore
+package import Wire
+
+extension Call {
+  /// The group that it concerns, where it says so: of a move the one where the item lies.
+  package var group: AccessGroup? {
+    borrowing get {
+      switch self {
+      case .items(_, let group, _): group
+      case .contains(let group): group
+      case .entry(let reference): reference.group
+      case .secret(let reference, purpose: _): reference.group
+      case .add(_, _, let group, _, installBound: _): group
+      case .update(let reference, generation: _, _, _): reference.group
+      case .move(let reference, generation: _, _, _): reference.group
+      case .remove(let reference): reference.group
+      case .discard(_, let group): group
+      case .apps(.grant(_, let group, _, asksForConfirmation: _)): group
+      case .apps(.revoke(_, let group)): group
+      default: nil
+      }
+    }
+  }
+}
