@@ -16,6 +16,7 @@ package final class AgentVault: @unchecked Sendable {
   private var vault: Vault?
   private var locks: UInt64 = 0
   private var unasking = UnaskingItems()
+  private var rules = RulesCount()
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
 
@@ -62,6 +63,9 @@ package final class AgentVault: @unchecked Sendable {
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
       lastUse = Self.clock()
+      // What was known is of another file, or of the same one before it was put back to an earlier state.
+      rules.restart()
+      unasking = UnaskingItems()
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
       return locks
@@ -119,12 +123,12 @@ package final class AgentVault: @unchecked Sendable {
   private static let maximumQuestions = 4
 
   /// - Parameters:
-  ///   - caller: In whose name. Told whether it must be found out anew: what was granted may have been taken back.
+  ///   - caller: In whose name. Told for which state of the rules: see `RulesCount`.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller,
+    _ call: consuming Call, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
   ) throws -> Answer {
     var call: Call? = consume call
@@ -140,12 +144,13 @@ package final class AgentVault: @unchecked Sendable {
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
-        let service = try ItemService(
-          caller(vault!, true), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        // What was granted may have been taken back.
+        let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
-        let intention = call.intention
+        let (intention, before) = (call.intention, lastGeneration)
         let answer = try service.carryOut(call, in: &vault!)
+        rules.itemsChanged(from: before, to: lastGeneration)
         notices = intention.notices(answer)
         return answer
       }
@@ -160,28 +165,35 @@ package final class AgentVault: @unchecked Sendable {
   /// What only reads, with the rights as they were found last. That counts where the vault is still what it was then.
   /// - Returns: Nil where it is to be done with a look at everything.
   private func read(
-    _ call: consuming Call, _ caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller, _ confirmed: [Confirmation]
+    _ call: consuming Call, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
   ) -> Answer? {
-    let seen = vault?.lastGeneration
+    let seen = lastGeneration
     do {
-      let service = try ItemService(
-        caller(vault!, false), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+      let service = try service(caller, rules.count(at: seen), confirmed)
       let secret = call.secretReference
-      if let secret, let seen, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
+      if let secret, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
         // Neither the item nor the group wants the owner to be asked: that was seen, and nothing has been written since.
       } else {
         let needed = try service.confirmations(for: call, in: vault!)
         guard needed.allSatisfy(confirmed.contains) else { return nil }
-        if let secret, needed.isEmpty, let seen, vault?.lastGeneration == seen { unasking.insert(secret, at: seen) }
+        if let secret, needed.isEmpty, lastGeneration == seen { unasking.insert(secret, at: seen) }
       }
       let answer = try service.carryOut(call, in: &vault!)
-      guard vault?.lastGeneration == seen else { return nil }
+      guard lastGeneration == seen else { return nil }
       return answer
     } catch {
       // May be a right that was given meanwhile.
       return nil
     }
   }
+
+  private func service(
+    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64, _ confirmed: [Confirmation]
+  ) throws -> ItemService {
+    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+  }
+
+  private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
 
   private static func nobody(_ needed: Confirmation, _: UInt64) throws {
     throw KeychainError(.confirmationNeeded, needed.group.name)

@@ -132,8 +132,8 @@ struct Conversation: ~Copyable {
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
       return try desk.answer(call)
     case let call:
-      return try office.vault.answer(call) { (vault, isAnew) in
-        try callers.caller(name, in: vault, isAnew: isAnew) { try caller(name, in: $0) }
+      return try office.vault.answer(call) { (vault, rules) in
+        try callers.caller(name, in: vault, at: rules) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
       }

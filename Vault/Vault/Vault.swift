@@ -123,6 +123,10 @@ public struct Vault: ~Copyable {
   /// The generation that was seen last. Nothing is read for that.
   public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
 
+  /// The generation as it is now, proven.
+  /// - Throws: integrity errors; what the store throws.
+  public borrowing func generation() throws -> UInt64 { try reading { state, _ in state.header.generation } }
+
   // MARK: Locking
 
   /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
