@@ -18,19 +18,27 @@ struct AgentProgram {
   private var isRunning: Bool { (try? Keychain.connect(toAgentAt: socket).isLocked) != nil }
 
   /// Returns when it listens.
+  /// - Parameter options: Of `cofferd`.
+  /// - Returns: Whether it was started.
   /// - Throws: other, where there is none, or it does not start.
-  func startUnlessRunning(idle: Int) throws {
-    guard !isRunning else { return }
+  func startUnlessRunning(with options: [String]) throws -> Bool {
+    guard !isRunning else { return false }
     guard let program = Self.path, unsafe access(program, X_OK) == 0 else {
       throw Failure(
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
-    // Another command may have started it meanwhile.
+    var answer = ""
+    // Another command may have started it meanwhile; one that was told to end may still have to go.
+    for _ in 0..<20 {
+      answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"])
+      guard answer == "running", !isRunning else { break }
+      usleep(100_000)
+    }
     guard answer == "ready" || (answer == "running" && isRunning) else {
       throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
     }
+    return answer == "ready"
   }
 
   private static var path: String? {
