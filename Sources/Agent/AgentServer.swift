@@ -33,6 +33,9 @@ package final class AgentServer: Sendable {
     var descriptors: Set<Int32> = []
   }
 
+  /// How long what is being answered may take when the server ends, in milliseconds.
+  private static let longestEnd = 10_000
+
   /// What connections come from.
   package enum Place: Sendable {
     /// A socket that is made here, in a directory that is made for this user alone.
@@ -148,7 +151,8 @@ package final class AgentServer: Sendable {
       connections.isEnding = true
       for descriptor in connections.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
-    while connections.withLock({ !$0.descriptors.isEmpty }) { _ = poll(nil, 0, 1) }
+    // A client's program may lie on a file system of its own that does not answer: that keeps its thread, and not the agent.
+    for _ in 0..<Self.longestEnd where connections.withLock({ !$0.descriptors.isEmpty }) { _ = poll(nil, 0, 1) }
   }
 
   /// From any thread. `run` returns when the last connection has ended.

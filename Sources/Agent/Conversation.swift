@@ -166,6 +166,7 @@ struct Conversation: ~Copyable {
     switch name {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)
+    case .granted(let program): return try .granted(to: program, in: vault)
     case .app(let application):
       // An older manifest of the team's, put in the place of the one that was installed, may give more.
       guard let signed = try office.programs.manifest(of: application),

@@ -1,4 +1,4 @@
-import ItemService
+package import ItemService
 package import VaultCore
 package import Wire
 
@@ -47,6 +47,8 @@ package enum Gate {
     case command
     /// `TEAM.identifier`. Whether the vault knows it, and what it may do, says the vault.
     case app(String)
+    /// What the owner has granted to it by its name, and nothing else.
+    case granted(GrantedProgram)
   }
 
   package static func decide(_ facts: Facts) -> Decision {
@@ -70,6 +72,8 @@ package enum Gate {
     switch facts.program {
     case .app(let application): return .allow(.app(application))
     case .command: return .allow(.command)
+    case .flatpak(let identifier): return .allow(.granted(.flatpak(identifier)))
+    case .unit(let name): return .allow(.granted(.unit(name)))
     case .system: return .refuse(code: "missingEntitlement", rule: "no app: a program of the system")
     case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")

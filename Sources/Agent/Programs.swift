@@ -61,8 +61,10 @@ package final class Programs: ProgramDirectory {
       peer.known.withLock { $0 = (file, apps, application) }
       return .app(application)
     }
+    if let identifier = try Surroundings.flatpak(of: peer) { return .flatpak(identifier) }
     let path = Peer.path(of: descriptor)
     if isCommand(status) { return .command }
+    if let name = try Surroundings.unit(of: peer) { return .unit(name) }
     if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
     if Self.isOfRoot(path, status) { return .system(path: path) }
     return .unknown(path)

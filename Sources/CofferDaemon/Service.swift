@@ -144,6 +144,7 @@ struct Service {
     switch program {
     case .app(let name): application = name
     case .command: executable = "coffer"
+    case .unit, .flatpak: application = program.grantedName ?? ""
     case .system(let path), .interpreter(let path): executable = path
     case .unknown(let why): executable = why
     }
