@@ -2,6 +2,7 @@ import CLinux
 import CofferTesting
 import Foundation
 import ItemService
+import Synchronization
 import Testing
 import VaultCore
 import Wire
@@ -155,6 +156,42 @@ import Wire
       Issue.record("\(String(describing: last()))")
       return
     }
+  }
+
+  /// Asks, becomes the app, and leaves the answers to a child that has the same connection.
+  @Test func whatWasAskedBeforeAProgramBecameAnotherOneIsNotTheOthers() throws {
+    let isTheApp = Atomic(false)
+    // The agent does not come to the later requests before.
+    let bench = try AgentBench { while !isTheApp.load(ordering: .acquiring) { usleep(1000) } }
+    try bench.unlock()
+    let app = try bench.install(probe, as: "com.example.app")
+    let asking = """
+      import os, socket, struct
+      kept = socket.socket(socket.AF_UNIX); kept.connect('\(bench.socket)')
+      if os.fork() == 0:
+          while len(head := kept.recv(16, socket.MSG_WAITALL)) == 16:
+              count, version, operation, request = struct.unpack('<IHHQ', head)
+              print(request, 'again' if b'again' in kept.recv(count, socket.MSG_WAITALL) else operation, flush=True)
+              if request == 3: os._exit(0)
+      def frame(operation, request, body): return struct.pack('<IHHQ', len(body), 1, operation, request) + body
+      items = struct.pack('<IHI', 0, 1, 0)
+      kept.sendall(frame(1, 1, bytes(6)) + frame(5, 2, items) + frame(5, 3, items))
+      os.execv('\(app.path)', ['app', 'await', '\(bench.socket)'])
+      """
+    let output = try bench.run(URL(filePath: "/usr/bin/python3"), ["-c", asking], afterLines: 1) {
+      isTheApp.store(true, ordering: .releasing)
+    }
+    expect(output, ["here", "1 128", "2 again", "3 again"])
+    // It is not refused when it asks itself.
+    expect(try bench.run(app, ["once", bench.socket]), ["done"])
+  }
+
+  /// Who rules over process numbers can send in the name of any process that has one of them.
+  @Test func aProgramInAContainerIsNobody() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let options = ["--user", "--map-root-user", "--pid", "--fork", app.path, "once", bench.socket]
+    expect(try bench.run(URL(filePath: "/usr/bin/unshare"), options), ["missingEntitlement"])
+    #expect(last() == .unknown("it is in a container: its requests could be anybody's there"))
   }
 
   @Test func whoWatchesIsFoundOutForEachNotice() throws {

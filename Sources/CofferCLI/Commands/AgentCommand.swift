@@ -27,6 +27,21 @@ struct AgentOptions: ParsableArguments {
     options.vault = vault
     return try Keychain.connect(toAgentAt: options.socket())
   }
+
+  /// - Parameter note: What to say where no agent runs.
+  /// - Throws: other, where one runs and is not reached: it has the vault open, or may have.
+  func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
+    do {
+      try body(try keychain())
+    } catch let error as KeychainError where error.cause == KeychainError.absentAgent {
+      var options = VaultOptions()
+      options.vault = vault
+      guard AgentHolder.process(ofVault: vault) == nil else {
+        throw AgentHolder.unreachable(at: try options.socket(), vault: vault)
+      }
+      Descriptor.error.note(note)
+    }
+  }
 }
 
 struct AgentStatusCommand: ParsableCommand {
@@ -52,11 +67,7 @@ struct AgentStop: ParsableCommand {
   @OptionGroup var agent: AgentOptions
 
   func run() throws {
-    do {
-      try agent.keychain().endAgent()
-    } catch let error as KeychainError where error.code == .agent {
-      Descriptor.error.note("note: no agent runs\n")
-    }
+    try agent.ifThere(else: "note: no agent runs\n") { try $0.endAgent() }
   }
 }
 

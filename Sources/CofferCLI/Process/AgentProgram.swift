@@ -26,12 +26,22 @@ struct AgentProgram {
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
-    // Another command may have started it meanwhile.
-    guard answer == "ready" || (answer == "running" && isRunning) else {
-      throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+    for _ in 0..<Self.attempts {
+      let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
+      // Another command may have started it meanwhile.
+      if answer == "ready" || (answer == "running" && isRunning) { return }
+      guard answer == "running" else {
+        throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+      }
+      // One that ends has the vault for a moment longer than its socket.
+      usleep(Self.pauseMicroseconds)
     }
+    throw AgentHolder.unreachable(at: socket, vault: vault)
   }
+
+  /// How often, and how long after each other: longer than an agent takes to end.
+  private static let attempts = 50
+  private static let pauseMicroseconds: UInt32 = 100_000
 
   private static var path: String? {
     let own = AuditPlace.caller().executable
