@@ -251,6 +251,30 @@ import Wire
     }
   }
 
+  /// A file with holes can be as long as somebody likes, and to read it takes days.
+  @Test func aProgramOfAnotherLengthIsNotRead() throws {
+    _ = try bench.install(probe, as: "com.example.app")
+    let long = bench.directory.appending(path: "long")
+    try FileManager.default.copyItem(at: probe, to: long)
+    try #require(unsafe truncate(long.path, 1 << 43) == 0)
+    expect(try bench.run(long, ["once", bench.socket]), ["missingEntitlement"])
+  }
+
+  @Test func aFileIsReadForAsLongAsItIsWanted() throws {
+    let file = unsafe open("/proc/self/exe", O_RDONLY)
+    defer { close(file) }
+    var status = stat()
+    #expect(unsafe fstat(file, &status) == 0)
+    var count = 0
+    func isWanted() -> Bool {
+      count += 1
+      return count < 3
+    }
+    #expect(ProgramDigests().digest(of: file, status, while: isWanted) == nil)
+    #expect(count == 3)
+    #expect(ProgramDigests().digest(of: file, status, while: { true })?.count == 32)
+  }
+
   /// Not defended, and pinned: code that is injected into an app has the app's content.
   @Test func injectedCodeIsTheAppItself() throws {
     let app = try bench.install(probe, as: "com.example.app")
