@@ -20,7 +20,9 @@ struct AgentSocket: Sendable {
     guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
       let number = errno
       close(descriptor)
-      throw KeychainError(.agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent, "\(path): \(number == EAGAIN ? "it does not answer" : "nobody is there (errno \(number))")")
+      throw KeychainError(
+        .agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent,
+        "\(path): \(number == EAGAIN ? "it does not answer" : "nobody is there (errno \(number))")")
     }
     var credentials = coffer_credentials()
     // Who listens: whoever else has put a socket there would be told secrets.

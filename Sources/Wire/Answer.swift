@@ -19,7 +19,8 @@ package enum Answer: ~Copyable, Sendable {
 
   /// Whose request this was is not known: it is to be sent again.
   package static var repeatRequest: Answer {
-    .failed(code: "conflict", cause: repeatCause, detail: "the program has just become another one, or has not waited for an answer")
+    .failed(
+      code: "conflict", cause: repeatCause, detail: "the program has just become another one, or has not waited for an answer")
   }
   package static let repeatCause = "again"
 

@@ -24,7 +24,8 @@ import VaultCore
     #expect(throws: KeychainError(.agent)) { _ = try transport.status }
     // Whether this was done, nobody knows.
     #expect(throws: KeychainError(.inDoubt)) {
-      _ = try transport.answer(.remove(Reference(group: try AccessGroup("default"), id: Identifier([UInt8](repeating: 1, count: 16))!)))
+      _ = try transport.answer(
+        .remove(Reference(group: try AccessGroup("default"), id: Identifier([UInt8](repeating: 1, count: 16))!)))
     }
     close(listener)
     try FileManager.default.removeItem(at: directory)
