@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import Storage
 import Synchronization
 import SystemCalls
 import VaultCore
@@ -12,6 +13,8 @@ package final class AgentServer: Sendable {
     case running
     /// The directory of the socket is not this user's alone.
     case openDirectory
+    /// What is wrong with the lock's file.
+    case lock(StorageError)
     case system(String, Int32)
   }
 
@@ -19,7 +22,7 @@ package final class AgentServer: Sendable {
   private let listener: Int32
   /// Nil where the service manager has made it.
   private let own: OwnSocket?
-  private let lock: Int32
+  private let lock: AgentLock
   private let wake: Int32
   private let frameMilliseconds: Int32
   private let largeFrames: LargeFrames
@@ -68,17 +71,13 @@ package final class AgentServer: Sendable {
     guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
     self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
-    do throws(Failure) {
-      switch place {
-      case .path(let path):
-        let own = try OwnSocket(at: path)
-        (self.own, listener) = (own, own.descriptor)
-      case .listening(let descriptor): (own, listener) = (nil, descriptor)
-      }
-    } catch {
-      close(lock)
-      throw error
+    switch place {
+    case .path(let path):
+      let own = try OwnSocket(at: path)
+      (self.own, listener) = (own, own.descriptor)
+    case .listening(let descriptor): (own, listener) = (nil, descriptor)
     }
+    if let name = Self.name(of: listener) { lock.say(socket: name) }
     let wake = coffer_eventfd()
     self.wake = wake
     office = Conversation.Office(
@@ -87,19 +86,22 @@ package final class AgentServer: Sendable {
 
   deinit {
     if own == nil { close(listener) }
-    close(lock)
     close(wake)
   }
 
-  private static func lock(_ path: String) throws(Failure) -> Int32 {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .system(path, errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw number == EWOULDBLOCK ? .running : .system(path, number)
+  private static func lock(_ path: String) throws(Failure) -> AgentLock {
+    do throws(StorageError) {
+      return try AgentLock(at: path)
+    } catch {
+      throw error.code == .busy ? .running : .lock(error)
     }
-    return descriptor
+  }
+
+  /// - Returns: Nil where it has none.
+  private static func name(of listener: Int32) -> String? {
+    var name = [CChar](repeating: 0, count: 128)
+    guard unsafe coffer_local_own_name(listener, &name, name.count) == 0 else { return nil }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   // MARK: Serving

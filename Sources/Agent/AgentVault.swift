@@ -16,8 +16,12 @@ package final class AgentVault: @unchecked Sendable {
   private var vault: Vault?
   private var locks: UInt64 = 0
   private var unasking = UnaskingItems()
+  private var rules = RulesCount()
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
+  private var lastAnchor: Int64 = 0
+  /// How much of what was changed last the anchor may not know, in milliseconds. It costs a fifth of a change.
+  private static let anchorPeriod: Int64 = 100
 
   /// - Parameter open: Proves a credential, and opens the vault. In whatever thread.
   package init(at path: String, open: @escaping @Sendable (borrowing Credential) throws -> Vault) {
@@ -62,6 +66,9 @@ package final class AgentVault: @unchecked Sendable {
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
       lastUse = Self.clock()
+      // What was known is of another file, or of the same one before it was put back to an earlier state.
+      rules.restart()
+      unasking = UnaskingItems()
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
       return locks
@@ -110,6 +117,24 @@ package final class AgentVault: @unchecked Sendable {
     tell([])
   }
 
+  /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
+  package func end() {
+    threadLock.withLock {
+      forget()
+      vault = nil
+    }
+  }
+
+  /// After each answer.
+  private func settle() {
+    guard vault != nil else { return }
+    // A locked vault can be copied at any time.
+    guard !isLocked else { return vault!.rest() }
+    guard lastUse - lastAnchor >= Self.anchorPeriod else { return }
+    lastAnchor = lastUse
+    vault!.saveAnchor()
+  }
+
   /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
   private func tell(_ notices: [Notice]) {
     if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
@@ -119,12 +144,12 @@ package final class AgentVault: @unchecked Sendable {
   private static let maximumQuestions = 4
 
   /// - Parameters:
-  ///   - caller: In whose name. Told whether it must be found out anew: what was granted may have been taken back.
+  ///   - caller: In whose name. Told for which state of the rules: see `RulesCount`.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller,
+    _ call: consuming Call, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
   ) throws -> Answer {
     var call: Call? = consume call
@@ -136,16 +161,20 @@ package final class AgentVault: @unchecked Sendable {
         guard vault != nil else { throw KeychainError(.locked) }
         var notices: [Notice] = []
         // Also where it is refused: others may have changed something.
-        defer { tell(notices) }
+        defer {
+          tell(notices)
+          settle()
+        }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
-        let service = try ItemService(
-          caller(vault!, true), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+        // What was granted may have been taken back.
+        let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
-        let intention = call.intention
+        let (intention, before) = (call.intention, lastGeneration)
         let answer = try service.carryOut(call, in: &vault!)
+        rules.itemsChanged(from: before, to: lastGeneration)
         notices = intention.notices(answer)
         return answer
       }
@@ -160,28 +189,35 @@ package final class AgentVault: @unchecked Sendable {
   /// What only reads, with the rights as they were found last. That counts where the vault is still what it was then.
   /// - Returns: Nil where it is to be done with a look at everything.
   private func read(
-    _ call: consuming Call, _ caller: (borrowing Vault, _ isAnew: Bool) throws -> Caller, _ confirmed: [Confirmation]
+    _ call: consuming Call, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
   ) -> Answer? {
-    let seen = vault?.lastGeneration
+    let seen = lastGeneration
     do {
-      let service = try ItemService(
-        caller(vault!, false), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+      let service = try service(caller, rules.count(at: seen), confirmed)
       let secret = call.secretReference
-      if let secret, let seen, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
+      if let secret, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
         // Neither the item nor the group wants the owner to be asked: that was seen, and nothing has been written since.
       } else {
         let needed = try service.confirmations(for: call, in: vault!)
         guard needed.allSatisfy(confirmed.contains) else { return nil }
-        if let secret, needed.isEmpty, let seen, vault?.lastGeneration == seen { unasking.insert(secret, at: seen) }
+        if let secret, needed.isEmpty, lastGeneration == seen { unasking.insert(secret, at: seen) }
       }
       let answer = try service.carryOut(call, in: &vault!)
-      guard vault?.lastGeneration == seen else { return nil }
+      guard lastGeneration == seen else { return nil }
       return answer
     } catch {
       // May be a right that was given meanwhile.
       return nil
     }
   }
+
+  private func service(
+    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64, _ confirmed: [Confirmation]
+  ) throws -> ItemService {
+    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+  }
+
+  private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
 
   private static func nobody(_ needed: Confirmation, _: UInt64) throws {
     throw KeychainError(.confirmationNeeded, needed.group.name)
@@ -203,12 +239,14 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
+  /// From time to time: saves the anchor, and looks whether other processes have changed the vault, where somebody watches. That is no use
+  /// of it: it locks as if nobody had.
   package func look() {
-    guard board.isWatched else { return }
     threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.
-      guard !isLocked, (try? vault?.status()) != nil else { return }
+      guard !isLocked else { return }
+      vault!.saveAnchor()
+      guard board.isWatched, (try? vault!.generation()) != nil else { return }
       tell([])
     }
   }

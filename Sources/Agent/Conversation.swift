@@ -135,7 +135,8 @@ struct Conversation: ~Copyable {
       office.vault.lock()
       return .done
     case .end:
-      // Once that is said.
+      // Who hears that it is done may copy the vault's file.
+      office.vault.end()
       isEnding = true
       return .done
     case .unlock(let kind, let text, let file, let seat):
@@ -157,8 +158,8 @@ struct Conversation: ~Copyable {
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
       return try desk.answer(call)
     case let call:
-      return try office.vault.answer(call) { (vault, isAnew) in
-        try callers.caller(name, in: vault, isAnew: isAnew) { try caller(name, in: $0) }
+      return try office.vault.answer(call) { (vault, rules) in
+        try callers.caller(name, in: vault, at: rules) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
       }

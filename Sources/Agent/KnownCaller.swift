@@ -1,23 +1,21 @@
 import ItemService
 import VaultCore
 
-/// Who a connection was found to be in the vault, for as long as the vault stays what it was. To prove a manifest, a pin and the grants
+/// Who a connection was found to be in the vault, for as long as the rules stay what they were. To prove a manifest, a pin and the grants
 /// takes longer than all the rest of an answer. For one thread.
 final class KnownCaller {
-  private var known: (name: Gate.As, generation: UInt64, isLocked: Bool, caller: Caller)?
+  private var known: (name: Gate.As, rules: UInt64, isLocked: Bool, caller: Caller)?
 
-  /// - Parameter isAnew: Whether it must be found out now.
+  /// - Parameter rules: As `RulesCount` has it, for the vault as it was seen last.
   func caller(
-    _ name: Gate.As, in vault: borrowing Vault, isAnew: Bool, _ find: (borrowing Vault) throws -> Caller
+    _ name: Gate.As, in vault: borrowing Vault, at rules: UInt64, _ find: (borrowing Vault) throws -> Caller
   ) throws -> Caller {
-    let generation = vault.lastGeneration
-    if !isAnew, let known, known.name == name, known.generation == generation, known.isLocked == vault.isLocked {
-      return known.caller
-    }
+    if let known, known.name == name, known.rules == rules, known.isLocked == vault.isLocked { return known.caller }
     known = nil
+    let generation = vault.lastGeneration
     let caller = try find(vault)
     // Somebody may have written between two looks of this one.
-    if vault.lastGeneration == generation { known = (name, generation, vault.isLocked, caller) }
+    if vault.lastGeneration == generation { known = (name, rules, vault.isLocked, caller) }
     return caller
   }
 }

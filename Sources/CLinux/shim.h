@@ -235,6 +235,18 @@ struct coffer_local_address {
   char path[108];
 };
 
+/// getsockname(2) of a local socket with a path, as text. -1 where it has none, or where it does not fit.
+static inline int coffer_local_own_name(int socket, char *path, size_t capacity) {
+  struct coffer_local_address address = {0, {0}};
+  socklen_t length = sizeof address;
+  if (getsockname(socket, (struct sockaddr *)&address, &length) != 0 || address.path[0] != '/') return -1;
+  size_t count = strnlen(address.path, sizeof address.path);
+  if (count >= capacity) return -1;
+  memcpy(path, address.path, count);
+  path[count] = 0;
+  return 0;
+}
+
 /// bind(2) to a path, or connect(2) to it. -1 with ENAMETOOLONG where it does not fit.
 static inline int coffer_local_name(int socket, const char *path, int is_bound) {
   struct coffer_local_address address = {AF_UNIX, {0}};

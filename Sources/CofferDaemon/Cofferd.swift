@@ -30,6 +30,9 @@ struct Cofferd: ParsableCommand {
     help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
   var readyDescriptor: Int32?
 
+  @Flag(help: "Use memory that cannot be locked, and may be written to the swap space.")
+  var allowSwap = false
+
   @Flag(help: "Keep the vault of another user, who reaches it through the socket that was handed over alone.")
   var system = false
 
@@ -53,8 +56,11 @@ struct Cofferd: ParsableCommand {
 
   func run() throws {
     DescriptorLimit.raise()
+    if allowSwap { LockedMemory.policy = .allowSwap }
     let waiting = SignalsToEnd.block()
     do {
+      // An agent that can keep no secret would have the vault, and answer nobody.
+      _ = try Secret(count: 1)
       let service =
         try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
         ?? Service(vault: vault, leaseMinutes: lease)
@@ -64,6 +70,8 @@ struct Cofferd: ParsableCommand {
       service.watchLogind()
       Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
       service.server.run()
+      // Not left to the end of the process, in which nothing is released.
+      service.vault.end()
       try? service.log.flush()
     } catch {
       let reason = Self.reason(error)
@@ -89,6 +97,7 @@ struct Cofferd: ParsableCommand {
     case ListeningSocket.Failure.unfit(let why): "the socket that was handed over: \(why)"
     case let error as StorageError: "\(error.code.name): \(error.detail)"
     case let error as ContainerError: "\(error.code.name): \(error.detail)"
+    case let error as VaultError where error.code == .memoryNotLockable: "no memory can be locked (ulimit -l)"
     default: "\(error)"
     }
   }

@@ -282,13 +282,4 @@ import Wire
     let found = FileManager.default.fileExists(atPath: library) ? library : "/usr/lib/x86_64-linux-gnu/libsodium.so.23"
     expect(try bench.run(app, ["once", bench.socket], environment: ["LD_PRELOAD": found]), ["done"])
   }
-
-  @Test func aProcessThatIsGoneIsSeenToBe() throws {
-    var pair: [Int32] = [0, 0]
-    #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    defer { for descriptor in pair { close(descriptor) } }
-    let peer = try Peer(of: pair[0])
-    #expect(peer.isAlive && peer.process == getpid() && peer.user == getuid())
-    #expect(try peer.executable() != nil)
-  }
 }

@@ -123,6 +123,10 @@ public struct Vault: ~Copyable {
   /// The generation that was seen last. Nothing is read for that.
   public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
 
+  /// The generation as it is now, proven.
+  /// - Throws: integrity errors; what the store throws.
+  public borrowing func generation() throws -> UInt64 { try reading { state, _ in state.header.generation } }
+
   // MARK: Locking
 
   /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
@@ -134,13 +138,23 @@ public struct Vault: ~Copyable {
   ///
   /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
   public mutating func lock() {
-    guard !isLocked else { return }
+    guard !isLocked else { return rest() }
     defer { Sodium.wipeStack() }
     let kept = try? reading { state, _ in try KeptWhileLocked(state) }
     keyring.lock(keeping: kept ?? KeptWhileLocked())
-    // A lagging anchor is harmless; `close` tries again and tells.
-    try? anchorKeeper?.save()
+    rest()
+  }
+
+  /// It may be long until the next call: the anchor is saved, and the store may let its file be the whole vault.
+  public func rest() {
+    saveAnchor()
     store.rest()
+  }
+
+  /// Who is killed before has an earlier state for the newest one afterwards.
+  public func saveAnchor() {
+    // An anchor that lags is of the same history; `close` tries again and tells.
+    try? anchorKeeper?.save()
   }
 
   // MARK: Transactions

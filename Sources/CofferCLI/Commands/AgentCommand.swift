@@ -29,16 +29,11 @@ struct AgentOptions: ParsableArguments {
   }
 
   /// - Parameter note: What to say where no agent runs.
-  /// - Throws: other, where one runs and is not reached: it has the vault open, or may have.
+  /// - Throws: What one says that is there, or that it says nothing: it may have the vault open.
   func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
     do {
       try body(try keychain())
     } catch let error as KeychainError where error.cause == KeychainError.absentAgent {
-      var options = VaultOptions()
-      options.vault = vault
-      guard AgentHolder.process(ofVault: vault) == nil else {
-        throw AgentHolder.unreachable(at: try options.socket(), vault: vault)
-      }
       Descriptor.error.note(note)
     }
   }

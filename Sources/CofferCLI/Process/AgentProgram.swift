@@ -18,30 +18,28 @@ struct AgentProgram {
   private var isRunning: Bool { (try? Keychain.connect(toAgentAt: socket).isLocked) != nil }
 
   /// Returns when it listens.
+  /// - Parameter options: Of `cofferd`.
+  /// - Returns: Whether it was started.
   /// - Throws: other, where there is none, or it does not start.
-  func startUnlessRunning(idle: Int) throws {
-    guard !isRunning else { return }
+  func startUnlessRunning(with options: [String]) throws -> Bool {
+    guard !isRunning else { return false }
     guard let program = Self.path, unsafe access(program, X_OK) == 0 else {
       throw Failure(
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    for _ in 0..<Self.attempts {
-      let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
-      // Another command may have started it meanwhile.
-      if answer == "ready" || (answer == "running" && isRunning) { return }
-      guard answer == "running" else {
-        throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
-      }
-      // One that ends has the vault for a moment longer than its socket.
-      usleep(Self.pauseMicroseconds)
+    var answer = ""
+    // Another command may have started it meanwhile; one that was told to end may still have to go.
+    for _ in 0..<50 {
+      answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"])
+      guard answer == "running", !isRunning else { break }
+      usleep(100_000)
     }
-    throw AgentHolder.unreachable(at: socket, vault: vault)
+    guard answer == "ready" || (answer == "running" && isRunning) else {
+      throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+    }
+    return answer == "ready"
   }
-
-  /// How often, and how long after each other: longer than an agent takes to end.
-  private static let attempts = 50
-  private static let pauseMicroseconds: UInt32 = 100_000
 
   private static var path: String? {
     let own = AuditPlace.caller().executable
