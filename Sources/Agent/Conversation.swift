@@ -33,7 +33,8 @@ struct Conversation: ~Copyable {
     /// Nil: nobody is asked for anything.
     let questions: OwnerQuestions?
     /// For those who try a credential. A key derivation takes hundreds of megabytes, and a core: one at a time.
-    let proofs = TurnQueue(milliseconds: 60_000, maximumCount: WireLimits.connections)
+    let proofs = TurnQueue(
+      milliseconds: 60_000, maximumCount: WireLimits.connections, perProgram: WireLimits.connectionsPerProcess)
   }
 
   /// - Parameter ended: Called when it is over, before the descriptor is closed.

@@ -32,11 +32,16 @@ final class TurnQueue: Sendable {
   private let state = Mutex(State())
   private let milliseconds: Int32
   private let maximumCount: Int
+  private let maximumCountPerProgram: Int
 
   /// - Parameter milliseconds: How long somebody waits for a turn.
-  init(milliseconds: Int32, maximumCount: Int = TurnQueue.maximumCount) {
+  init(
+    milliseconds: Int32, maximumCount: Int = TurnQueue.maximumCount,
+    perProgram maximumCountPerProgram: Int = TurnQueue.maximumCountPerProgram
+  ) {
     self.milliseconds = milliseconds
     self.maximumCount = maximumCount
+    self.maximumCountPerProgram = maximumCountPerProgram
   }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
@@ -55,7 +60,7 @@ final class TurnQueue: Sendable {
         return true
       }
       guard state.waiting.count < maximumCount,
-        state.waiting.count(where: { $0.program == program }) < Self.maximumCountPerProgram
+        state.waiting.count(where: { $0.program == program }) < maximumCountPerProgram
       else { throw Failure.full }
       state.waiting.append(Waiting(program: program, descriptor: descriptor))
       return false

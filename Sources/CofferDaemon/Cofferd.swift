@@ -93,6 +93,7 @@ struct Cofferd: ParsableCommand {
     switch error {
     case AgentServer.Failure.running: "running"
     case AgentServer.Failure.openDirectory: "the directory of its socket is not this user's alone, or not a directory"
+    case AgentServer.Failure.lock(let error): "\(error.code.name): \(error.detail)"
     case AgentServer.Failure.system(let what, let number): unsafe "\(what): \(String(cString: strerror(number)))"
     case ListeningSocket.Failure.unfit(let why): "the socket that was handed over: \(why)"
     case let error as StorageError: "\(error.code.name): \(error.detail)"

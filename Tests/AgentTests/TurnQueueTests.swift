@@ -50,6 +50,24 @@ import Testing
     #expect(try queue.inTurn(.command, -1) { 5 } == 5)
   }
 
+  /// Also where many may wait.
+  @Test func ofOneProgramFewerWait() throws {
+    let queue = TurnQueue(milliseconds: 60_000, maximumCount: 3, perProgram: 2)
+    let first = Turn(queue, "first")
+    while !queue.isBusy { usleep(1000) }
+    var waiting: [Turn] = []
+    for program in ["a", "a", "b"] {
+      waiting.append(Turn(queue, program))
+      waitForWaiting(waiting.count, queue)
+      if waiting.count == 2 { #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("a"), -1) {} } }
+    }
+    #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("c"), -1) {} }
+    for turn in [first] + waiting {
+      turn.finish()
+      #expect(turn.failure.withLock { $0 } == nil)
+    }
+  }
+
   @Test func nobodyWaitsForEver() throws {
     let queue = TurnQueue(milliseconds: 1)
     let first = Turn(queue, "first")
