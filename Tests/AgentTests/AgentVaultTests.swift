@@ -25,7 +25,9 @@ import Wire
     var item = Item(service: "s", account: account)
     if asks { item.attributes[Item.confirm] = .integer(0) }
     let call = Call.add(item, try Secret(testing: "x"), nil, .afterFirstUnlock, installBound: false)
-    guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else { throw KeychainError(.agent) }
+    guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
+      throw KeychainError(.agent)
+    }
     return reference
   }
 
@@ -74,7 +76,8 @@ import Wire
     let known = KnownCaller()
     var found = 0
     func ask() throws {
-      let call = Call.add(Item(service: "s", account: UUID().uuidString), try Secret(testing: "x"), nil, .whenUnlocked, installBound: false)
+      let call = Call.add(
+        Item(service: "s", account: UUID().uuidString), try Secret(testing: "x"), nil, .whenUnlocked, installBound: false)
       _ = try bench.vault.answer(call) { (vault, rules) in
         try known.caller(.owner, in: vault, at: rules) { _ in
           found += 1

@@ -62,7 +62,8 @@ public struct Places: Sendable, Equatable {
   /// - Parameter path: Of the vault, however it is written. Nil: the user's own.
   package func answeringAgentSocket(forVaultAt path: String? = nil) -> String {
     let vault = Self.resolved(path ?? vault)
-    return AgentLock.socket(ofHolder: agentLock(forVaultAt: vault)) ?? (path == nil ? agentSocket : agentSocket(forVaultAt: vault))
+    return AgentLock.socket(ofHolder: agentLock(forVaultAt: vault))
+      ?? (path == nil ? agentSocket : agentSocket(forVaultAt: vault))
   }
 
   private static func resolved(_ path: String) -> String { (try? Location(path).path) ?? path }
