@@ -64,6 +64,8 @@ struct Cofferd: ParsableCommand {
       let service =
         try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
         ?? Service(vault: vault, leaseMinutes: lease)
+      // Nothing is kept from being unmounted or removed because this was started there.
+      _ = unsafe chdir("/")
       say("ready")
       service.watchLogind()
       Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
@@ -90,6 +92,9 @@ struct Cofferd: ParsableCommand {
   private static func reason(_ error: any Error) -> String {
     switch error {
     case AgentServer.Failure.running: "running"
+    case AgentServer.Failure.openDirectory: "the directory of its socket is not this user's alone, or not a directory"
+    case AgentServer.Failure.lock(let error): "\(error.code.name): \(error.detail)"
+    case AgentServer.Failure.system(let what, let number): unsafe "\(what): \(String(cString: strerror(number)))"
     case ListeningSocket.Failure.unfit(let why): "the socket that was handed over: \(why)"
     case let error as StorageError: "\(error.code.name): \(error.detail)"
     case let error as ContainerError: "\(error.code.name): \(error.detail)"

@@ -60,10 +60,6 @@ struct VaultLock: ParsableCommand {
   @OptionGroup var agent: AgentOptions
 
   func run() throws {
-    do {
-      try agent.keychain().lock()
-    } catch let error as KeychainError where error.code == .agent {
-      Descriptor.error.note("note: no agent runs: nothing is open\n")
-    }
+    try agent.ifThere(else: "note: no agent runs: nothing is open\n") { try $0.lock() }
   }
 }

@@ -30,7 +30,7 @@ struct AgentProgram {
     }
     var answer = ""
     // Another command may have started it meanwhile; one that was told to end may still have to go.
-    for _ in 0..<20 {
+    for _ in 0..<50 {
       answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"])
       guard answer == "running", !isRunning else { break }
       usleep(100_000)
