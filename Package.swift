@@ -71,8 +71,8 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
+        "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(

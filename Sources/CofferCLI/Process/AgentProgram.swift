@@ -26,10 +26,10 @@ struct AgentProgram {
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    let answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"])
-    // Another command may have started it meanwhile.
-    guard answer == "ready" || (answer == "running" && isRunning) else {
-      throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+    let arguments = (vault.map { ["--vault", $0] } ?? []) + ["--idle", "\(idle)", "--ready-fd", "3"]
+    if let failure = try start(program, arguments) {
+      // Another command may have started it meanwhile.
+      guard isRunning else { throw failure }
     }
   }
 
@@ -39,8 +39,8 @@ struct AgentProgram {
   }
 
   /// In a session of its own, with nothing of this one's but what is said here.
-  /// - Returns: The line that it says when it is ready, or why it is not.
-  private func start(_ program: String, _ arguments: [String]) throws -> String {
+  /// - Returns: Nil where it is ready; else why it is not, as it says.
+  private func start(_ program: String, _ arguments: [String]) throws -> Failure? {
     var pipes: [Int32] = [0, 0]
     guard unsafe pipe(&pipes) == 0 else { throw SystemError.last.failure(program) }
     defer { Glibc.close(pipes[0]) }
@@ -64,6 +64,15 @@ struct AgentProgram {
     Glibc.close(pipes[1])
     guard result == 0 else { throw SystemError(number: result).failure(program) }
     let answer = try Descriptor(number: pipes[0], name: "the agent").contents(limit: 4096)
-    return String(decoding: answer, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    let lines = String(decoding: answer, as: UTF8.self).split(separator: "\n").map(String.init)
+    guard lines != ["ready"] else { return nil }
+    // It has nothing else to say, and ends.
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+    // The low byte is the signal that has ended it.
+    let code = status & 0x7F == 0 ? ExitStatus(rawValue: status >> 8 & 0xFF) ?? .other : .other
+    return Failure(
+      code == .ok ? .other : code, "the agent does not start: \(lines.first ?? "it ended at once")",
+      hint: lines.dropFirst().first.map { $0.hasPrefix("hint: ") ? String($0.dropFirst("hint: ".count)) : $0 })
   }
 }
