@@ -71,8 +71,8 @@ public struct Vault: ~Copyable {
   }
 
   /// Opens a vault and proves its header, slots and history, and that it continues the anchored state.
-  /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
-  ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
+  /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `recoveryKeyMalformed`, also then;
+  ///   `passphraseNotText`, `passphraseLength`, `keyFileLength`; `kdfAboveCeiling`; `kdfBelowFloor`, `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
   ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
   public static func open(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,

@@ -27,6 +27,11 @@ struct AgentOptions: ParsableArguments {
     options.vault = vault
     return try Keychain.connect(toAgentAt: options.socket())
   }
+
+  /// As `coffer agent status --json` would say it.
+  static func printState(_ state: String) throws {
+    try Descriptor.output.write(JSON.object([("agent", .text(state))]).description + "\n")
+  }
 }
 
 struct AgentStatusCommand: ParsableCommand {
@@ -41,7 +46,8 @@ struct AgentStatusCommand: ParsableCommand {
 
   func run() throws {
     let state = try agent.keychain().stateText()
-    try Descriptor.output.write((json ? JSON.object([("agent", .text(state))]).description : state) + "\n")
+    guard !json else { return try AgentOptions.printState(state) }
+    try Descriptor.output.write(state + "\n")
   }
 }
 
@@ -51,12 +57,16 @@ struct AgentStop: ParsableCommand {
 
   @OptionGroup var agent: AgentOptions
 
+  @Flag(help: "Print what it is then, as JSON.")
+  var json = false
+
   func run() throws {
     do {
       try agent.keychain().endAgent()
     } catch let error as KeychainError where error.code == .agent {
       Descriptor.error.note("note: no agent runs\n")
     }
+    if json { try AgentOptions.printState("none") }
   }
 }
 

@@ -32,8 +32,8 @@ struct VaultUnlock: ParsableCommand {
       do {
         try keychain.unlock(with: credential)
       } catch let error as KeychainError where error.code == .wrongCredential {
-        // Asked for again, where a person has typed it.
-        throw VaultError(.wrongCredential)
+        // As the vault itself says it: what a person has mistyped is asked for again.
+        throw VaultError(VaultError.Code(error.cause), error.detail)
       }
     }
   }
@@ -45,11 +45,17 @@ struct VaultLock: ParsableCommand {
 
   @OptionGroup var agent: AgentOptions
 
+  @Flag(help: "Print what it is then, as JSON.")
+  var json = false
+
   func run() throws {
+    var state = "locked"
     do {
       try agent.keychain().lock()
     } catch let error as KeychainError where error.code == .agent {
       Descriptor.error.note("note: no agent runs: nothing is open\n")
+      state = "none"
     }
+    if json { try AgentOptions.printState(state) }
   }
 }
