@@ -136,7 +136,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
+        "Coffer", "Apps",
         "AppContainers", "Storage", "Wire",
         "VaultCore",
         "CofferTesting",

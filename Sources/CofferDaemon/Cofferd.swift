@@ -43,7 +43,9 @@ struct Cofferd: ParsableCommand {
   func checkReadyDescriptor() throws(StartFailure) {
     guard let readyDescriptor else { return }
     let mode = fcntl(readyDescriptor, F_GETFL)
-    guard mode >= 0 else { throw .usage("--ready-fd \(readyDescriptor): the descriptor is not open", hint: "--ready-fd 3 3>FILE") }
+    guard mode >= 0 else {
+      throw .usage("--ready-fd \(readyDescriptor): the descriptor is not open", hint: "--ready-fd 3 3>FILE")
+    }
     guard mode & O_ACCMODE != O_RDONLY else { throw .usage("--ready-fd \(readyDescriptor): is not open for writing") }
   }
 

@@ -53,11 +53,13 @@ struct StartFailure: Error {
   init(_ failure: AgentServer.Failure, socket: String) {
     switch failure {
     case .running:
-      self.init(.inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers")
+      self.init(
+        .inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers")
     case .openDirectory:
       let directory = String(socket[..<(socket.lastIndex(of: "/") ?? socket.endIndex)])
       self.init(
-        .inputOutput, "\(directory): must be a directory of this user, and closed to others", hint: "chmod 700, or another XDG_RUNTIME_DIR")
+        .inputOutput, "\(directory): must be a directory of this user, and closed to others",
+        hint: "chmod 700, or another XDG_RUNTIME_DIR")
     case .system(socket, ENAMETOOLONG):
       self.init(
         .inputOutput, "\(socket): is too long for a socket, whose path has at most 107 bytes",

@@ -26,7 +26,8 @@ extension VaultOptions {
     }
     // It keeps out the programs of its user, and nothing keeps out those of root.
     guard geteuid() != 0 else {
-      throw Failure(.noVault, "--system: no agent of the system serves the superuser", hint: "a vault of root's own: --vault PATH")
+      throw Failure(
+        .noVault, "--system: no agent of the system serves the superuser", hint: "a vault of root's own: --vault PATH")
     }
     guard SystemAgent.isThere else {
       throw Failure(

@@ -20,7 +20,8 @@ struct Descriptor: Sendable {
     let descriptor = Descriptor(number: number, name: "descriptor \(number)")
     guard descriptor.isOpen else {
       let redirection = isOutput ? ">" : "<"
-      throw .usage("\(option) \(number): the descriptor is not open", hint: "open it in the shell: \(option) 3 3\(redirection)FILE")
+      throw .usage(
+        "\(option) \(number): the descriptor is not open", hint: "open it in the shell: \(option) 3 3\(redirection)FILE")
     }
     return descriptor
   }
