@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import Storage
 import Synchronization
 import SystemCalls
 import VaultCore
@@ -12,12 +13,14 @@ package final class AgentServer: Sendable {
     case running
     /// The directory of the socket is not this user's alone.
     case openDirectory
+    /// What is wrong with the lock's file.
+    case lock(StorageError)
     case system(String, Int32)
   }
 
   private let office: Conversation.Office
   private let listener: Int32
-  private let lock: Int32
+  private let lock: AgentLock
   private let wake: Int32
   private let frameMilliseconds: Int32
   private let largeFrames: LargeFrames
@@ -66,16 +69,12 @@ package final class AgentServer: Sendable {
     guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
     self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
-    do throws(Failure) {
-      listener =
-        switch place {
-        case .path(let path): try Self.bind(path)
-        case .listening(let descriptor): descriptor
-        }
-    } catch {
-      close(lock)
-      throw error
-    }
+    listener =
+      switch place {
+      case .path(let path): try Self.bind(path)
+      case .listening(let descriptor): descriptor
+      }
+    if let name = Self.name(of: listener) { lock.say(socket: name) }
     let wake = coffer_eventfd()
     self.wake = wake
     office = Conversation.Office(
@@ -84,19 +83,22 @@ package final class AgentServer: Sendable {
 
   deinit {
     close(listener)
-    close(lock)
     close(wake)
   }
 
-  private static func lock(_ path: String) throws(Failure) -> Int32 {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .system(path, errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw number == EWOULDBLOCK ? .running : .system(path, number)
+  private static func lock(_ path: String) throws(Failure) -> AgentLock {
+    do throws(StorageError) {
+      return try AgentLock(at: path)
+    } catch {
+      throw error.code == .busy ? .running : .lock(error)
     }
-    return descriptor
+  }
+
+  /// - Returns: Nil where it has none.
+  private static func name(of listener: Int32) -> String? {
+    var name = [CChar](repeating: 0, count: 128)
+    guard unsafe coffer_local_own_name(listener, &name, name.count) == 0 else { return nil }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private static func bind(_ path: String) throws(Failure) -> Int32 {

@@ -19,6 +19,9 @@ package final class AgentVault: @unchecked Sendable {
   private var rules = RulesCount()
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
+  private var lastAnchor: Int64 = 0
+  /// How much of what was changed last the anchor may not know, in milliseconds. It costs a fifth of a change.
+  private static let anchorPeriod: Int64 = 100
 
   /// - Parameter open: Proves a credential, and opens the vault. In whatever thread.
   package init(at path: String, open: @escaping @Sendable (borrowing Credential) throws -> Vault) {
@@ -114,6 +117,24 @@ package final class AgentVault: @unchecked Sendable {
     tell([])
   }
 
+  /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
+  package func end() {
+    threadLock.withLock {
+      forget()
+      vault = nil
+    }
+  }
+
+  /// After each answer.
+  private func settle() {
+    guard vault != nil else { return }
+    // A locked vault can be copied at any time.
+    guard !isLocked else { return vault!.rest() }
+    guard lastUse - lastAnchor >= Self.anchorPeriod else { return }
+    lastAnchor = lastUse
+    vault!.saveAnchor()
+  }
+
   /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
   private func tell(_ notices: [Notice]) {
     if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
@@ -140,7 +161,10 @@ package final class AgentVault: @unchecked Sendable {
         guard vault != nil else { throw KeychainError(.locked) }
         var notices: [Notice] = []
         // Also where it is refused: others may have changed something.
-        defer { tell(notices) }
+        defer {
+          tell(notices)
+          settle()
+        }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
@@ -215,12 +239,14 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// Looks whether other processes have changed the vault, where somebody watches. That is no use of it: it locks as if nobody had.
+  /// From time to time: saves the anchor, and looks whether other processes have changed the vault, where somebody watches. That is no use
+  /// of it: it locks as if nobody had.
   package func look() {
-    guard board.isWatched else { return }
     threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.
-      guard !isLocked, (try? vault?.status()) != nil else { return }
+      guard !isLocked else { return }
+      vault!.saveAnchor()
+      guard board.isWatched, (try? vault!.generation()) != nil else { return }
       tell([])
     }
   }

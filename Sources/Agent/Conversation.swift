@@ -116,7 +116,8 @@ struct Conversation: ~Copyable {
       office.vault.lock()
       return .done
     case .end:
-      // Once that is said.
+      // Who hears that it is done may copy the vault's file.
+      office.vault.end()
       isEnding = true
       return .done
     case .unlock(let kind, let text, let file, let seat):

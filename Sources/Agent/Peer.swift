@@ -61,6 +61,15 @@ package final class Peer: Sendable {
     return opened
   }
 
+  /// What `executable` would open, as it is now. Nil where that may not be looked at.
+  /// - Throws: `Failure`: `gone`.
+  func executableKey() throws(Failure) -> FileKey? {
+    var status = stat()
+    let result = unsafe stat("/proc/\(process)/exe", &status)
+    guard isAlive else { throw .gone }
+    return result == 0 ? FileKey(status) : nil
+  }
+
   /// Where that file lies, for people; as it was opened.
   static func path(of executable: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

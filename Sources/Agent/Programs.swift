@@ -47,14 +47,16 @@ package final class Programs: ProgramDirectory {
   }
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
+    let (signed, apps) = try current()
+    // The same unchanged file, and the same apps: it is what it was.
+    if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
+      return .app(known.application)
+    }
     guard let descriptor = try peer.executable() else { return .unknown("it cannot be read") }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
-    let (signed, apps) = try current()
     let file = FileKey(status)
-    // The same unchanged file, and the same apps: it is what it was.
-    if let known = peer.known.withLock({ $0 }), known.file == file, known.apps == apps { return .app(known.application) }
     if let application = try application(descriptor, status, signed) {
       peer.known.withLock { $0 = (file, apps, application) }
       return .app(application)

@@ -190,9 +190,9 @@ static inline int coffer_pass_credentials(int socket) {
   return setsockopt(socket, SOL_SOCKET, 16 /* SO_PASSCRED */, &on, sizeof on);
 }
 
-/// recvmsg(2) that does not wait. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. Descriptors that
+/// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. Descriptors that
 /// come along are closed by the kernel: there is no room for them.
-static inline long coffer_receive(int socket, void *bytes, unsigned long count, int *process) {
+static inline long coffer_receive(int socket, void *bytes, unsigned long count, int waits, int *process) {
   struct iovec vector = {bytes, count};
   union {
     struct cmsghdr header;
@@ -203,7 +203,7 @@ static inline long coffer_receive(int socket, void *bytes, unsigned long count, 
   message.msg_iovlen = 1;
   message.msg_control = control.room;
   message.msg_controllen = sizeof control.room;
-  long got = recvmsg(socket, &message, MSG_DONTWAIT | 0x40000000 /* MSG_CMSG_CLOEXEC */);
+  long got = recvmsg(socket, &message, (waits ? 0 : MSG_DONTWAIT) | 0x40000000 /* MSG_CMSG_CLOEXEC */);
   *process = 0;
   for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); got >= 0 && head; head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 /* SCM_CREDENTIALS */) {
@@ -234,6 +234,18 @@ struct coffer_local_address {
   unsigned short family;
   char path[108];
 };
+
+/// getsockname(2) of a local socket with a path, as text. -1 where it has none, or where it does not fit.
+static inline int coffer_local_own_name(int socket, char *path, size_t capacity) {
+  struct coffer_local_address address = {0, {0}};
+  socklen_t length = sizeof address;
+  if (getsockname(socket, (struct sockaddr *)&address, &length) != 0 || address.path[0] != '/') return -1;
+  size_t count = strnlen(address.path, sizeof address.path);
+  if (count >= capacity) return -1;
+  memcpy(path, address.path, count);
+  path[count] = 0;
+  return 0;
+}
 
 /// bind(2) to a path, or connect(2) to it. -1 with ENAMETOOLONG where it does not fit.
 static inline int coffer_local_name(int socket, const char *path, int is_bound) {

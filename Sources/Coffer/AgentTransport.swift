@@ -59,18 +59,14 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     }
   }
 
-  /// A connection that has ended since the last question is made anew: nothing of this one was sent.
+  /// A connection that has ended since the last question is made anew: the kernel takes nothing for an end that is closed.
   private func send(_ frame: borrowing Secret) throws {
-    if channel != nil, hasEnded { channel = nil }
-    if channel == nil { channel = try socket.connected() }
-    try channel!.send(frame)
-  }
-
-  private var hasEnded: Bool {
-    guard channel != nil else { return true }
-    var entry = pollfd(fd: channel!.descriptor, events: Int16(POLLIN), revents: 0)
-    // Nobody speaks unasked on this connection.
-    return unsafe poll(&entry, 1, 0) != 0
+    if let channel {
+      do { return try channel.send(frame) } catch FrameChannel.Failure.closed { self.channel = nil }
+    }
+    let channel = try socket.connected()
+    self.channel = channel
+    try channel.send(frame)
   }
 
   private func receive(_ operation: Wire.Operation) throws -> Answer {

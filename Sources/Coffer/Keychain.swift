@@ -87,7 +87,7 @@ public final class Keychain: Sendable {
   public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
     do {
       if path == nil, try SystemAgent.isUsed(environment: Self.variable) { return connectToSystemAgent() }
-      return Keychain(AgentTransport(at: try path ?? Places(environment: Self.variable).agentSocket))
+      return Keychain(AgentTransport(at: try path ?? Places(environment: Self.variable).answeringAgentSocket()))
     } catch {
       throw KeychainError(error)
     }

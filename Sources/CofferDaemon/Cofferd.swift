@@ -5,6 +5,7 @@ import AuditLog
 import Glibc
 import Storage
 import SystemCalls
+import VaultCore
 
 /// Keeps a vault unlocked, and gives each program what is its own.
 struct Cofferd: ParsableCommand {
@@ -27,6 +28,9 @@ struct Cofferd: ParsableCommand {
     name: .customLong("ready-fd"),
     help: ArgumentHelp("Write a line to this open descriptor when it listens, or why it does not.", valueName: "n"))
   var readyDescriptor: Int32?
+
+  @Flag(help: "Use memory that cannot be locked, and may be written to the swap space.")
+  var allowSwap = false
 
   @Flag(help: "Keep the vault of another user, who reaches it through the socket that was handed over alone.")
   var system = false
@@ -66,14 +70,17 @@ struct Cofferd: ParsableCommand {
       try serve()
     } catch {
       let failure = StartFailure(error)
-      say(failure.text)
+      say(failure.isRunning ? "running\n" : failure.text)
       throw failure
     }
   }
 
   private func serve() throws {
     DescriptorLimit.raise()
+    if allowSwap { LockedMemory.policy = .allowSwap }
     let waiting = SignalsToEnd.block()
+    // An agent that can keep no secret would have the vault, and answer nobody.
+    _ = try Secret(count: 1)
     let service =
       try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
       ?? Service(vault: vault, leaseMinutes: lease)
@@ -83,6 +90,8 @@ struct Cofferd: ParsableCommand {
     service.watchLogind()
     Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
     service.server.run()
+    // Not left to the end of the process, in which nothing is released.
+    service.vault.end()
     try? service.log.flush()
   }
 

@@ -4,6 +4,7 @@ import Glibc
 import Pinentry
 import Storage
 import SystemCalls
+import VaultCore
 
 /// Why the agent does not start: one line for people, a hint what helps, and how the process ends. In the form of `coffer`, which prints it
 /// as its own where it has started the agent.
@@ -20,11 +21,14 @@ struct StartFailure: Error {
   let status: Status
   let message: String
   let hint: String?
+  /// Another agent has the vault: who wants one has one.
+  let isRunning: Bool
 
-  init(_ status: Status, _ message: String, hint: String? = nil) {
+  init(_ status: Status, _ message: String, hint: String? = nil, isRunning: Bool = false) {
     self.status = status
     self.message = message
     self.hint = hint
+    self.isRunning = isRunning
   }
 
   static func usage(_ message: String, hint: String = "cofferd --help") -> StartFailure {
@@ -42,6 +46,11 @@ struct StartFailure: Error {
     case let failure as StartFailure: self = failure
     case let error as StorageError: self.init(error.code.name, error.detail)
     case let error as ContainerError: self.init(error.code.name, error.detail)
+    case let error as VaultError where error.code == .memoryNotLockable:
+      self.init(
+        .other, "no memory can be locked",
+        hint: "raise the limit (ulimit -l), or accept that secrets may be swapped out: --allow-swap")
+    case let error as VaultError: self.init(.other, "\(error.code.name): \(error.detail)")
     case let refusal as Service.Refusal: self.init(.other, refusal.description)
     case ListeningSocket.Failure.unfit(let why):
       self.init(.other, "the socket that was handed over: \(why)", hint: "the service manager starts it: sd_listen_fds(3)")
@@ -54,7 +63,8 @@ struct StartFailure: Error {
     switch failure {
     case .running:
       self.init(
-        .inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers")
+        .inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers",
+        isRunning: true)
     case .openDirectory:
       let directory = String(socket[..<(socket.lastIndex(of: "/") ?? socket.endIndex)])
       self.init(
@@ -68,6 +78,7 @@ struct StartFailure: Error {
       self.init(
         .inputOutput, "\(path): the directory for sockets cannot be made, because the one above it is missing",
         hint: "log in anew, or set XDG_RUNTIME_DIR to a directory of yours, or unset it")
+    case .lock(let error): self.init(error)
     case .system(let what, let number): self.init(.inputOutput, "\(what): \(ErrorNumber.text(of: number))")
     }
   }

@@ -48,16 +48,18 @@ package final class FrameChannel: Sendable {
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
   package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
-    guard try wait(Int16(POLLIN), patience) else { throw Failure.late }
+    if patience >= 0 { guard try wait(Int16(POLLIN), patience) else { throw Failure.late } }
+    // Who has no deadline need not ask first whether something is there.
+    let first = unsafe try head.withUnsafeMutableBytes { try unsafe take($0, waits: true) } ?? 0
+    guard first > 0 else { return nil }
     let deadline = Self.now + Int64(frameMilliseconds)
-    let isThere = unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: true) }
-    guard isThere else { return nil }
+    unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, from: first, deadline) }
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
     let seat = try seat(header, deadline)
     defer { withExtendedLifetime(seat) {} }
     var body = try Secret(count: header.bodyByteCount)
     try body.withMutableBytes { span in
-      _ = try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, deadline, mayEnd: false) }
+      try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, from: 0, deadline) }
     }
     return (header, Received(body))
   }
@@ -86,31 +88,36 @@ package final class FrameChannel: Sendable {
     }
   }
 
-  private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ deadline: Int64, mayEnd: Bool) throws -> Bool {
-    var count = 0
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int, _ deadline: Int64) throws {
+    var count = start
     while count < buffer.count {
-      var process: Int32 = 0
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      let got = unsafe coffer_receive(descriptor, rest.baseAddress, UInt(rest.count), &process)
-      if got > 0 {
-        guard sender == 0 || process == sender else { throw Failure.foreignSender }
+      if let got = unsafe try take(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), waits: false) {
+        guard got > 0 else { throw Failure.closed }
         count += got
         continue
       }
-      if got == 0 {
-        guard mayEnd, count == 0 else { throw Failure.closed }
-        return false
+      let left = deadline - Self.now
+      guard left > 0, try wait(Int16(POLLIN), Int32(clamping: left)) else { throw Failure.late }
+    }
+  }
+
+  /// - Returns: How many bytes there were; 0 at the end of the stream. Nil where nothing is there yet.
+  private func take(_ buffer: UnsafeMutableRawBufferPointer, waits: Bool) throws -> Int? {
+    while true {
+      var process: Int32 = 0
+      let got = unsafe coffer_receive(descriptor, buffer.baseAddress, UInt(buffer.count), waits ? 1 : 0, &process)
+      if got > 0 {
+        guard sender == 0 || process == sender else { throw Failure.foreignSender }
+        return got
       }
+      if got == 0 { return 0 }
       switch errno {
       case EINTR: continue
-      case EAGAIN:
-        let left = deadline - Self.now
-        guard left > 0, try wait(Int16(POLLIN), Int32(clamping: left)) else { throw Failure.late }
+      case EAGAIN: return nil
       case ECONNRESET: throw Failure.closed
       default: throw Failure.system(errno)
       }
     }
-    return true
   }
 
   // MARK: Out

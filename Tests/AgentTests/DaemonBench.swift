@@ -11,16 +11,20 @@ final class DaemonBench {
   let directory: URL
   let places: Places
   private let limits: String
+  private let options: String
   private var process: Process?
 
-  /// - Parameter limits: What a shell does before it becomes the agent.
-  init(limits: String = ":") throws {
+  /// - Parameters:
+  ///   - limits: What a shell does before it becomes the agent.
+  ///   - options: Of the agent.
+  init(limits: String = ":", options: String = "") throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-daemon-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let home = directory.path
     places = try Places { $0 == "COFFER_HOME" ? home : nil }
     self.limits = limits
+    self.options = options
     try Vault.throwAway(in: FileStore.create(at: places.vault)).close()
     try Data(repeating: 0x54, count: 64).write(to: directory.appending(path: "key"))
     unsafe chmod(directory.path + "/key", 0o600)
@@ -34,7 +38,7 @@ final class DaemonBench {
 
   /// - Returns: What it says: "ready", or why not.
   @discardableResult private func launch(_ output: Pipe) throws -> (Process, String) {
-    let process = command("/bin/sh", ["-c", "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1"])
+    let process = command("/bin/sh", ["-c", "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1 \(options)"])
     process.standardOutput = output
     try process.run()
     var line = Data()

@@ -225,13 +225,4 @@ import Wire
     expect(try bench.run(app, words, environment: ["LD_PRELOAD": "/lib/\(folder)/\(name)"]), ["done", name])
     expect(try bench.run(app, words), ["done"])
   }
-
-  @Test func aProcessThatIsGoneIsSeenToBe() throws {
-    var pair: [Int32] = [0, 0]
-    #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    defer { for descriptor in pair { close(descriptor) } }
-    let peer = try Peer(of: pair[0])
-    #expect(peer.isAlive && peer.process == getpid() && peer.user == getuid())
-    #expect(try peer.executable() != nil)
-  }
 }

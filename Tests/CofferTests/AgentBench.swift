@@ -2,8 +2,8 @@ import Agent
 import CLinux
 import CofferTesting
 import Foundation
-import SystemBench
 import Synchronization
+import SystemBench
 import VaultCore
 
 @testable import Coffer

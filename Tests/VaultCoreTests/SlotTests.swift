@@ -69,14 +69,6 @@ import Testing
     #expect(opens(store, try keyFile(1)) == .noSuchSlot)
   }
 
-  /// Whether there is a recovery key at all is another question.
-  @Test func aMistypedRecoveryKeyIsMistypedAlsoWhereThereIsNone() throws {
-    let store = MemoryStore()
-    _ = try Vault.create(in: store, with: keyFile(1), at: .test)
-    #expect(opens(store, try .recoveryKey(Secret(testing: "not one"))) == .recoveryKeyMalformed)
-    #expect(opens(store, try .recoveryKey(RecoveryKey.random())) == .noSuchSlot)
-  }
-
   @Test func passphraseOpensAndChanges() throws {
     let store = MemoryStore()
     var vault = try Vault.create(in: store, with: .passphrase(Secret(testing: "one")), kdf: .lowMemory, at: .test)

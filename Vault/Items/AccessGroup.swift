@@ -28,6 +28,17 @@ extension AccessGroup: Hashable, Comparable {
     left.name.order(right.name) < 0
   }
   public func hash(into hasher: inout Hasher) {
-    unsafe name.utf8.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    // Eight bytes at a time: to mix in one takes as long.
+    var (word, shift): (UInt64, UInt64) = (0, 0)
+    let bytes = name.utf8.span
+    for index in bytes.indices {
+      word |= UInt64(bytes[index]) << shift
+      shift += 8
+      guard shift == 64 else { continue }
+      hasher.combine(word)
+      (word, shift) = (0, 0)
+    }
+    hasher.combine(word)
+    hasher.combine(bytes.count)
   }
 }

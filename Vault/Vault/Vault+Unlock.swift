@@ -14,8 +14,6 @@ extension Vault {
     let (vault, slots) = try store.read { rows in
       (try header(rows).vault, try SlotRows(reading: rows).parsed())
     }
-    // The same slip is the same error, whatever ways in the vault has.
-    if credential.slotType == .recoveryKey { _ = try RecoveryKey.parse(credential.text) }
     let candidates = slots.filter { $0.type == credential.slotType }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
     // What a slot asks for is in the file, and one that asks for too much must not hide the others.

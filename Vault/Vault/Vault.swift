@@ -71,8 +71,8 @@ public struct Vault: ~Copyable {
   }
 
   /// Opens a vault and proves its header, slots and history, and that it continues the anchored state.
-  /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `recoveryKeyMalformed`, also then;
-  ///   `passphraseNotText`, `passphraseLength`, `keyFileLength`; `kdfAboveCeiling`; `kdfBelowFloor`, `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
+  /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
+  ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
   ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
   public static func open(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
@@ -138,13 +138,23 @@ public struct Vault: ~Copyable {
   ///
   /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
   public mutating func lock() {
-    guard !isLocked else { return }
+    guard !isLocked else { return rest() }
     defer { Sodium.wipeStack() }
     let kept = try? reading { state, _ in try KeptWhileLocked(state) }
     keyring.lock(keeping: kept ?? KeptWhileLocked())
-    // A lagging anchor is harmless; `close` tries again and tells.
-    try? anchorKeeper?.save()
+    rest()
+  }
+
+  /// It may be long until the next call: the anchor is saved, and the store may let its file be the whole vault.
+  public func rest() {
+    saveAnchor()
     store.rest()
+  }
+
+  /// Who is killed before has an earlier state for the newest one afterwards.
+  public func saveAnchor() {
+    // An anchor that lags is of the same history; `close` tries again and tells.
+    try? anchorKeeper?.save()
   }
 
   // MARK: Transactions

@@ -9,8 +9,15 @@ struct VaultUnlock: ParsableCommand {
     discussion: "Starts the agent, cofferd, if none runs.")
 
   @Option(
-    help: ArgumentHelp("Lock after so many minutes without use; 0: never. For an agent that is started.", valueName: "minutes"))
-  var idle = 15
+    help: ArgumentHelp(
+      "Lock after so many minutes without use, else 15; 0: never. For an agent that is started.", valueName: "minutes"))
+  var idle: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the owner is asked first, offer to agree for so many minutes, else 5; 0: only once. For an agent that is started.",
+      valueName: "minutes"))
+  var lease: Int?
 
   @Flag(help: "Only prove that the credential is right; no agent is started or asked.")
   var check = false
@@ -23,10 +30,17 @@ struct VaultUnlock: ParsableCommand {
       return try vault.unlock(keychain)
     }
     guard !check else { return try vault.open().finish() }
-    guard (0...60 * 24 * 365).contains(idle) else { throw Failure.usage("--idle: 0 to 525600 minutes") }
+    for (name, minutes) in [("--idle", idle), ("--lease", lease)] {
+      guard (0...60 * 24 * 365).contains(minutes ?? 0) else { throw Failure.usage("\(name): 0 to 525600 minutes") }
+    }
     let place = try vault.openPlace()
     let agent = try AgentProgram(for: vault)
-    try agent.startUnlessRunning(idle: idle)
+    var options: [String] = []
+    if let idle { options += ["--idle", "\(idle)"] }
+    if let lease { options += ["--lease", "\(lease)"] }
+    if try !agent.startUnlessRunning(with: options + (vault.allowSwap ? ["--allow-swap"] : [])), !options.isEmpty {
+      Descriptor.error.note("note: the agent runs already: it keeps its own --idle and --lease (coffer agent stop ends it)\n")
+    }
     let keychain = try Keychain.connect(toAgentAt: agent.socket)
     try vault.withCredential(for: place) { credential in
       do {

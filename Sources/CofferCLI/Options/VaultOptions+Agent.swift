@@ -19,8 +19,9 @@ extension VaultOptions {
   /// On which the agent of this vault listens.
   func socket() throws -> String {
     let places = try Places { Environment[$0] }
-    guard let vault else { return places.agentSocket }
-    return places.agentSocket(forVaultAt: try about(vault) { try FileStore(at: vault).path })
+    // What is wrong with the file is said before anybody is asked about it.
+    if let vault { _ = try about(vault) { try FileStore(at: vault) } }
+    return places.answeringAgentSocket(forVaultAt: vault)
   }
 
   /// Whether something says what opens the vault.

@@ -54,9 +54,19 @@ public struct Places: Sendable, Equatable {
   /// On which the agent of a vault listens.
   /// - Parameter path: As for the anchor.
   public func agentSocket(forVaultAt path: String) -> String {
-    if let own = try? FileStore(at: vault).path, own == path { return agentSocket }
+    if path == Self.resolved(vault) { return agentSocket }
     return socket("agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).sock")
   }
+
+  /// On which a running agent of a vault answers: where it says that it listens; else where it would.
+  /// - Parameter path: Of the vault, however it is written. Nil: the user's own.
+  package func answeringAgentSocket(forVaultAt path: String? = nil) -> String {
+    let vault = Self.resolved(path ?? vault)
+    return AgentLock.socket(ofHolder: agentLock(forVaultAt: vault))
+      ?? (path == nil ? agentSocket : agentSocket(forVaultAt: vault))
+  }
+
+  private static func resolved(_ path: String) -> String { (try? Location(path).path) ?? path }
 
   private func socket(_ name: String) -> String { "\(runtime ?? "\(state)/run")/\(name)" }
 

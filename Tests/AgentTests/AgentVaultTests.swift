@@ -1,0 +1,165 @@
+import Apps
+import CofferTesting
+import Foundation
+import ItemService
+import Storage
+import Testing
+import VaultCore
+import Wire
+
+@testable import Agent
+
+/// What the agent remembers of a vault, and what it leaves on the disk.
+@Suite(.timeLimit(.minutes(15))) struct AgentVaultTests {
+  let bench: AgentBench
+  let anchor: String
+
+  init() throws {
+    bench = try AgentBench()
+    let home = ["COFFER_HOME": bench.directory.path + "/data"]
+    anchor = try Places { home[$0] }.anchor(forVaultAt: bench.vault.path)
+    try bench.unlock()
+  }
+
+  private func add(_ account: String, asks: Bool = false) throws -> Reference {
+    var item = Item(service: "s", account: account)
+    if asks { item.attributes[Item.confirm] = .integer(0) }
+    let call = Call.add(item, try Secret(testing: "x"), nil, .afterFirstUnlock, installBound: false)
+    guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
+      throw KeychainError(.agent)
+    }
+    return reference
+  }
+
+  private func anchored() throws -> Data { try Data(contentsOf: URL(filePath: anchor)) }
+  private var log: String { bench.vault.path + "-wal" }
+
+  /// An agent that is killed has told the anchor before, so that an older copy is not taken for the newest one.
+  @Test func aChangeIsAnchoredAtOnce() throws {
+    _ = try add("one")
+    let first = try anchored()
+    usleep(150_000)
+    _ = try add("two")
+    #expect(try anchored() != first)
+  }
+
+  /// Of changes that follow each other closely the last ones are anchored when somebody looks.
+  @Test func theLastOfManyIsAnchoredLater() throws {
+    for number in 0..<5 { _ = try add("\(number)") }
+    bench.vault.look()
+    let all = try anchored()
+    bench.vault.end()
+    #expect(try anchored() == all)
+  }
+
+  @Test func whoEndsLeavesTheFileAlone() throws {
+    let reference = try add("one")
+    #expect(FileManager.default.fileExists(atPath: log))
+    bench.vault.end()
+    #expect(!FileManager.default.fileExists(atPath: log))
+    #expect(bench.vault.status.isLocked && !bench.vault.status.wasUnlocked)
+    #expect(try bench.openVault().secret(of: reference).count == 1)
+  }
+
+  @Test func lockedItLeavesTheFileAloneAfterEachAnswer() throws {
+    let reference = try add("one")
+    bench.vault.lock()
+    #expect(!FileManager.default.fileExists(atPath: log))
+    _ = try bench.vault.answer(.secret(reference, purpose: ""), as: { _, _ in .owner })
+    #expect(!FileManager.default.fileExists(atPath: log))
+    _ = try add("two")
+    #expect(!FileManager.default.fileExists(atPath: log))
+  }
+
+  /// The caller is found out once for a state of the rules: changes of items leave it, those of others do not.
+  @Test func whoAsksIsFoundOutOnceForTheRules() throws {
+    let known = KnownCaller()
+    var found = 0
+    func ask() throws {
+      let call = Call.add(
+        Item(service: "s", account: UUID().uuidString), try Secret(testing: "x"), nil, .whenUnlocked, installBound: false)
+      _ = try bench.vault.answer(call) { (vault, rules) in
+        try known.caller(.owner, in: vault, at: rules) { _ in
+          found += 1
+          return .owner
+        }
+      }
+    }
+    for _ in 0..<3 { try ask() }
+    #expect(found == 1)
+    // Whatever another process has written: a grant may be among it.
+    var other = try bench.openVault()
+    try other.add(Item(service: "o", account: "o"), secret: Secret(testing: "x"), at: .test)
+    try ask()
+    #expect(found == 2)
+    // Another name, or other keys.
+    bench.vault.lock()
+    #expect(throws: VaultError(.locked)) { try ask() }
+    #expect(found == 3)
+    try bench.unlock()
+    try ask()
+    #expect(found == 4)
+  }
+
+  @Test func anotherNameIsAnotherCaller() throws {
+    let known = KnownCaller()
+    var found: [Gate.As] = []
+    let vault = try bench.openVault()
+    for name: Gate.As in [.owner, .command, .command, .app("a"), .app("b"), .app("b")] {
+      _ = try known.caller(name, in: vault, at: 1) { _ in
+        found.append(name)
+        return .owner
+      }
+    }
+    #expect(found == [.owner, .command, .app("a"), .app("b")])
+  }
+
+  /// The same vault twice, with one item, in one of which the item asks for its owner: they are of the same generation.
+  private func forks() throws -> (silent: MemoryStore, asking: MemoryStore, Reference) {
+    let silent = MemoryStore()
+    _ = try Vault.create(in: silent, with: .throwAway(), at: .test)
+    let asking = silent.copy()
+    func add(_ item: Item, to store: MemoryStore) throws -> Reference {
+      var vault = try Vault.openThrowAway(store)
+      return try vault.add(item, secret: Secret(testing: "x"), at: .test)
+    }
+    var item = Item(service: "s", account: "a")
+    let reference = try add(item, to: silent)
+    item.attributes[Item.confirm] = .integer(0)
+    #expect(try add(item, to: asking) == reference)
+    return (silent, asking, reference)
+  }
+
+  @Test func whatAskedNobodyInOneVaultAsksInAnother() throws {
+    let (silent, asking, reference) = try forks()
+    func read() throws {
+      _ = try bench.vault.answer(.secret(reference, purpose: ""), as: { _, _ in Caller([.standard]) })
+    }
+    _ = try bench.vault.put(Vault.openThrowAway(silent))
+    try read()
+    try read()
+    _ = try bench.vault.put(Vault.openThrowAway(asking))
+    #expect(throws: KeychainError(.confirmationNeeded)) { try read() }
+  }
+
+  @Test func whoAskedOneVaultIsFoundOutInAnother() throws {
+    let (silent, asking, reference) = try forks()
+    let known = KnownCaller()
+    var found = 0
+    func read() throws {
+      _ = try bench.vault.answer(.entry(reference)) { (vault, rules) in
+        try known.caller(.command, in: vault, at: rules) { _ in
+          found += 1
+          return .owner
+        }
+      }
+    }
+    _ = try bench.vault.put(Vault.openThrowAway(silent))
+    try read()
+    try read()
+    #expect(found == 1)
+    _ = try bench.vault.put(Vault.openThrowAway(asking))
+    try read()
+    #expect(found == 2)
+  }
+}
