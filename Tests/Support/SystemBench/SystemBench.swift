@@ -67,7 +67,9 @@ public final class SystemBench: Sendable {
   private static func listen(at path: String, for user: UInt32) throws -> Int32 {
     let descriptor = coffer_local_socket()
     unsafe unlink(path)
-    guard descriptor >= 0, unsafe coffer_local_name(descriptor, path, 1) == 0, unsafe chmod(path, 0o600) == 0,
+    // As the unit has it: what is sent while the agent starts says who has sent it.
+    guard descriptor >= 0, coffer_pass_credentials(descriptor) == 0, unsafe coffer_local_name(descriptor, path, 1) == 0,
+      unsafe chmod(path, 0o600) == 0,
       unsafe chown(path, user, user) == 0, Glibc.listen(descriptor, 128) == 0
     else { throw Failure(what: "\(path): errno \(errno)") }
     return descriptor
