@@ -71,8 +71,8 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "CLinux",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
+        "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
@@ -136,7 +136,8 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "ItemService", "Pinentry", "CLinux", "Coffer", "Apps",
+        "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
+        "Coffer", "Apps",
         "AppContainers", "Storage", "Wire",
         "VaultCore",
         "CofferTesting",

@@ -76,7 +76,8 @@ package enum Gate {
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app, .command: guard facts.isIntroduced else { return .repeatRequest }
-    case .system, .interpreter, .unknown: break
+    // A process does not come into a service or a sandbox, and gets no other one.
+    case .unit, .flatpak, .system, .interpreter, .unknown: break
     }
     switch facts.program {
     case .app(let application): return .allow(.app(application))

@@ -20,6 +20,9 @@ struct AgentSocket: Sendable {
     guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
       let number = errno
       close(descriptor)
+      guard number != ENAMETOOLONG else {
+        throw KeychainError(.agent, "\(path): is too long for a socket, whose path has at most 107 bytes")
+      }
       throw KeychainError(
         .agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent,
         "\(path): \(number == EAGAIN ? "it does not answer" : "nobody is there (errno \(number))")")

@@ -2,10 +2,9 @@ import Agent
 import AppContainers
 import ArgumentParser
 import AuditLog
-import CLinux
 import Glibc
-import ProcessHardening
 import Storage
+import SystemCalls
 import VaultCore
 
 /// Keeps a vault unlocked, and gives each program what is its own.
@@ -44,62 +43,98 @@ struct Cofferd: ParsableCommand {
     completion: .directory)
   var directory: String?
 
-  func validate() throws {
-    guard system == (user != nil), system || directory == nil else {
-      throw ValidationError("--system, --user and --directory go together")
+  /// The descriptor is the caller's, who waits for it; only what was handed over can be that.
+  func checkReadyDescriptor() throws(StartFailure) {
+    guard let readyDescriptor else { return }
+    let mode = fcntl(readyDescriptor, F_GETFL)
+    guard mode >= 0 else {
+      throw .usage("--ready-fd \(readyDescriptor): the descriptor is not open", hint: "--ready-fd 3 3>FILE")
     }
-    guard !system || vault == nil else { throw ValidationError("--vault: with --system the vault is in the directory") }
-    guard directory?.hasPrefix("/") ?? true else { throw ValidationError("--directory: is not absolute") }
-    guard (0...60 * 24 * 365).contains(idle) else { throw ValidationError("--idle: 0 to 525600 minutes") }
-    guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw ValidationError("--lease: 0 to 525600 minutes") }
+    guard mode & O_ACCMODE != O_RDONLY else { throw .usage("--ready-fd \(readyDescriptor): is not open for writing") }
+  }
+
+  private func check() throws(StartFailure) {
+    guard !system || user != nil else { throw .usage("--system: takes the user whom it serves: --user UID") }
+    guard system || user == nil else { throw .usage("--user: takes --system") }
+    guard system || directory == nil else { throw .usage("--directory: takes --system") }
+    guard !system || vault == nil else { throw .usage("--vault: with --system the vault is in the directory") }
+    guard directory?.hasPrefix("/") ?? true else { throw .usage("--directory: is not absolute") }
+    guard (0...60 * 24 * 365).contains(idle) else { throw .usage("--idle: 0 to 525600 minutes") }
+    guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw .usage("--lease: 0 to 525600 minutes") }
   }
 
   func run() throws {
-    DescriptorLimit.raise()
-    if allowSwap { LockedMemory.policy = .allowSwap }
-    let waiting = SignalsToEnd.block()
+    try checkReadyDescriptor()
     do {
-      // An agent that can keep no secret would have the vault, and answer nobody.
-      _ = try Secret(count: 1)
-      let service =
-        try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
-        ?? Service(vault: vault, leaseMinutes: lease)
-      // Nothing is kept from being unmounted or removed because this was started there.
-      _ = unsafe chdir("/")
-      say("ready")
-      service.watchLogind()
-      Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
-      service.server.run()
-      // Not left to the end of the process, in which nothing is released.
-      service.vault.end()
-      try? service.log.flush()
+      try check()
+      try serve()
     } catch {
-      let reason = Self.reason(error)
-      say(reason)
-      let line = Array("cofferd: \(reason)\n".utf8)
-      _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-      throw ExitCode.failure
+      let failure = StartFailure(error)
+      say(failure.isRunning ? "running\n" : failure.text)
+      throw failure
     }
   }
 
-  private func say(_ line: String) {
-    guard let readyDescriptor else { return }
-    let bytes = Array("\(line)\n".utf8)
-    _ = unsafe bytes.withUnsafeBytes { unsafe write(readyDescriptor, $0.baseAddress, $0.count) }
-    close(readyDescriptor)
+  private func serve() throws {
+    DescriptorLimit.raise()
+    if allowSwap { LockedMemory.policy = .allowSwap }
+    let waiting = SignalsToEnd.block()
+    // An agent that can keep no secret would have the vault, and answer nobody.
+    _ = try Secret(count: 1)
+    let service =
+      try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
+      ?? Service(vault: vault, leaseMinutes: lease)
+    // All paths are absolute by now, and whoever has started it may want to unmount where that was.
+    guard unsafe chdir("/") == 0 else { throw StartFailure(.inputOutput, "/: \(ErrorNumber.text(of: errno))") }
+    say("ready\n")
+    service.watchLogind()
+    Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
+    service.server.run()
+    // Not left to the end of the process, in which nothing is released.
+    service.vault.end()
+    try? service.log.flush()
   }
 
-  private static func reason(_ error: any Error) -> String {
-    switch error {
-    case AgentServer.Failure.running: "running"
-    case AgentServer.Failure.openDirectory: "the directory of its socket is not this user's alone, or not a directory"
-    case AgentServer.Failure.lock(let error): "\(error.code.name): \(error.detail)"
-    case AgentServer.Failure.system(let what, let number): unsafe "\(what): \(String(cString: strerror(number)))"
-    case ListeningSocket.Failure.unfit(let why): "the socket that was handed over: \(why)"
-    case let error as StorageError: "\(error.code.name): \(error.detail)"
-    case let error as ContainerError: "\(error.code.name): \(error.detail)"
-    case let error as VaultError where error.code == .memoryNotLockable: "no memory can be locked (ulimit -l)"
-    default: "\(error)"
+  private func say(_ text: String) {
+    guard let readyDescriptor else { return }
+    Cofferd.write(text, to: readyDescriptor)
+    // A standard descriptor that is closed would be the next file to be opened.
+    if readyDescriptor > STDERR_FILENO { close(readyDescriptor) }
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+  }
+}
+
+extension Cofferd {
+  /// Runs the program. What is returned is the exit status.
+  static func start() -> Int32 {
+    do {
+      var command = try parsed()
+      try command.run()
+      return 0
+    } catch {
+      // Help and the version come as errors.
+      if !(error is StartFailure), exitCode(for: error) == .success {
+        write(fullMessage(for: error) + "\n", to: STDOUT_FILENO)
+        return 0
+      }
+      let failure = StartFailure(error)
+      write("cofferd: \(failure.text)", to: STDERR_FILENO)
+      return failure.status.rawValue
+    }
+  }
+
+  /// What the parser has to say in the form of all other errors; help and the version as they are.
+  private static func parsed() throws -> any ParsableCommand {
+    do {
+      return try parseAsRoot()
+    } catch {
+      guard exitCode(for: error) != .success else { throw error }
+      let message = message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
+      throw StartFailure.usage("arguments: \(message.prefix(1).lowercased())\(message.dropFirst())")
     }
   }
 }

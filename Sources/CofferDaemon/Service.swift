@@ -35,11 +35,15 @@ struct Service {
     Hardening.hide()
     let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
     let inherited = try ListeningSocket.inherited(environment: Self.variable)
-    server = try AgentServer(
-      inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
-      programs: programs, questions: questions
-    ) { facts, decision, peer in
-      try Self.append(facts, decision, peer, to: log)
+    do throws(AgentServer.Failure) {
+      server = try AgentServer(
+        inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+        programs: programs, questions: questions
+      ) { facts, decision, peer in
+        try Self.append(facts, decision, peer, to: log)
+      }
+    } catch {
+      throw StartFailure(error, socket: socket)
     }
     self.vault = vault
     self.socket = socket

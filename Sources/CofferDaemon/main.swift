@@ -1,6 +1,5 @@
-import ArgumentParser
 import Glibc
 import ProcessHardening
 
 Hardening.begin()
-Cofferd.main()
+exit(Cofferd.start())

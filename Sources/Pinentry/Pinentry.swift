@@ -25,12 +25,15 @@ package struct Pinentry: Sendable {
     package var second: String?
     /// Agrees, where which of the two is asked afterwards.
     package var either: String
+    /// Leads from the first way to the second, where there are only two buttons at a time.
+    package var more: String
     package var refusal: String
 
-    package init(first: String, second: String?, either: String, refusal: String) {
+    package init(first: String, second: String?, either: String, more: String, refusal: String) {
       self.first = first
       self.second = second
       self.either = either
+      self.more = more
       self.refusal = refusal
     }
   }
@@ -81,10 +84,17 @@ package struct Pinentry: Sendable {
     let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal)
     guard let second = buttons.second else { return try confirm(session, buttons.first, nil, buttons.refusal) }
     guard try Self.withThreeButtons.contains(session.flavour()) else {
-      guard try confirm(session, buttons.either, nil, buttons.refusal) == .first else { return .refused }
-      return try confirm(session, second, nil, buttons.first) == .first ? .second : .first
+      return try chooseByTwoButtons(session, buttons, second)
     }
     return try confirm(session, buttons.first, second, buttons.refusal)
+  }
+
+  /// The first button is the one that a key on its way to another window presses: never the larger yes. The second one is all else, an
+  /// Escape too: never a yes. So the larger yes takes a question of its own.
+  private func chooseByTwoButtons(_ session: PinentrySession, _ buttons: Buttons, _ second: String) throws -> Choice {
+    guard try confirm(session, buttons.either, nil, buttons.refusal) == .first else { return .refused }
+    if try confirm(session, buttons.first, nil, buttons.more) == .first { return .first }
+    return try confirm(session, second, nil, buttons.refusal) == .first ? .second : .refused
   }
 
   private func confirm(_ session: PinentrySession, _ first: String, _ second: String?, _ refusal: String) throws -> Choice {

@@ -128,6 +128,12 @@ final class DaemonBench {
     var descriptors = 0
   }
 
+  /// Where it is itself, which nobody but the superuser can see.
+  func workingDirectory() throws -> String {
+    let process = try #require(process)
+    return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.processIdentifier)/cwd")
+  }
+
   func usage() throws -> Usage {
     let process = try #require(process)
     let path = "/proc/\(process.processIdentifier)"

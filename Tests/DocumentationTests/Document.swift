@@ -6,7 +6,8 @@ struct Document: CustomStringConvertible, Sendable {
   static let texts =
     ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(Document.init) + all(in: "docs", ".md")
     + all(in: "docs/decisions", ".md")
-  static let manual = all(in: "docs/man", ".1") + all(in: "docs/man", ".5")
+  /// Other names of pages are none of their own.
+  static let manual = (all(in: "docs/man", ".1") + all(in: "docs/man", ".5")).filter { $0.otherPage == nil }
   static let readme = Document("README.md")
   static let security = Document("SECURITY.md")
 
@@ -15,6 +16,8 @@ struct Document: CustomStringConvertible, Sendable {
   let lines: [String]
 
   var description: String { path }
+  /// Of which page it is only another name, as man(1) finds it below its own directories.
+  var otherPage: String? { lines.first.flatMap { $0.hasPrefix(".so ") ? String($0.dropFirst(4)) : nil } }
   var isManual: Bool { !path.hasSuffix(".md") }
   var text: String { lines.joined(separator: "\n") }
 

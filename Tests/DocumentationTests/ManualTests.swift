@@ -163,6 +163,16 @@ import Testing
     }
   }
 
+  @Test func otherNamesLeadToPagesThatNameThem() throws {
+    let names = Document.all(in: "docs/man", ".1").filter { $0.otherPage != nil }
+    #expect(names.map(\.path) == ["docs/man/cofferd.1"])
+    for name in names {
+      let page = Document("docs/man/" + (name.otherPage ?? "").replacing("man1/", with: ""))
+      let written = name.path.split(separator: "/").last?.dropLast(".1".count) ?? ""
+      #expect(page.lines.prefix { $0 != ".Sh SYNOPSIS" }.contains(".Nm \(written)"), "\(name)")
+    }
+  }
+
   @Test(arguments: Document.manual) func pagesAreSound(page: Document) throws {
     let path = Document.root.appending(path: page.path).path
     let home = try Home()

@@ -8,7 +8,8 @@ import VaultCore
 
 @Suite struct PinentryTests {
   static let question = Pinentry.Question(description: "what", prompt: "Passphrase:")
-  static let buttons = Pinentry.Buttons(first: "Once", second: "For 5 minutes", either: "Allow", refusal: "Refuse")
+  static let buttons = Pinentry.Buttons(
+    first: "Once", second: "For 5 minutes", either: "Allow", more: "For longer", refusal: "Refuse")
 
   private func typed(_ answer: String) throws -> [UInt8] {
     let fake = try FakePinentry("serve({'GETPIN': \(answer)})")
@@ -172,17 +173,23 @@ import VaultCore
     }
   }
 
-  /// There "not confirmed" is a no, however it is said.
-  @Test func elsewhereTwoQuestions() throws {
+  /// There "not confirmed" is a no, however it is said. Nobody agrees for longer by the first button, which a stray key presses.
+  @Test func elsewhereTwoButtonsAtATime() throws {
+    let (no, cancelled) = ("'ERR 83886194 Not confirmed'", "'ERR 83886179 cancelled'")
+    let (allow, once) = (["SETOK Allow", "SETCANCEL Refuse"], ["SETOK Once", "SETCANCEL For longer"])
+    let longer = ["SETOK For 5 minutes", "SETCANCEL Refuse"]
     for flavour in ["'D gnome3\\nOK'", "'D gnome3:curses\\nOK'", "'D cursesx\\nOK'", "'OK'", "'ERR 1 what'"] {
-      let unknown = "'GETINFO': \(flavour), "
-      #expect(try chosen(unknown + "'CONFIRM': 'ERR 83886194 Not confirmed'").0 == .refused)
-      #expect(try chosen(unknown + "'CONFIRM': 'ERR 83886179 cancelled'").0 == .refused)
-      let (choice, told) = try chosen(unknown + "'CONFIRM': 'OK'")
-      #expect(choice == .second)
-      #expect(told == ["SETOK Allow", "SETCANCEL Refuse", "SETOK For 5 minutes", "SETCANCEL Once"])
-      let once = "'CONFIRM': (lambda answers: lambda: answers.pop())(['ERR 83886194 Not confirmed', 'OK'])"
-      #expect(try chosen(unknown + once).0 == .first)
+      func expect(_ answers: [String], _ expected: Pinentry.Choice, _ buttons: [String]) throws {
+        let turns = "(lambda answers: lambda: answers.pop(0))([\(answers.joined(separator: ", "))])"
+        let (choice, told) = try chosen("'GETINFO': \(flavour), 'CONFIRM': \(turns)")
+        #expect(choice == expected && told == buttons, "\(flavour) \(answers)")
+      }
+      for refusal in [no, cancelled] {
+        try expect([refusal], .refused, allow)
+        try expect(["'OK'", refusal, refusal], .refused, allow + once + longer)
+        try expect(["'OK'", refusal, "'OK'"], .second, allow + once + longer)
+      }
+      try expect(["'OK'", "'OK'"], .first, allow + once)
     }
   }
 

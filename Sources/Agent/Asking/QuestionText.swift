@@ -24,7 +24,7 @@ enum QuestionText {
   /// - Parameter minutes: 0: there is nothing but once.
   static func buttons(minutes: Int) -> Pinentry.Buttons {
     let second: String? = minutes == 0 ? nil : minutes == 1 ? "For 1 minute" : "For \(minutes) minutes"
-    return Pinentry.Buttons(first: "Once", second: second, either: "Allow", refusal: "Refuse")
+    return Pinentry.Buttons(first: "Once", second: second, either: "Allow", more: "For longer", refusal: "Refuse")
   }
 
   private static func asking(_ program: ProgramIdentity) -> String {

@@ -37,6 +37,11 @@ struct AgentOptions: ParsableArguments {
       Descriptor.error.note(note)
     }
   }
+
+  /// As `coffer agent status --json` would say it.
+  static func printState(_ state: String) throws {
+    try Descriptor.output.write(JSON.object([("agent", .text(state))]).description + "\n")
+  }
 }
 
 struct AgentStatusCommand: ParsableCommand {
@@ -51,7 +56,8 @@ struct AgentStatusCommand: ParsableCommand {
 
   func run() throws {
     let state = try agent.keychain().stateText()
-    try Descriptor.output.write((json ? JSON.object([("agent", .text(state))]).description : state) + "\n")
+    guard !json else { return try AgentOptions.printState(state) }
+    try Descriptor.output.write(state + "\n")
   }
 }
 
@@ -61,8 +67,12 @@ struct AgentStop: ParsableCommand {
 
   @OptionGroup var agent: AgentOptions
 
+  @Flag(help: "Print what it is then, as JSON.")
+  var json = false
+
   func run() throws {
     try agent.ifThere(else: "note: no agent runs\n") { try $0.endAgent() }
+    if json { try AgentOptions.printState("none") }
   }
 }
 

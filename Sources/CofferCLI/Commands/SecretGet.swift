@@ -23,7 +23,7 @@ struct SecretGet: ParsableCommand {
 
   func run() throws {
     let selection = try Selection(item)
-    let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd") } ?? .output
+    let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd", isOutput: true) } ?? .output
     let items = try access.open(vault)
     let entry = try selection.one(in: items)
     if let field = selection.name.field, field != "secret" {

@@ -46,8 +46,8 @@ struct VaultUnlock: ParsableCommand {
       do {
         try keychain.unlock(with: credential)
       } catch let error as KeychainError where error.code == .wrongCredential {
-        // Asked for again, where a person has typed it.
-        throw VaultError(.wrongCredential)
+        // As the vault itself says it: what a person has mistyped is asked for again.
+        throw VaultError(VaultError.Code(error.cause), error.detail)
       }
     }
   }
@@ -59,7 +59,15 @@ struct VaultLock: ParsableCommand {
 
   @OptionGroup var agent: AgentOptions
 
+  @Flag(help: "Print what it is then, as JSON.")
+  var json = false
+
   func run() throws {
-    try agent.ifThere(else: "note: no agent runs: nothing is open\n") { try $0.lock() }
+    var state = "none"
+    try agent.ifThere(else: "note: no agent runs: nothing is open\n") {
+      try $0.lock()
+      state = "locked"
+    }
+    if json { try AgentOptions.printState(state) }
   }
 }

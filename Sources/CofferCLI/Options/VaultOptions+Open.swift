@@ -63,6 +63,8 @@ extension VaultOptions {
       var isTyped = false
       let credential = try credential(kinds, file, name, &isTyped, error: attempt == 1 ? nil : Self.wrong)
       do {
+        // The same slip is the same error, whatever ways in the vault has.
+        if credential.slotType == .recoveryKey { try credential.checkForNewSlot() }
         return try body(credential)
       } catch {
         guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }

@@ -28,17 +28,31 @@ struct AgentProgram {
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
         hint: "it is installed beside coffer; without it: coffer vault unlock --check")
     }
-    var answer = ""
+    let arguments = (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"]
+    var end = try start(program, arguments)
     // Another command may have started it meanwhile; one that was told to end may still have to go.
     for _ in 0..<50 {
-      answer = try start(program, (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"])
-      guard answer == "running", !isRunning else { break }
+      guard case .running = end else { break }
+      if isRunning { return false }
       usleep(100_000)
+      end = try start(program, arguments)
     }
-    guard answer == "ready" || (answer == "running" && isRunning) else {
-      throw Failure(.other, "the agent does not start: \(answer.isEmpty ? "it ended at once" : answer)")
+    switch end {
+    case .ready: return true
+    case .running:
+      throw Failure(
+        .inputOutput, "the agent does not start: another one has the vault, and does not answer on \(socket)",
+        hint: "end that one: kill(1)")
+    case .failed(let failure): throw failure
     }
-    return answer == "ready"
+  }
+
+  /// What has become of one that was started.
+  private enum Start {
+    case ready
+    /// There is another one.
+    case running
+    case failed(Failure)
   }
 
   private static var path: String? {
@@ -47,8 +61,8 @@ struct AgentProgram {
   }
 
   /// In a session of its own, with nothing of this one's but what is said here.
-  /// - Returns: The line that it says when it is ready, or why it is not.
-  private func start(_ program: String, _ arguments: [String]) throws -> String {
+  /// - Returns: What it says.
+  private func start(_ program: String, _ arguments: [String]) throws -> Start {
     var pipes: [Int32] = [0, 0]
     guard unsafe pipe(&pipes) == 0 else { throw SystemError.last.failure(program) }
     defer { Glibc.close(pipes[0]) }
@@ -72,6 +86,17 @@ struct AgentProgram {
     Glibc.close(pipes[1])
     guard result == 0 else { throw SystemError(number: result).failure(program) }
     let answer = try Descriptor(number: pipes[0], name: "the agent").contents(limit: 4096)
-    return String(decoding: answer, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    let lines = String(decoding: answer, as: UTF8.self).split(separator: "\n").map(String.init)
+    if lines == ["ready"] { return .ready }
+    // It has nothing else to say, and ends.
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+    if lines == ["running"] { return .running }
+    // The low byte is the signal that has ended it.
+    let code = status & 0x7F == 0 ? ExitStatus(rawValue: status >> 8 & 0xFF) ?? .other : .other
+    return .failed(
+      Failure(
+        code == .ok ? .other : code, "the agent does not start: \(lines.first ?? "it ended at once")",
+        hint: lines.dropFirst().first.map { $0.hasPrefix("hint: ") ? String($0.dropFirst("hint: ".count)) : $0 }))
   }
 }

@@ -14,11 +14,14 @@ struct Descriptor: Sendable {
   static let error = Descriptor(number: STDERR_FILENO, name: "standard error")
 
   /// A descriptor that the caller named in an option.
+  /// - Parameter isOutput: Whether it is to be written.
   /// - Throws: usage, where it is not open.
-  static func given(_ number: Int32, by option: String) throws(Failure) -> Descriptor {
+  static func given(_ number: Int32, by option: String, isOutput: Bool = false) throws(Failure) -> Descriptor {
     let descriptor = Descriptor(number: number, name: "descriptor \(number)")
     guard descriptor.isOpen else {
-      throw .usage("\(option) \(number): the descriptor is not open", hint: "open it in the shell: \(option) 3 3<FILE")
+      let redirection = isOutput ? ">" : "<"
+      throw .usage(
+        "\(option) \(number): the descriptor is not open", hint: "open it in the shell: \(option) 3 3\(redirection)FILE")
     }
     return descriptor
   }

@@ -1,0 +1,110 @@
+import Agent
+import AppContainers
+import Glibc
+import Pinentry
+import Storage
+import SystemCalls
+import VaultCore
+
+/// Why the agent does not start: one line for people, a hint what helps, and how the process ends. In the form of `coffer`, which prints it
+/// as its own where it has started the agent.
+struct StartFailure: Error {
+  /// The codes of `coffer`, with what they mean there.
+  enum Status: Int32 {
+    case other = 1
+    case usage = 2
+    case noVault = 10
+    /// Reading or writing failed, or somebody else holds the vault.
+    case inputOutput = 12
+  }
+
+  let status: Status
+  let message: String
+  let hint: String?
+  /// Another agent has the vault: who wants one has one.
+  let isRunning: Bool
+
+  init(_ status: Status, _ message: String, hint: String? = nil, isRunning: Bool = false) {
+    self.status = status
+    self.message = message
+    self.hint = hint
+    self.isRunning = isRunning
+  }
+
+  static func usage(_ message: String, hint: String = "cofferd --help") -> StartFailure {
+    StartFailure(.usage, message, hint: hint)
+  }
+
+  /// `what: why`, and the hint. Paths of others in it are on one line.
+  var text: String {
+    let lines = [message] + (hint.map { ["hint: \($0)"] } ?? [])
+    return lines.map { PinentryText.visible($0, limit: 4096) + "\n" }.joined()
+  }
+
+  init(_ error: any Error) {
+    switch error {
+    case let failure as StartFailure: self = failure
+    case let error as StorageError: self.init(error.code.name, error.detail)
+    case let error as ContainerError: self.init(error.code.name, error.detail)
+    case let error as VaultError where error.code == .memoryNotLockable:
+      self.init(
+        .other, "no memory can be locked",
+        hint: "raise the limit (ulimit -l), or accept that secrets may be swapped out: --allow-swap")
+    case let error as VaultError: self.init(.other, "\(error.code.name): \(error.detail)")
+    case let refusal as Service.Refusal: self.init(.other, refusal.description)
+    case ListeningSocket.Failure.unfit(let why):
+      self.init(.other, "the socket that was handed over: \(why)", hint: "the service manager starts it: sd_listen_fds(3)")
+    default: self.init(.other, "\(error)")
+    }
+  }
+
+  /// - Parameter socket: On which it was to listen.
+  init(_ failure: AgentServer.Failure, socket: String) {
+    switch failure {
+    case .running:
+      self.init(
+        .inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers",
+        isRunning: true)
+    case .openDirectory:
+      let directory = String(socket[..<(socket.lastIndex(of: "/") ?? socket.endIndex)])
+      self.init(
+        .inputOutput, "\(directory): must be a directory of this user, and closed to others",
+        hint: "chmod 700, or another XDG_RUNTIME_DIR")
+    case .system(socket, ENAMETOOLONG):
+      self.init(
+        .inputOutput, "\(socket): is too long for a socket, whose path has at most 107 bytes",
+        hint: "a shorter COFFER_HOME, XDG_RUNTIME_DIR or XDG_STATE_HOME")
+    case .system(let path, ENOENT) where socket.hasPrefix("\(path)/"):
+      self.init(
+        .inputOutput, "\(path): the directory for sockets cannot be made, because the one above it is missing",
+        hint: "log in anew, or set XDG_RUNTIME_DIR to a directory of yours, or unset it")
+    case .lock(let error): self.init(error)
+    case .system(let what, let number): self.init(.inputOutput, "\(what): \(ErrorNumber.text(of: number))")
+    }
+  }
+
+  // MARK: Errors of files
+
+  private init(_ code: String, _ detail: String) {
+    let (status, words, hint) = Self.words[code] ?? (.inputOutput, code, nil)
+    self.init(status, detail.isEmpty ? words : "\(detail): \(words)", hint: hint)
+  }
+
+  private static let words: [String: (Status, String, String?)] = [
+    "noVault": (.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH"),
+    "relativePath": (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none"),
+    "noHome": (.usage, "there is no home directory", "set HOME or COFFER_HOME"),
+    "notAVault": (.other, "is no vault", "name another file with --vault"),
+    "newerFormat": (.other, "has a format this version does not know", "update coffer"),
+    "symbolicLink": (.inputOutput, "is a symbolic link", "name the file itself"),
+    "hardLink": (.inputOutput, "is one file under two names", "put a copy in the place of one of them"),
+    "foreignOwner": (.inputOutput, "belongs to somebody else", "a vault and its directories must belong to you"),
+    "permissionsTooOpen": (.inputOutput, "others may read or write it", "chmod 600 a file, chmod 700 a directory"),
+    "accessDenied": (.inputOutput, "you may not use it", nil),
+    "notADirectory": (.inputOutput, "is no directory", nil),
+    "readOnly": (.inputOutput, "is read-only", nil),
+    "full": (.inputOutput, "no room on the disk", "make room and try again"),
+    "busy": (.inputOutput, "another process is writing", "try again"),
+    "io": (.inputOutput, "reading or writing failed", nil),
+  ]
+}

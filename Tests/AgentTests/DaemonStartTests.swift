@@ -1,0 +1,45 @@
+import Foundation
+import ItemService
+import Testing
+
+@testable import Coffer
+
+/// What `cofferd` is once it listens, and what is said where nobody can listen.
+@Suite struct DaemonStartTests {
+  /// A mount must not stay busy because an agent was started from there.
+  @Test(.enabled(if: geteuid() == 0, "only the superuser sees the directory of a process that hides")) func itHoldsNoDirectory()
+    throws
+  {
+    let bench = try DaemonBench()
+    #expect(try bench.workingDirectory() == "/")
+    // What it was given as it was started is where it was.
+    try bench.unlock()
+    #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "x").status == 0)
+  }
+
+  @Test func aPathThatIsTooLongForASocketIsSaidToBe() throws {
+    let longest = "/" + String(repeating: "x", count: 106)
+    for (path, isTooLong) in [(longest, false), (longest + "x", true)] {
+      do {
+        _ = try Keychain.connect(toAgentAt: path).isLocked
+        Issue.record("somebody is there")
+      } catch let error as KeychainError {
+        #expect(error.code == .agent && error.detail.contains("107 bytes") == isTooLong, "\(error)")
+      }
+    }
+  }
+
+  /// The hint for everybody else names a unit that root cannot have.
+  @Test(.enabled(if: geteuid() == 0)) func theSystemHasNoAgentForTheSuperuser() throws {
+    let bench = try DaemonBench()
+    let process = bench.command(AgentBench.program("coffer").path, ["vault", "status", "--system"])
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 10)
+    #expect(
+      text == "coffer: --system: no agent of the system serves the superuser\nhint: a vault of root's own: --vault PATH\n")
+  }
+}
