@@ -117,7 +117,8 @@ package enum FailureTable {
     "io": .init(.inputOutput, "reading or writing failed"),
     "outOfMemory": .init(.other, "out of memory"),
     "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
-    "replaced": .init(.inputOutput, "another file was put in its place meanwhile", "try again"),
+    "replaced": .init(
+      .inputOutput, "another file was put in its place meanwhile", "try again; where an agent has it open: coffer vault unlock"),
     "wrongLength": .init(.integrity, "has another length than it must have", "restore it from a backup"),
     "accessDenied": .init(.inputOutput, "you may not read it"),
     "relativePath": .init(.usage, "COFFER_HOME must be an absolute path"),
