@@ -20,6 +20,8 @@ package final class AgentServer: Sendable {
 
   private let office: Conversation.Office
   private let listener: Int32
+  /// Nil where the service manager has made it.
+  private let own: OwnSocket?
   private let lock: AgentLock
   private let wake: Int32
   private let frameMilliseconds: Int32
@@ -69,11 +71,12 @@ package final class AgentServer: Sendable {
     guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
     self.largeFrames = largeFrames
     lock = try Self.lock(lockPath)
-    listener =
-      switch place {
-      case .path(let path): try Self.bind(path)
-      case .listening(let descriptor): descriptor
-      }
+    switch place {
+    case .path(let path):
+      let own = try OwnSocket(at: path)
+      (self.own, listener) = (own, own.descriptor)
+    case .listening(let descriptor): (own, listener) = (nil, descriptor)
+    }
     if let name = Self.name(of: listener) { lock.say(socket: name) }
     let wake = coffer_eventfd()
     self.wake = wake
@@ -82,7 +85,7 @@ package final class AgentServer: Sendable {
   }
 
   deinit {
-    close(listener)
+    if own == nil { close(listener) }
     close(wake)
   }
 
@@ -101,40 +104,24 @@ package final class AgentServer: Sendable {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private static func bind(_ path: String) throws(Failure) -> Int32 {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { throw .system(path, EINVAL) }
-    let directory = String(path[..<slash])
-    _ = unsafe mkdir(directory, 0o700)
-    var status = stat()
-    guard unsafe lstat(directory, &status) == 0 else { throw .system(directory, errno) }
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-      throw .openDirectory
-    }
-    // Whose lock this is has no other agent beside it: what lies there was left by one that has ended.
-    _ = unsafe unlink(path)
-    let descriptor = coffer_local_socket()
-    guard descriptor >= 0 else { throw .system(path, errno) }
-    // Before anybody can connect: connections have it from here.
-    guard coffer_pass_credentials(descriptor) == 0, unsafe coffer_local_name(descriptor, path, 1) == 0,
-      unsafe chmod(path, 0o600) == 0, listen(descriptor, 128) == 0
-    else {
-      let number = errno
-      close(descriptor)
-      throw .system(path, number)
-    }
-    return descriptor
-  }
-
   // MARK: Serving
 
-  /// Until `end`. The thread that calls it serves; each connection has its own.
+  /// Until `end`, or until its own socket is gone. The thread that calls it serves; each connection has its own.
+  ///
+  /// What is being done for somebody has a moment to end. A key derivation, or a file that is as long as somebody likes, may take longer:
+  /// that is left behind, and the process is to end.
   package func run() {
     var entries = [
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: own?.watch ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     while true {
-      _ = unsafe poll(&entries, 2, -1)
+      _ = unsafe poll(&entries, 3, -1)
       if entries[1].revents != 0 { break }
+      if entries[2].revents != 0 {
+        own?.clearWatch()
+        if !hasSocket { break }
+      }
       guard entries[0].revents != 0 else { continue }
       let connection = coffer_accept(listener)
       if connection >= 0 {
@@ -144,12 +131,21 @@ package final class AgentServer: Sendable {
         _ = poll(nil, 0, 10)
       }
     }
+    own?.end()
     connections.withLock { connections in
       connections.isEnding = true
       for descriptor in connections.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
-    while connections.withLock({ !$0.descriptors.isEmpty }) { _ = poll(nil, 0, 1) }
+    // A client\'s program may lie on a file system of its own that does not answer: that keeps its thread, and not the agent.
+    let deadline = AgentVault.clock() + Self.endMilliseconds
+    while connections.withLock({ !$0.descriptors.isEmpty }), AgentVault.clock() < deadline { _ = poll(nil, 0, 1) }
   }
+
+  /// How long the end may take.
+  private static let endMilliseconds: Int64 = 3000
+
+  /// Whether it can be reached: also where the directory above that of the socket was removed or replaced.
+  package var hasSocket: Bool { own?.isThere ?? true }
 
   /// From any thread. `run` returns when the last connection has ended.
   package func end() {

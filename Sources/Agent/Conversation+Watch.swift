@@ -6,10 +6,16 @@ import Wire
 /// what it has not heard waits in a queue that does not grow.
 extension Conversation {
   /// Until one side closes, or the client may not watch any more.
+  /// - Returns: Whether the client has been told to ask again, and nothing else.
   /// - Throws: `FrameChannel.Failure`; errors of locked memory.
-  func watch(_ request: UInt64) throws {
+  func watch(_ request: UInt64) throws -> Bool {
     do {
-      try tell(request)
+      let decision = try decide(after: nil)
+      guard decision != .repeatRequest else {
+        try Answer.repeatRequest.frames(request: request) { try channel.send($0) }
+        return true
+      }
+      try tell(request, decision)
     } catch let error as FrameChannel.Failure {
       throw error
     } catch {
@@ -18,14 +24,15 @@ extension Conversation {
         try channel.send($0)
       }
     }
+    return false
   }
 
-  private func tell(_ request: UInt64) throws {
+  private func tell(_ request: UInt64, _ first: Gate.Decision) throws {
     guard let wakeUp = WakeUp() else { throw KeychainError(.memory, "no descriptor is left") }
     let queue = NoticeQueue { wakeUp.call() }
     office.vault.board.add(queue)
     defer { office.vault.board.remove(queue) }
-    var (filter, decision) = (NoticeFilter(), try decide(after: nil))
+    var (filter, decision) = (NoticeFilter(), first)
     // What happens from here on is told.
     try channel.send(Notice.frame([], request: request))
     while true {
@@ -46,7 +53,7 @@ extension Conversation {
   private func decide(after last: Gate.Decision?) throws -> Gate.Decision {
     let facts = try facts(.watch)
     let decision = Gate.decide(facts)
-    if decision != last { try office.log(facts, decision, peer) }
+    if decision != last, decision != .repeatRequest { try log(facts, decision) }
     if case .refuse(let code, let rule) = decision { throw KeychainError(KeychainError.Code(code), rule) }
     return decision
   }

@@ -1,3 +1,4 @@
+import AppContainers
 import Apps
 import CLinux
 import Glibc
@@ -15,6 +16,7 @@ struct Conversation: ~Copyable {
   private var ownedAt: UInt64?
   private var isEnding = false
   private let callers = KnownCaller()
+  private let introduction = Introduction()
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -30,6 +32,9 @@ struct Conversation: ~Copyable {
     let end: @Sendable () -> Void
     /// Nil: nobody is asked for anything.
     let questions: OwnerQuestions?
+    /// For those who try a credential. A key derivation takes hundreds of megabytes, and a core: one at a time.
+    let proofs = TurnQueue(
+      milliseconds: 60_000, maximumCount: WireLimits.connections, perProgram: WireLimits.connectionsPerProcess)
   }
 
   /// - Parameter ended: Called when it is over, before the descriptor is closed.
@@ -46,7 +51,7 @@ struct Conversation: ~Copyable {
     do {
       while let (header, body) = try channel.receive() {
         let call = try Call.parse(header.operation, body.message())
-        if header.operation == .watch { return try watch(header.request) }
+        if header.operation == .watch { if try watch(header.request) { continue } else { return } }
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
         if isEnding { office.end() }
@@ -69,9 +74,9 @@ struct Conversation: ~Copyable {
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
     let facts = try facts(operation, call.group)
     let decision = Gate.decide(facts)
-    // What cannot be logged is not done.
-    try office.log(facts, decision, peer)
+    if decision != .repeatRequest { try log(facts, decision) }
     switch decision {
+    case .repeatRequest: return .repeatRequest
     case .refuse(let code, let rule):
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     case .allow(let name):
@@ -81,10 +86,21 @@ struct Conversation: ~Copyable {
         let error = KeychainError(error)
         // The gate lets the program in; what it may do there says the vault, and that is a decision as well.
         if Self.refusals.contains(error.code) {
-          try office.log(facts, .refuse(code: error.code.name, rule: error.detail), peer)
+          try log(facts, .refuse(code: error.code.name, rule: error.detail))
         }
         throw error
       }
+    }
+  }
+
+  /// What cannot be logged is not done. But who wants the keys forgotten is not kept from that by a disk that is full.
+  func log(_ facts: Gate.Facts, _ decision: Gate.Decision) throws {
+    do {
+      try office.log(facts, decision, peer)
+    } catch {
+      guard ![.lock, .end].contains(facts.operation) else { return }
+      let reason = (error as? ContainerError).map { "\($0.code.name): \($0.detail)" } ?? "\(error)"
+      throw KeychainError(.storage, cause: "auditLog", reason)
     }
   }
 
@@ -95,10 +111,11 @@ struct Conversation: ~Copyable {
 
   /// What is known now.
   func facts(_ operation: Wire.Operation, _ group: AccessGroup? = nil) throws -> Gate.Facts {
-    Gate.Facts(
-      operation: operation, program: try program(), isSameUser: peer.user == office.user,
+    let program = try program()
+    return Gate.Facts(
+      operation: operation, program: program, isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil, group: group)
+      isSystem: office.desk != nil, isIntroduced: introduction.covers(program) { channel.isQuiet }, group: group)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -106,6 +123,9 @@ struct Conversation: ~Copyable {
       return try office.programs.identify(peer)
     } catch is Peer.Failure {
       return .unknown("it has ended")
+    } catch let error as ContainerError {
+      // So there are no apps; the vault can be locked all the same.
+      return .unknown("the installed apps cannot be read: \(error.detail)")
     }
   }
 
@@ -122,13 +142,19 @@ struct Conversation: ~Copyable {
       return .done
     case .unlock(let kind, let text, let file, let seat):
       let seat = try Self.seat(seat)
-      let count = try office.vault.unlock(try Self.credential(kind, text, file))
+      let credential = try Self.credential(kind, text, file)
+      let count = try inTurn(program) { try office.vault.unlock(credential) }
       ownedAt = try kind != .keyFile || office.desk?.hasKeyFilesAlone() ?? false ? count : nil
       if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
     case .vault(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
-      return try desk.answer(call, &ownedAt)
+      guard call.operation != .inspect else { return try desk.answer(call, &ownedAt) }
+      var call: VaultCall? = consume call
+      var owned = ownedAt
+      let answer = try inTurn(program) { try desk.answer(call.take()!, &owned) }
+      ownedAt = owned
+      return answer
     case .apps(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
       return try desk.answer(call)
@@ -138,6 +164,14 @@ struct Conversation: ~Copyable {
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
       }
+    }
+  }
+
+  private func inTurn<Result: ~Copyable>(_ program: ProgramIdentity, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try office.proofs.inTurn(program, channel.descriptor, body)
+    } catch let failure as TurnQueue.Failure {
+      throw KeychainError(.busy, "others are trying credentials: \(failure)")
     }
   }
 
@@ -166,6 +200,7 @@ struct Conversation: ~Copyable {
     switch name {
     case .anybody, .owner: return .owner
     case .command: return try .command(in: vault)
+    case .granted(let program): return try .granted(to: program, in: vault)
     case .app(let application):
       // An older manifest of the team's, put in the place of the one that was installed, may give more.
       guard let signed = try office.programs.manifest(of: application),

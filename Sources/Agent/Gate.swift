@@ -1,4 +1,4 @@
-import ItemService
+package import ItemService
 package import VaultCore
 package import Wire
 
@@ -16,12 +16,14 @@ package enum Gate {
     package var wasUnlocked: Bool
     /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
     package var isSystem: Bool
+    /// Whether the request was sent by that program, and not by one that the process ran before. See `Introduction`.
+    package var isIntroduced: Bool
     /// What it concerns, for the log. Who may do what with it, says the vault.
     package var group: AccessGroup?
 
     package init(
       operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
-      isSystem: Bool = false, group: AccessGroup? = nil
+      isSystem: Bool = false, isIntroduced: Bool = true, group: AccessGroup? = nil
     ) {
       self.operation = operation
       self.program = program
@@ -29,6 +31,7 @@ package enum Gate {
       self.isOwner = isOwner
       self.wasUnlocked = wasUnlocked
       self.isSystem = isSystem
+      self.isIntroduced = isIntroduced
       self.group = group
     }
   }
@@ -37,6 +40,8 @@ package enum Gate {
     case allow(As)
     /// - code: As `KeychainError` has them.
     case refuse(code: String, rule: String)
+    /// The same request is to be sent again: whose this one was is not known.
+    case repeatRequest
   }
 
   /// In whose name it is done.
@@ -47,6 +52,8 @@ package enum Gate {
     case command
     /// `TEAM.identifier`. Whether the vault knows it, and what it may do, says the vault.
     case app(String)
+    /// What the owner has granted to it by its name, and nothing else.
+    case granted(GrantedProgram)
   }
 
   package static func decide(_ facts: Facts) -> Decision {
@@ -68,8 +75,15 @@ package enum Gate {
     }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
+    case .app, .command: guard facts.isIntroduced else { return .repeatRequest }
+    // A process does not come into a service or a sandbox, and gets no other one.
+    case .unit, .flatpak, .system, .interpreter, .unknown: break
+    }
+    switch facts.program {
     case .app(let application): return .allow(.app(application))
     case .command: return .allow(.command)
+    case .flatpak(let identifier): return .allow(.granted(.flatpak(identifier)))
+    case .unit(let name): return .allow(.granted(.unit(name)))
     case .system: return .refuse(code: "missingEntitlement", rule: "no app: a program of the system")
     case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")

@@ -30,8 +30,11 @@ package final class OwnerDesk: Sendable {
     switch consume call {
     case .create(let credential, let kdf, let recovery): ownedAt = try create(credential, kdf, recovery)
     case .inspect: return .rows(try Vault.inspect(FileStore(at: places.vault)).wireRows)
-    case .addSlot(let credential, let kdf, let proof): try change(by: proof) { _ = try $0.addSlot(credential, kdf: kdf) }
+    case .addSlot(let credential, let kdf, let proof):
+      try Self.check(kdf)
+      try change(by: proof) { _ = try $0.addSlot(credential, kdf: kdf) }
     case .replaceSlot(let id, let credential, let kdf, let proof):
+      try Self.check(kdf)
       try change(by: proof) { try $0.replaceSlot(id, with: credential, kdf: kdf) }
     case .removeSlot(let id, let proof): try change(by: proof) { try $0.removeSlot(id) }
     }
@@ -46,6 +49,7 @@ package final class OwnerDesk: Sendable {
     let recovery = try Credential.recoveryKey(recovery.duplicate())
     // Before the vault is made, which then has all that was asked for.
     if isRecoverable { try recovery.checkForNewSlot() }
+    try Self.check(kdf)
     let store = try FileStore.create(at: places.vault)
     let deviceKey = DeviceKeyFile(at: places.deviceKey)
     try deviceKey.createUnlessThere()
@@ -56,6 +60,14 @@ package final class OwnerDesk: Sendable {
     let isOwner = try vault.isOpenedByOwner()
     let count = self.vault.put(vault)
     return isOwner ? count : nil
+  }
+
+  /// Who makes a vault has proven nothing: the agent is not to be at work for years. What costs more it would not open afterwards.
+  private static func check(_ kdf: KDFParameters) throws(VaultError) {
+    var ceiling = KDFCeiling.standard
+    let half = sysconf(Int32(_SC_PHYS_PAGES)) / 2 * sysconf(Int32(_SC_PAGESIZE)) / 1024
+    if half > 0 { ceiling.memoryKiB = min(ceiling.memoryKiB, UInt32(clamping: half)) }
+    try ceiling.check(kdf)
   }
 
   /// A key file that lies there for programs opens the vault, and changes no way into it.

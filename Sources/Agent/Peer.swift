@@ -9,6 +9,9 @@ import Synchronization
 package final class Peer: Sendable {
   package let process: Int32
   package let user: UInt32
+  /// Whether it has process numbers of its own. Who rules over those can send in the name of each process that has one: then the
+  /// sender of a request says nothing.
+  let isElsewhere: Bool
   private let descriptor: Int32
   /// What `Programs` has found, for the file that it has found it for.
   let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
@@ -34,6 +37,21 @@ package final class Peer: Sendable {
     process = credentials.process
     user = credentials.user
     self.descriptor = descriptor
+    isElsewhere = Self.isElsewhere(process)
+  }
+
+  /// A process stays in the namespace in which it began. Where that cannot be seen, it is another one.
+  private static func isElsewhere(_ process: Int32) -> Bool {
+    let file = unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return true }
+    defer { close(file) }
+    // The file is made for each look, and read at once; the line is within its first lines.
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(file, &buffer, buffer.count)
+    let lines = buffer.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
+    // The process's numbers, in our namespace and in each below it.
+    guard let line = lines.first(where: { $0.starts(with: "NSpid:".utf8) }) else { return true }
+    return line.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }).count != 2
   }
 
   deinit { close(descriptor) }

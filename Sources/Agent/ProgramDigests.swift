@@ -28,11 +28,12 @@ final class ProgramDigests: Sendable {
 
   private let known = Mutex<[FileKey: [UInt8]]>([:])
 
-  /// - Returns: Nil where the file cannot be read to its end, or was changed while it was read.
-  func digest(of descriptor: Int32, _ status: stat) -> [UInt8]? {
+  /// - Parameter isWanted: Asked now and then: a file with holes can be long without taking any room.
+  /// - Returns: Nil where the file cannot be read to its end, or was changed while it was read, or is not wanted any more.
+  func digest(of descriptor: Int32, _ status: stat, while isWanted: () -> Bool) -> [UInt8]? {
     let key = FileKey(status)
     if let digest = known.withLock({ $0[key] }) { return digest }
-    guard let digest = read(descriptor) else { return nil }
+    guard let digest = read(descriptor, while: isWanted) else { return nil }
     var after = stat()
     guard unsafe fstat(descriptor, &after) == 0, FileKey(after) == key else { return nil }
     known.withLock { known in
@@ -42,11 +43,11 @@ final class ProgramDigests: Sendable {
     return digest
   }
 
-  private func read(_ descriptor: Int32) -> [UInt8]? {
+  private func read(_ descriptor: Int32, while isWanted: () -> Bool) -> [UInt8]? {
     guard var digest = try? ContentDigest() else { return nil }
     var buffer = [UInt8](repeating: 0, count: 1 << 18)
     var offset: off_t = 0
-    while true {
+    while isWanted() {
       let count = unsafe pread(descriptor, &buffer, buffer.count, offset)
       if count == 0 { return digest.finish() }
       if count < 0, errno == EINTR { continue }
@@ -54,5 +55,6 @@ final class ProgramDigests: Sendable {
       digest.update(Array(buffer[..<count]))
       offset += off_t(count)
     }
+    return nil
   }
 }

@@ -29,7 +29,14 @@ package final class Programs: ProgramDirectory {
     var state: FileKey?
     /// How often it was read.
     var count: UInt64 = 0
+    var apps = Signatures()
+  }
+
+  /// What is signed.
+  private struct Signatures {
     var byDigest: [[UInt8]: [Signed]] = [:]
+    /// How long each is; nil: not known. A file of another length need not be read.
+    var sizes: Set<Int64>?
   }
 
   private let data: DataDirectory
@@ -47,6 +54,11 @@ package final class Programs: ProgramDirectory {
   }
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
+    guard !peer.isElsewhere else {
+      // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
+      if let identifier = try Surroundings.flatpak(of: peer) { return .flatpak(identifier) }
+      return .unknown("it is in a container: its requests could be anybody's there")
+    }
     let (signed, apps) = try current()
     // The same unchanged file, and the same apps: it is what it was.
     if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
@@ -57,12 +69,13 @@ package final class Programs: ProgramDirectory {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
     let file = FileKey(status)
-    if let application = try application(descriptor, status, signed) {
+    if let application = application(descriptor, status, signed, of: peer) {
       peer.known.withLock { $0 = (file, apps, application) }
       return .app(application)
     }
     let path = Peer.path(of: descriptor)
     if isCommand(status) { return .command }
+    if let name = try Surroundings.unit(of: peer) { return .unit(name) }
     if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
     if Self.isOfRoot(path, status) { return .system(path: path) }
     return .unknown(path)
@@ -75,8 +88,10 @@ package final class Programs: ProgramDirectory {
     return try ProgramOfApp.manifest(inDirectory: bundle, named: application)
   }
 
-  private func application(_ descriptor: Int32, _ status: stat, _ byDigest: [[UInt8]: [Signed]]) throws -> String? {
-    guard !byDigest.isEmpty, let digest = digests.digest(of: descriptor, status), let found = byDigest[digest] else { return nil }
+  private func application(_ descriptor: Int32, _ status: stat, _ signatures: Signatures, of peer: Peer) -> String? {
+    guard !signatures.byDigest.isEmpty, signatures.sizes?.contains(Int64(status.st_size)) ?? true,
+      let digest = digests.digest(of: descriptor, status, while: { peer.isAlive }), let found = signatures.byDigest[digest]
+    else { return nil }
     if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) })
     {
       return here.application
@@ -87,35 +102,36 @@ package final class Programs: ProgramDirectory {
 
   /// What the manifests say, read again when the directory of apps has changed: each installation renames something in there.
   /// - Returns: Also how often that was, which tells two readings apart.
-  private func current() throws -> (byDigest: [[UInt8]: [Signed]], count: UInt64) {
+  private func current() throws -> (signatures: Signatures, count: UInt64) {
     // One that was removed is nobody's directory any more.
-    let held = registry.withLock { registry -> (OpenDirectory, FileKey, [[UInt8]: [Signed]], UInt64)? in
+    let held = registry.withLock { registry -> (OpenDirectory, FileKey, Signatures, UInt64)? in
       guard let directory = registry.directory, let state = registry.state else { return nil }
-      return (directory, state, registry.byDigest, registry.count)
+      return (directory, state, registry.apps, registry.count)
     }
-    if let (directory, state, byDigest, count) = held, Self.state(of: directory) == state { return (byDigest, count) }
+    if let (directory, state, signatures, count) = held, Self.state(of: directory) == state { return (signatures, count) }
     let directory = try data.apps()
     let state = Self.state(of: directory)
-    var byDigest: [[UInt8]: [Signed]] = [:]
+    var signatures = Signatures(sizes: hasExecutables ? [] : nil)
     for name in try directory.names() {
       guard "\(name)".utf8.first != UInt8(ascii: "."), let bundle = try directory.directory(name),
         let signed = try? ProgramOfApp.manifest(inDirectory: bundle, named: "\(name)")
       else { continue }
       for executable in signed.manifest.executables {
         guard hasExecutables else {
-          byDigest[executable.digest, default: []].append(Signed(application: "\(name)", device: 0, inode: 0))
+          signatures.byDigest[executable.digest, default: []].append(Signed(application: "\(name)", device: 0, inode: 0))
           continue
         }
         guard let file = try? bundle.file(RelativePath(executable.path)) else { continue }
         var own = stat()
         guard unsafe fstat(file.number, &own) == 0 else { continue }
-        byDigest[executable.digest, default: []].append(
+        signatures.sizes?.insert(Int64(own.st_size))
+        signatures.byDigest[executable.digest, default: []].append(
           Signed(application: "\(name)", device: UInt64(own.st_dev), inode: UInt64(own.st_ino)))
       }
     }
     return registry.withLock { registry in
-      registry = Registry(directory: directory, state: state, count: registry.count + 1, byDigest: byDigest)
-      return (byDigest, registry.count)
+      registry = Registry(directory: directory, state: state, count: registry.count + 1, apps: signatures)
+      return (signatures, registry.count)
     }
   }
 

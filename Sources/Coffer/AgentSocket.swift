@@ -14,13 +14,18 @@ struct AgentSocket: Sendable {
     if isOfSystem { try SystemAgent.checkKept(path) }
     let descriptor = coffer_local_socket()
     guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
+    // Of an agent that has stopped, the queue is full at some time.
+    var patience = timeval(tv_sec: Int(WireLimits.answerMilliseconds) / 1000, tv_usec: 0)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
       let number = errno
       close(descriptor)
       guard number != ENAMETOOLONG else {
         throw KeychainError(.agent, "\(path): is too long for a socket, whose path has at most 107 bytes")
       }
-      throw KeychainError(.agent, "\(path): nobody is there (errno \(number))")
+      throw KeychainError(
+        .agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent,
+        "\(path): \(number == EAGAIN ? "it does not answer" : "nobody is there (errno \(number))")")
     }
     var credentials = coffer_credentials()
     // Who listens: whoever else has put a socket there would be told secrets.
@@ -32,4 +37,9 @@ struct AgentSocket: Sendable {
     }
     return FrameChannel(descriptor)
   }
+}
+
+extension KeychainError {
+  /// The cause of `agent` where nobody listens: there is none, or it cannot be reached any more.
+  package static let absentAgent = "absent"
 }

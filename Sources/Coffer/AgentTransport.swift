@@ -12,8 +12,15 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   private var channel: FrameChannel?
   private var number: UInt64 = 0
 
-  init(at path: String) { socket = AgentSocket(path: path) }
-  init(_ socket: AgentSocket) { self.socket = socket }
+  /// How long an answer may take.
+  private let patience: @Sendable (Wire.Operation) -> Int32
+
+  init(_ socket: AgentSocket, patience: @escaping @Sendable (Wire.Operation) -> Int32 = { $0.answerMilliseconds }) {
+    self.socket = socket
+    self.patience = patience
+  }
+
+  convenience init(at path: String) { self.init(AgentSocket(path: path)) }
 
   var isLocked: Bool { get throws { try status.isLocked } }
 
@@ -37,7 +44,13 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
         guard let call = call.take() else { throw KeychainError(.agent) }
         let frame = try Self.frame(call, number)
         try send(frame)
-        return try receive(operation)
+        do {
+          return try receive(operation)
+        } catch let error as KeychainError where error.cause == Answer.repeatCause {
+          // The first of a connection: now it is known which program speaks on it.
+          try send(frame)
+          return try receive(operation)
+        }
       } catch let error as KeychainError where error.code != .agent {
         throw error
       } catch {
@@ -73,7 +86,9 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     var before: [Entry] = []
     var rows: [Attributes] = []
     while true {
-      guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
+      guard let (header, body) = try channel!.receive(patience: patience(operation)) else {
+        throw FrameChannel.Failure.closed
+      }
       guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
       var message = try body.message()
       switch header.operation {
@@ -113,7 +128,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
       .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants,
     ]
     .contains(operation)
-    return KeychainError(isChange ? .inDoubt : .agent, "the connection to the agent has ended")
+    let isLate = error as? FrameChannel.Failure == .late
+    return KeychainError(isChange ? .inDoubt : .agent, isLate ? "it does not answer" : "the connection to the agent has ended")
   }
 }
 

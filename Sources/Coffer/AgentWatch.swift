@@ -68,8 +68,13 @@ private final class AgentWatchReader: Sendable {
   /// - Throws: `KeychainError`; what goes wrong on the way.
   private func connected() throws -> FrameChannel {
     let channel = try socket.connected()
-    try channel.send(Call.watch.frame(request: 1))
-    guard let notices = try notices(channel, patience: WireLimits.frameMilliseconds), notices.isEmpty else {
+    func first() throws -> [Notice]? {
+      try channel.send(Call.watch.frame(request: 1))
+      return try notices(channel, patience: WireLimits.frameMilliseconds)
+    }
+    let told: [Notice]?
+    do { told = try first() } catch let error as KeychainError where error.cause == Answer.repeatCause { told = try first() }
+    guard let notices = told, notices.isEmpty else {
       throw KeychainError(.agent, "no answer")
     }
     return channel

@@ -23,7 +23,7 @@ struct SignalsToEnd: @unchecked Sendable {
   }
 }
 
-/// Locks the vault when nobody uses it, and ends the agent when it is told to, or when there is no vault any more.
+/// Locks the vault when nobody uses it, and ends the agent when it is told to, or when there is no vault or no socket any more.
 struct Guardian: Sendable {
   let server: AgentServer
   let vault: AgentVault
@@ -47,6 +47,7 @@ struct Guardian: Sendable {
   func start() {
     let isStarted = DetachedThread.start("coffer-guardian") {
       while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
+        guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
       }

@@ -120,9 +120,11 @@ struct Service {
       switch decision {
       case .allow(.owner): (.allowed, "owner")
       case .allow: (.allowed, "gate")
+      case .repeatRequest: (.refused, "again")
       case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
       }
-    let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch].contains(facts.operation)
+    // Anybody may lock, as often as it likes.
+    let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch, .lock].contains(facts.operation)
     try append(
       result, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "", reason, to: log,
       isRepeatable: isReading || result == .refused, isSynced: Self.synced.contains(facts.operation))
@@ -148,6 +150,7 @@ struct Service {
     switch program {
     case .app(let name): application = name
     case .command: executable = "coffer"
+    case .unit, .flatpak: application = program.grantedName ?? ""
     case .system(let path), .interpreter(let path): executable = path
     case .unknown(let why): executable = why
     }

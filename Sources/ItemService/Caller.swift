@@ -13,13 +13,15 @@ package struct Caller {
   private let scope: Scope
   /// What the command was granted, where that limits what it does in an app's name.
   private let limit: Entitlements?
-  /// `TEAM.identifier`, for an app.
+  /// `TEAM.identifier`, for an app; for another program the name under which it was granted something.
   package let application: String?
+  private let isApp: Bool
 
   /// The name under which something is granted to the command `coffer`.
   package static let commandName = "coffer"
 
-  private init(_ scope: Scope, application: String? = nil, within limit: Entitlements? = nil) {
+  private init(_ scope: Scope, application: String? = nil, isApp: Bool = true, within limit: Entitlements? = nil) {
+    self.isApp = isApp
     self.scope = scope
     self.limit = limit
     self.application = application
@@ -39,6 +41,14 @@ package struct Caller {
   /// - Throws: integrity errors.
   package static func command(in vault: borrowing Vault) throws -> Caller {
     Caller(.unowned(granted: try granted(in: vault)))
+  }
+
+  /// A program that is no app, by the name under which it was granted something.
+  /// - Throws: `missingEntitlement` where nothing was; integrity errors.
+  package static func granted(to program: GrantedProgram, in vault: borrowing Vault) throws -> Caller {
+    let grants = try vault.grants(to: program.name)
+    guard !grants.isEmpty else { throw KeychainError(.missingEntitlement, "nothing was granted to \(program.name)") }
+    return Caller(.held(Entitlements(grants.map(\.entitlement))), application: program.name, isApp: false)
   }
 
   /// The command in an app's name, which gives it nothing that it has not: it stays within what it was granted itself.
@@ -128,7 +138,7 @@ package struct Caller {
   func bind(_ item: Item, installBound: Bool) throws -> Item {
     guard item.attributes[Item.installBound] == nil else { throw Self.boundByKeychain }
     guard installBound else { return item }
-    guard let application else { throw KeychainError(.notAllowed, "only an app has items that go with it") }
+    guard let application, isApp else { throw KeychainError(.notAllowed, "only an app has items that go with it") }
     var bound = item
     bound[Item.installBound] = application
     return bound

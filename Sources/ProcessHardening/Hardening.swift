@@ -6,11 +6,12 @@ package enum Hardening {
   /// The first thing the program does.
   ///
   /// The Swift runtime answers a crash with a backtrace that prints what lies at every register, which may be part of a secret. With
-  /// the default actions back in place a crash says nothing. A closed pipe becomes an error of write(2) instead of a silent end.
+  /// the default actions back in place a crash says nothing. A closed pipe, and a file that may not grow, become errors
+  /// of write(2) instead of a silent end.
   package static func begin() {
     fillStandardDescriptors()
     for signal in [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGQUIT] { coffer_signal_default(signal) }
-    coffer_signal_ignore(SIGPIPE)
+    for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_ignore(signal) }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
   }

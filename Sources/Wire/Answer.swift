@@ -17,6 +17,13 @@ package enum Answer: ~Copyable, Sendable {
   /// - cause: Finer than the code.
   case failed(code: String, cause: String, detail: String)
 
+  /// Whose request this was is not known: it is to be sent again.
+  package static var repeatRequest: Answer {
+    .failed(
+      code: "conflict", cause: repeatCause, detail: "the program has just become another one, or has not waited for an answer")
+  }
+  package static let repeatCause = "again"
+
   /// What was found, and what could not be read.
   package struct Entries: Equatable, Sendable {
     package var entries: [Entry] = []

@@ -40,6 +40,9 @@ package final class FrameChannel: Sendable {
   /// The other end, and whoever waits for it in another thread, meets the end of the stream.
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
+  /// Whether nothing has arrived that was not taken, and more may come.
+  package var isQuiet: Bool { (try? wait(Int16(POLLIN), 0)) == false }
+
   // MARK: In
 
   /// The next frame. Nil where the other end has closed between two frames.

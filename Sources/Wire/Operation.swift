@@ -54,5 +54,14 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   package var name: String { Self.names[self] ?? "" }
   private static let names = Dictionary(uniqueKeysWithValues: allCases.map { ($0, "\($0)") })
 
+  /// How long an answer may take, in milliseconds. A client that waits longer waits for an agent that has stopped.
+  package var answerMilliseconds: Int32 {
+    switch self {
+    case .secret, .add, .update, .move, .remove, .discard: WireLimits.askingMilliseconds
+    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot: WireLimits.proofMilliseconds
+    default: WireLimits.answerMilliseconds
+    }
+  }
+
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

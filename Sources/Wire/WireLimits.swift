@@ -22,6 +22,12 @@ package enum WireLimits {
   package static let noticesWaiting = partCount - 1
   /// How long who watches waits before it looks for the agent again, in milliseconds.
   package static let reconnectMilliseconds: Int32 = 1000
+  /// How long an answer may take, in milliseconds: longer than the agent waits for another process with the vault.
+  package static let answerMilliseconds: Int32 = 60_000
+  /// Likewise, where others may try credentials before.
+  package static let proofMilliseconds: Int32 = 180_000
+  /// Likewise, where the owner may be asked: four times at most, each a minute after a minute of others.
+  package static let askingMilliseconds: Int32 = 540_000
   /// How long a frame may take from its first byte to its last, in milliseconds.
   package static let frameMilliseconds: Int32 = 10_000
 }

@@ -32,10 +32,12 @@ final class AgentBench: Sendable {
     return tests.deletingLastPathComponent().appending(path: name)
   }
 
-  /// - Parameter programs: Who says what a client is; nil: the agent, by the apps that are installed.
+  /// - Parameters:
+  ///   - programs: Who says what a client is; nil: the agent, by the apps that are installed.
+  ///   - opening: Called while a credential is tried.
   init(
     frameMilliseconds: Int32 = WireLimits.frameMilliseconds, programs: (any ProgramDirectory)? = nil,
-    log: @escaping @Sendable () throws -> Void = {}
+    log: @escaping @Sendable () throws -> Void = {}, opening: (@Sendable () -> Void)? = nil
   ) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
@@ -44,7 +46,14 @@ final class AgentBench: Sendable {
     let path = directory.path + "/data/vault.coffer"
     _ = try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test)
     let environment = ["COFFER_HOME": directory.path + "/data"]
-    vault = try AgentVault(Places { environment[$0] }, at: path)
+    if let opening {
+      vault = AgentVault(at: path) { credential in
+        opening()
+        return try Vault.open(FileStore(at: path), with: credential)
+      }
+    } else {
+      vault = try AgentVault(Places { environment[$0] }, at: path)
+    }
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,

@@ -73,6 +73,16 @@ final class DaemonBench {
     self.process = nil
   }
 
+  var processNumber: Int32 { process?.processIdentifier ?? 0 }
+
+  /// How it has ended by itself.
+  func waitForEnd() -> Int32? {
+    guard let process else { return nil }
+    process.waitUntilExit()
+    self.process = nil
+    return process.terminationReason == .exit ? process.terminationStatus : nil
+  }
+
   func unlock() throws { try Keychain.connect(toAgentAt: places.agentSocket).unlock(with: .throwAway()) }
 
   // MARK: Its clients

@@ -1,11 +1,12 @@
 import Agent
+import ItemService
 import Testing
 import Wire
 
 @Suite struct GateTests {
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .system(path: "/usr/bin/git"), .interpreter(path: "/usr/bin/python3"),
-    .unknown("why"),
+    .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
   ]
   static let items: [Wire.Operation] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
@@ -38,6 +39,8 @@ import Wire
               switch program {
               case .app(let name): .allow(.app(name))
               case .command: .allow(.command)
+              case .unit(let name): .allow(.granted(.unit(name)))
+              case .flatpak(let identifier): .allow(.granted(.flatpak(identifier)))
               default: nil
               }
             }

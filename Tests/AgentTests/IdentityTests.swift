@@ -2,6 +2,7 @@ import CLinux
 import CofferTesting
 import Foundation
 import ItemService
+import Synchronization
 import Testing
 import VaultCore
 import Wire
@@ -157,6 +158,42 @@ import Wire
     }
   }
 
+  /// Asks, becomes the app, and leaves the answers to a child that has the same connection.
+  @Test func whatWasAskedBeforeAProgramBecameAnotherOneIsNotTheOthers() throws {
+    let isTheApp = Atomic(false)
+    // The agent does not come to the later requests before.
+    let bench = try AgentBench { while !isTheApp.load(ordering: .acquiring) { usleep(1000) } }
+    try bench.unlock()
+    let app = try bench.install(probe, as: "com.example.app")
+    let asking = """
+      import os, socket, struct
+      kept = socket.socket(socket.AF_UNIX); kept.connect('\(bench.socket)')
+      if os.fork() == 0:
+          while len(head := kept.recv(16, socket.MSG_WAITALL)) == 16:
+              count, version, operation, request = struct.unpack('<IHHQ', head)
+              print(request, 'again' if b'again' in kept.recv(count, socket.MSG_WAITALL) else operation, flush=True)
+              if request == 3: os._exit(0)
+      def frame(operation, request, body): return struct.pack('<IHHQ', len(body), 1, operation, request) + body
+      items = struct.pack('<IHI', 0, 1, 0)
+      kept.sendall(frame(1, 1, bytes(6)) + frame(5, 2, items) + frame(5, 3, items))
+      os.execv('\(app.path)', ['app', 'await', '\(bench.socket)'])
+      """
+    let output = try bench.run(URL(filePath: "/usr/bin/python3"), ["-c", asking], afterLines: 1) {
+      isTheApp.store(true, ordering: .releasing)
+    }
+    expect(output, ["here", "1 128", "2 again", "3 again"])
+    // It is not refused when it asks itself.
+    expect(try bench.run(app, ["once", bench.socket]), ["done"])
+  }
+
+  /// Who rules over process numbers can send in the name of any process that has one of them.
+  @Test func aProgramInAContainerIsNobody() throws {
+    let app = try bench.install(probe, as: "com.example.app")
+    let options = ["--user", "--map-root-user", "--pid", "--fork", app.path, "once", bench.socket]
+    expect(try bench.run(URL(filePath: "/usr/bin/unshare"), options), ["missingEntitlement"])
+    #expect(last() == .unknown("it is in a container: its requests could be anybody's there"))
+  }
+
   @Test func whoWatchesIsFoundOutForEachNotice() throws {
     let app = try bench.install(probe, as: "com.example.app")
     func tell() { bench.vault.lock() }
@@ -212,6 +249,30 @@ import Wire
       Issue.record("\(String(describing: last()))")
       return
     }
+  }
+
+  /// A file with holes can be as long as somebody likes, and to read it takes days.
+  @Test func aProgramOfAnotherLengthIsNotRead() throws {
+    _ = try bench.install(probe, as: "com.example.app")
+    let long = bench.directory.appending(path: "long")
+    try FileManager.default.copyItem(at: probe, to: long)
+    try #require(unsafe truncate(long.path, 1 << 43) == 0)
+    expect(try bench.run(long, ["once", bench.socket]), ["missingEntitlement"])
+  }
+
+  @Test func aFileIsReadForAsLongAsItIsWanted() throws {
+    let file = unsafe open("/proc/self/exe", O_RDONLY)
+    defer { close(file) }
+    var status = stat()
+    #expect(unsafe fstat(file, &status) == 0)
+    var count = 0
+    func isWanted() -> Bool {
+      count += 1
+      return count < 3
+    }
+    #expect(ProgramDigests().digest(of: file, status, while: isWanted) == nil)
+    #expect(count == 3)
+    #expect(ProgramDigests().digest(of: file, status, while: { true })?.count == 32)
   }
 
   /// Not defended, and pinned: code that is injected into an app has the app's content.

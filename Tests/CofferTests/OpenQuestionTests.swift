@@ -123,7 +123,11 @@ import Wire
   private func connect() throws -> FrameChannel {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     try #require(bench.agent.connect(descriptor))
-    return FrameChannel(descriptor)
+    let channel = FrameChannel(descriptor)
+    // So that it is known who speaks.
+    try channel.send(try Call.status.frame(request: 1))
+    _ = try channel.receive()
+    return channel
   }
 
   // MARK: Several

@@ -41,7 +41,7 @@ public struct KDFCeiling: Sendable {
   }
 
   /// - Throws: `kdfAboveCeiling`.
-  func check(_ parameters: KDFParameters) throws(VaultError) {
+  package func check(_ parameters: KDFParameters) throws(VaultError) {
     guard parameters.iterations <= iterations && parameters.memoryKiB <= memoryKiB else {
       throw VaultError(.kdfAboveCeiling, "\(parameters.iterations) passes over \(parameters.memoryKiB) KiB")
     }

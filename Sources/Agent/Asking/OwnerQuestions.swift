@@ -38,7 +38,7 @@ package final class OwnerQuestions: Sendable {
   private let clock: @Sendable () -> Int64
   private let log: @Sendable (Event) throws -> Void
   private let state = Mutex(State())
-  let queue = QuestionQueue(milliseconds: Int32(seconds) * 1000)
+  let queue = TurnQueue(milliseconds: Int32(seconds) * 1000)
 
   /// - Parameters:
   ///   - minutes: How long the owner may agree for, where an item says nothing else. 0: only once.
@@ -91,7 +91,7 @@ package final class OwnerQuestions: Sendable {
         try log(.asked)
         try ask(asking, confirmation, program, lockCount, connection, log)
       }
-    } catch let failure as QuestionQueue.Failure {
+    } catch let failure as TurnQueue.Failure {
       try log(.refused("not asked: \(failure)"))
       throw KeychainError(.confirmationNeeded, "others are being asked about: \(failure)")
     }

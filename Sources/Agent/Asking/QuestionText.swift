@@ -33,6 +33,8 @@ enum QuestionText {
       let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.startIndex
       return "The app \(name[dot...].dropFirst())\nof team \(name[..<dot])"
     case .command: return "The command coffer"
+    case .unit(let name): return "The system's service \(name)"
+    case .flatpak(let identifier): return "The Flatpak \(identifier)"
     case .system(let path), .interpreter(let path): return "The program \(PinentryText.visible(path, limit: itemLimit))"
     case .unknown(let why): return "A program (\(PinentryText.visible(why, limit: itemLimit)))"
     }

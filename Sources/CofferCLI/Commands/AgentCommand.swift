@@ -28,6 +28,16 @@ struct AgentOptions: ParsableArguments {
     return try Keychain.connect(toAgentAt: options.socket())
   }
 
+  /// - Parameter note: What to say where no agent runs.
+  /// - Throws: What one says that is there, or that it says nothing: it may have the vault open.
+  func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
+    do {
+      try body(try keychain())
+    } catch let error as KeychainError where error.cause == KeychainError.absentAgent {
+      Descriptor.error.note(note)
+    }
+  }
+
   /// As `coffer agent status --json` would say it.
   static func printState(_ state: String) throws {
     try Descriptor.output.write(JSON.object([("agent", .text(state))]).description + "\n")
@@ -61,11 +71,7 @@ struct AgentStop: ParsableCommand {
   var json = false
 
   func run() throws {
-    do {
-      try agent.keychain().endAgent()
-    } catch let error as KeychainError where error.code == .agent {
-      Descriptor.error.note("note: no agent runs\n")
-    }
+    try agent.ifThere(else: "note: no agent runs\n") { try $0.endAgent() }
     if json { try AgentOptions.printState("none") }
   }
 }

@@ -8,7 +8,7 @@ struct AppGrant: ParsableCommand {
     commandName: "grant", abstract: "Let an app into a group that its manifest does not give it.",
     discussion: "Replaces what was granted to the app in this group before.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
   var app: String
 
   @Argument(help: "The group.")
@@ -55,7 +55,12 @@ struct AppGrant: ParsableCommand {
 
   /// The name that the grant is for, and whose it is.
   private func application(in vault: borrowing OpenApps) throws -> (name: String, team: String) {
-    if app == Caller.commandName { return (app, "this command, also where a key file opens the vault") }
+    switch try GrantedProgram(namedOnCommandLine: app) {
+    case .command: return (app, "this command, also where a key file opens the vault")
+    case .unit: return (app, "a service of the system, whatever it runs")
+    case .flatpak: return (app, "an application of Flatpak, or a program of yours that says so")
+    case nil: break
+    }
     let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
     return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
   }
@@ -64,7 +69,7 @@ struct AppGrant: ParsableCommand {
 struct AppRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what was granted.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
   var app: String
 
   @Argument(help: "The group.")
@@ -79,7 +84,7 @@ struct AppRevoke: ParsableCommand {
     var opened = try vault.openApps()
     audit.came(to: opened)
     let name = try audit.deciding {
-      try app == Caller.commandName
+      try GrantedProgram(namedOnCommandLine: app) != nil
         ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
     }
     audit.application = name
@@ -90,5 +95,12 @@ struct AppRevoke: ParsableCommand {
     }
     try about(name) { try audit.doing { try opened.removeGrant(to: name, group) } }
     opened.finish()
+  }
+}
+
+extension GrantedProgram {
+  /// - Throws: usage.
+  init?(namedOnCommandLine name: String) throws {
+    do throws(Malformed) { try self.init(named: name) } catch { throw Failure.usage("\(name): no such name: \(error)") }
   }
 }

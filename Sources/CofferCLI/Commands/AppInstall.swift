@@ -112,7 +112,7 @@ struct AppShow: ParsableCommand {
     var opened = try vault.openApps()
     let apps = try AppPlace.apps()
     try apps.recover(in: &opened)
-    guard app != Caller.commandName else {
+    guard try GrantedProgram(namedOnCommandLine: app) == nil else {
       return try print(opened.grants(to: app), of: app)
     }
     let pin = try about(app) { try apps.pin(named: app, in: opened) }

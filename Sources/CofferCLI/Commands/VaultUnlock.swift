@@ -63,12 +63,10 @@ struct VaultLock: ParsableCommand {
   var json = false
 
   func run() throws {
-    var state = "locked"
-    do {
-      try agent.keychain().lock()
-    } catch let error as KeychainError where error.code == .agent {
-      Descriptor.error.note("note: no agent runs: nothing is open\n")
-      state = "none"
+    var state = "none"
+    try agent.ifThere(else: "note: no agent runs: nothing is open\n") {
+      try $0.lock()
+      state = "locked"
     }
     if json { try AgentOptions.printState(state) }
   }

@@ -31,7 +31,7 @@ struct AgentProgram {
     let arguments = (vault.map { ["--vault", $0] } ?? []) + options + ["--ready-fd", "3"]
     var end = try start(program, arguments)
     // Another command may have started it meanwhile; one that was told to end may still have to go.
-    for _ in 0..<20 {
+    for _ in 0..<50 {
       guard case .running = end else { break }
       if isRunning { return false }
       usleep(100_000)

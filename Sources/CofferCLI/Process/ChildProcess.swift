@@ -34,7 +34,7 @@ enum ChildProcess {
     var mask = mask
     var defaults = sigset_t()
     _ = unsafe sigemptyset(&defaults)
-    _ = unsafe sigaddset(&defaults, SIGPIPE)
+    for signal in [SIGPIPE, SIGXFSZ] { _ = unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigmask(&attributes, &mask)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))

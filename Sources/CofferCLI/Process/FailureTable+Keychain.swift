@@ -18,6 +18,9 @@ extension FailureTable {
     "inDoubt": .init(
       .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list"),
     "storage": .init(.inputOutput, "the vault's file cannot be used"),
+    "auditLog": .init(
+      .inputOutput, "the agent cannot write the audit log, and does nothing that it cannot log",
+      "coffer doctor says whether the log is whole; is the disk full?"),
     "memory": .init(.other, "the memory for secrets cannot be had"),
   ]
 }

@@ -17,7 +17,7 @@ enum Launch {
     if isAlone, coffer_close_on_exec_from(3) != 0 { throw SystemError.last.failure("close_range") }
     _ = fcntl(descriptor, F_SETFD, 0)
     // What `Hardening` ignores would be ignored in there too.
-    coffer_signal_default(SIGPIPE)
+    for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_default(signal) }
     var words = unsafe cStrings([program] + arguments)
     unsafe execv(program, &words)
     let error = SystemError.last

@@ -9,6 +9,7 @@
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
 //     hold SOCKET COUNT       so many connections, each of which asks for the status; says how many were answered, and holds them until
 //                             its standard input ends
+//     await SOCKET            says so, and waits for a child that it has from the program that it was before
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
 import Glibc
@@ -19,12 +20,14 @@ alarm(600)
 
 func say(_ text: String) { unsafe _ = Array("\(text)\n".utf8).withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) } }
 
-func ask(_ channel: FrameChannel) -> String {
+func ask(_ channel: FrameChannel, isAgain: Bool = false) -> String {
   do {
     try channel.send(try Call.items(nil, nil, Attributes()).frame(request: 1))
     guard let (header, body) = try channel.receive() else { return "closed" }
     let message = try body.message()
-    return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+    guard header.operation == .failed else { return "\(header.operation)" }
+    let failure = try message.failure()
+    return failure.cause == Answer.repeatCause && !isAgain ? ask(channel, isAgain: true) : failure.code
   } catch {
     return "\(error)"
   }
@@ -41,7 +44,12 @@ func next(_ channel: FrameChannel) -> String {
 }
 
 func watch(_ channel: FrameChannel) -> String {
-  do { try channel.send(try Call.watch.frame(request: 7)) } catch { return "\(error)" }
+  do {
+    // So that it is known who speaks.
+    try channel.send(try Call.status.frame(request: 6))
+    _ = next(channel)
+    try channel.send(try Call.watch.frame(request: 7))
+  } catch { return "\(error)" }
   return next(channel)
 }
 
@@ -63,6 +71,11 @@ func hold(_ path: String, _ count: Int) -> Int {
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
 if words[1] == "relay" { relay(to: words[2]) }
+if words[1] == "await" {
+  say("here")
+  _ = wait(nil)
+  exit(0)
+}
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }
 let socket = coffer_local_socket()

@@ -4,21 +4,21 @@ import Testing
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(15))) struct QuestionQueueTests {
-  private let queue = QuestionQueue(milliseconds: 60_000)
+@Suite(.timeLimit(.minutes(15))) struct TurnQueueTests {
+  private let queue = TurnQueue(milliseconds: 60_000)
 
   /// Something that has its turn until it is told to end.
   final class Turn: @unchecked Sendable {
     private let end = DispatchSemaphore(value: 0)
     private let done = DispatchSemaphore(value: 0)
-    let failure = Mutex<QuestionQueue.Failure?>(nil)
+    let failure = Mutex<TurnQueue.Failure?>(nil)
 
-    init(_ queue: QuestionQueue, _ program: String) {
+    init(_ queue: TurnQueue, _ program: String) {
       Foundation.Thread.detachNewThread { [self] in
         do {
           try queue.inTurn(.app(program), -1) { end.wait() }
         } catch {
-          failure.withLock { $0 = error as? QuestionQueue.Failure }
+          failure.withLock { $0 = error as? TurnQueue.Failure }
         }
         done.signal()
       }
@@ -30,17 +30,17 @@ import Testing
     }
   }
 
-  private func waitForWaiting(_ count: Int, _ queue: QuestionQueue) { while queue.waitingCount != count { usleep(1000) } }
+  private func waitForWaiting(_ count: Int, _ queue: TurnQueue) { while queue.waitingCount != count { usleep(1000) } }
 
   @Test func soManyWaitAltogether() throws {
     let first = Turn(queue, "first")
     while !queue.isBusy { usleep(1000) }
-    let waiting = (0..<QuestionQueue.maximumCount).map { index in
+    let waiting = (0..<TurnQueue.maximumCount).map { index in
       let turn = Turn(queue, "\(index)")
       waitForWaiting(index + 1, queue)
       return turn
     }
-    #expect(throws: QuestionQueue.Failure.full) { try queue.inTurn(.command, -1) {} }
+    #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.command, -1) {} }
     // In order: each ends when it is told to, and the next has its turn.
     first.finish()
     for turn in waiting {
@@ -50,11 +50,29 @@ import Testing
     #expect(try queue.inTurn(.command, -1) { 5 } == 5)
   }
 
-  @Test func nobodyWaitsForEver() throws {
-    let queue = QuestionQueue(milliseconds: 1)
+  /// Also where many may wait.
+  @Test func ofOneProgramFewerWait() throws {
+    let queue = TurnQueue(milliseconds: 60_000, maximumCount: 3, perProgram: 2)
     let first = Turn(queue, "first")
     while !queue.isBusy { usleep(1000) }
-    #expect(throws: QuestionQueue.Failure.late) { try queue.inTurn(.command, -1) {} }
+    var waiting: [Turn] = []
+    for program in ["a", "a", "b"] {
+      waiting.append(Turn(queue, program))
+      waitForWaiting(waiting.count, queue)
+      if waiting.count == 2 { #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("a"), -1) {} } }
+    }
+    #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("c"), -1) {} }
+    for turn in [first] + waiting {
+      turn.finish()
+      #expect(turn.failure.withLock { $0 } == nil)
+    }
+  }
+
+  @Test func nobodyWaitsForEver() throws {
+    let queue = TurnQueue(milliseconds: 1)
+    let first = Turn(queue, "first")
+    while !queue.isBusy { usleep(1000) }
+    #expect(throws: TurnQueue.Failure.late) { try queue.inTurn(.command, -1) {} }
     #expect(queue.waitingCount == 0)
     first.finish()
     try queue.inTurn(.command, -1) {}

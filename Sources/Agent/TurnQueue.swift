@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One question at a time: who comes later waits, in order, and only so many and so long.
-final class QuestionQueue: Sendable {
+/// One at a time: who comes later waits, in order, and only so many and so long.
+final class TurnQueue: Sendable {
   enum Failure: Error, Equatable {
     /// Too many wait already.
     case full
@@ -13,7 +13,7 @@ final class QuestionQueue: Sendable {
     case withdrawn
   }
 
-  /// Questions that wait for the one that is open.
+  /// Who waits while one has its turn.
   static let maximumCount = 16
   /// Of one program, so that others get their turn.
   static let maximumCountPerProgram = 4
@@ -31,17 +31,26 @@ final class QuestionQueue: Sendable {
 
   private let state = Mutex(State())
   private let milliseconds: Int32
+  private let maximumCount: Int
+  private let maximumCountPerProgram: Int
 
-  /// - Parameter milliseconds: How long a question waits for its turn.
-  init(milliseconds: Int32) { self.milliseconds = milliseconds }
+  /// - Parameter milliseconds: How long somebody waits for a turn.
+  init(
+    milliseconds: Int32, maximumCount: Int = TurnQueue.maximumCount,
+    perProgram maximumCountPerProgram: Int = TurnQueue.maximumCountPerProgram
+  ) {
+    self.milliseconds = milliseconds
+    self.maximumCount = maximumCount
+    self.maximumCountPerProgram = maximumCountPerProgram
+  }
 
   var waitingCount: Int { state.withLock { $0.waiting.count } }
   var isBusy: Bool { state.withLock { $0.isBusy } }
 
   /// Runs `body` when it is its turn.
-  /// - Parameter connection: Hangs up when the question is not wanted any more.
+  /// - Parameter connection: Hangs up when nobody wants it any more.
   /// - Throws: `Failure`; what `body` throws.
-  func inTurn<Result>(_ program: ProgramIdentity, _ connection: Int32, _ body: () throws -> Result) throws -> Result {
+  func inTurn<Result: ~Copyable>(_ program: ProgramIdentity, _ connection: Int32, _ body: () throws -> Result) throws -> Result {
     let descriptor = coffer_eventfd()
     guard descriptor >= 0 else { throw Failure.full }
     defer { close(descriptor) }
@@ -50,8 +59,8 @@ final class QuestionQueue: Sendable {
         state.isBusy = true
         return true
       }
-      guard state.waiting.count < Self.maximumCount,
-        state.waiting.count(where: { $0.program == program }) < Self.maximumCountPerProgram
+      guard state.waiting.count < maximumCount,
+        state.waiting.count(where: { $0.program == program }) < maximumCountPerProgram
       else { throw Failure.full }
       state.waiting.append(Waiting(program: program, descriptor: descriptor))
       return false

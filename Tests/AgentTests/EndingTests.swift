@@ -1,0 +1,119 @@
+import CLinux
+import CofferTesting
+import Foundation
+import Storage
+import Testing
+import VaultCore
+
+@testable import Agent
+@testable import Wire
+
+/// How an agent ends, and what does not keep it from that, nor from forgetting the keys.
+@Suite(.timeLimit(.minutes(5))) struct EndingTests {
+  /// Nobody would find it any more, neither to use it nor to lock it.
+  @Test(arguments: ["rm run/agent.sock", "mv run away", "mv run/agent.sock run/x", "rm -r run"])
+  func anAgentWhoseSocketIsGoneEnds(command: String) throws {
+    let bench = try DaemonBench()
+    try bench.unlock()
+    let shell = bench.command("/bin/sh", ["-c", command])
+    try shell.run()
+    shell.waitUntilExit()
+    try #require(shell.terminationStatus == 0)
+    #expect(bench.waitForEnd() == 0)
+    // And leaves the vault to the next one.
+    try bench.start()
+    try bench.unlock()
+    #expect(try bench.coffer(["agent", "status"]).output == "unlocked\n")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "the agent hides from its own user")) func itStaysInNobodysDirectory() throws {
+    let bench = try DaemonBench()
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(bench.processNumber)/cwd") == "/")
+  }
+
+  /// Something is at work for a client that cannot be interrupted, such as a key derivation.
+  @Test func whatTakesLongDoesNotKeepItFromEnding() throws {
+    let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    var bench: AgentBench? = try AgentBench(opening: {
+      entered.signal()
+      release.wait()
+    })
+    let socket = try #require(bench?.socket)
+    let channel = try Self.connected(to: socket)
+    try channel.send(try Self.unlock().frame(request: 1))
+    entered.wait()
+    // Waits until it has ended.
+    bench = nil
+    #expect(!FileManager.default.fileExists(atPath: socket))
+    #expect(try channel.receive() == nil)
+    release.signal()
+  }
+
+  /// Each takes hundreds of megabytes.
+  @Test func credentialsAreTriedOneAtATime() throws {
+    let (count, most) = (Counter(), Counter())
+    let bench = try AgentBench(opening: {
+      most.raise(to: count.add(1))
+      usleep(50_000)
+      count.add(-1)
+    })
+    let channels = try (0..<5).map { _ in try Self.connected(to: bench.socket) }
+    for channel in channels { try channel.send(try Self.unlock().frame(request: 1)) }
+    for channel in channels { #expect(try channel.receive()?.header.operation == .done) }
+    #expect(most.value == 1)
+  }
+
+  /// A disk that is full, or a directory of apps that is none, keeps nobody from having the keys forgotten.
+  @Test func toLockTakesNoLogAndNoApps() throws {
+    struct Full: Error {}
+    let bench = try AgentBench { throw Full() }
+    try bench.unlock()
+    let apps = bench.directory.path + "/data/Apps"
+    try? FileManager.default.removeItem(atPath: apps)
+    #expect(FileManager.default.createFile(atPath: apps, contents: nil))
+    let channel = try Self.connected(to: bench.socket)
+    try channel.send(Call.contains(try AccessGroup("default")).frame(request: 2))
+    #expect(try channel.receive()?.header.operation == .failed)
+    #expect(!bench.vault.status.isLocked)
+    try channel.send(Call.lock.frame(request: 3))
+    #expect(try channel.receive()?.header.operation == .done)
+    #expect(bench.vault.status.isLocked)
+  }
+
+  /// Who asks for it over and over does not push everything else out of the log.
+  @Test func manyLocksAreOneEntry() throws {
+    let bench = try DaemonBench()
+    let channel = try Self.connected(to: bench.places.agentSocket)
+    for number in 0..<200 {
+      try channel.send(Call.lock.frame(request: UInt64(number)))
+      _ = try channel.receive()
+    }
+    let log = try bench.coffer(["app", "log"]).output.split(separator: "\n").filter { $0.contains("agent.lock") }
+    #expect(!log.isEmpty && log.count < 100, "\(log.count)")
+  }
+
+  private static func unlock() throws -> Call {
+    .unlock(.keyFile, text: try Secret(count: 0), file: try Secret(testing: [UInt8](repeating: 0x54, count: 64)))
+  }
+
+  private static func connected(to path: String) throws -> FrameChannel {
+    let descriptor = coffer_local_socket()
+    try #require(unsafe coffer_local_name(descriptor, path, 0) == 0)
+    return FrameChannel(descriptor)
+  }
+
+  private final class Counter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var number = 0
+    var value: Int { lock.withLock { number } }
+
+    @discardableResult func add(_ more: Int) -> Int {
+      lock.withLock {
+        number += more
+        return number
+      }
+    }
+
+    func raise(to other: Int) { lock.withLock { number = max(number, other) } }
+  }
+}

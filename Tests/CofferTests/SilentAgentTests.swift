@@ -1,0 +1,43 @@
+import CLinux
+import Foundation
+import Testing
+import VaultCore
+
+@testable import Coffer
+@testable import ItemService
+@testable import Wire
+
+/// An agent that takes connections and says nothing: one that was stopped, or hangs.
+@Suite(.timeLimit(.minutes(5))) struct SilentAgentTests {
+  private let directory: URL
+  private let listener: Int32
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-silent-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    listener = coffer_local_socket()
+    try #require(unsafe coffer_local_name(listener, directory.path + "/agent.sock", 1) == 0 && listen(listener, 16) == 0)
+  }
+
+  @Test func nobodyWaitsForEver() throws {
+    let transport = AgentTransport(AgentSocket(path: directory.path + "/agent.sock")) { _ in 50 }
+    #expect(throws: KeychainError(.agent)) { _ = try transport.status }
+    // Whether this was done, nobody knows.
+    #expect(throws: KeychainError(.inDoubt)) {
+      _ = try transport.answer(
+        .remove(Reference(group: try AccessGroup("default"), id: Identifier([UInt8](repeating: 1, count: 16))!)))
+    }
+    close(listener)
+    try FileManager.default.removeItem(at: directory)
+  }
+
+  /// Longer than anything that an agent waits for itself.
+  @Test func eachRequestHasItsTime() {
+    for operation in Wire.Operation.allCases where operation.isRequest {
+      #expect(operation.answerMilliseconds >= 60_000, "\(operation)")
+    }
+    // Four questions, each of which waits for its turn and for its answer.
+    #expect(Wire.Operation.secret.answerMilliseconds >= 4 * 2 * 60_000)
+    #expect(Wire.Operation.unlock.answerMilliseconds >= 2 * 60_000)
+  }
+}
