@@ -45,7 +45,27 @@ func follow(_ keychain: Keychain, _ show: (Set<Reference>) -> Void) async throws
   }
 }
 
+/// A token from whoever has the vault open. Nil where somebody has to unlock it first: `coffer vault unlock`.
+func token(for account: String) throws -> Secret? {
+  let keychain = try Keychain.connect()
+  do {
+    let entry = try keychain.item(KeychainQuery(service: "api.example.com", account: account))
+    return try keychain.secret(of: entry.reference, purpose: "to synchronise")
+  } catch KeychainError.Code.locked, KeychainError.Code.agent {
+    return nil
+  }
+}
+
 @Suite struct KeychainExampleTests {
+  /// In a process of its own, whose home has no agent.
+  @Test(.timeLimit(.minutes(5))) func withoutAnAgentThereIsNoToken() async throws {
+    _ = try await #require(processExitsWith: .success, observing: []) {
+      unsafe setenv("COFFER_HOME", FileManager.default.temporaryDirectory.path + "/coffer-none-\(UUID())", 1)
+      let isMissing = try token(for: "ada") == nil
+      #expect(isMissing)
+    }
+  }
+
   @Test func aListFollowsTheKeychain() async throws {
     let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
     let (shown, continuation) = AsyncStream.makeStream(of: Int.self)
