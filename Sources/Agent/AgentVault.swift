@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 package import ItemService
 package import Storage
+import Synchronization
 import SystemCalls
 package import VaultCore
 package import Wire
@@ -14,7 +15,10 @@ package final class AgentVault: @unchecked Sendable {
   let open: @Sendable (borrowing Credential) throws -> Vault
   private let threadLock = ThreadLock()
   private var vault: Vault?
-  private var locks: UInt64 = 0
+  private var locks: UInt64 = 0 { didSet { publish() } }
+  /// What is asked for each request, without waiting for those who use the vault: `locks` times four, whether it was unlocked, and
+  /// whether it is locked.
+  private let published = Atomic<UInt64>(1)
   private var unasking = UnaskingItems()
   private var rules = RulesCount()
   /// Milliseconds of a clock that only goes on.
@@ -44,11 +48,16 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   var status: AgentStatus {
-    threadLock.withLock { AgentStatus(isLocked: isLocked, wasUnlocked: vault != nil, vault: path) }
+    let state = published.load(ordering: .acquiring)
+    return AgentStatus(isLocked: state & 1 != 0, wasUnlocked: state & 2 != 0, vault: path)
   }
 
   /// How often it was locked. Who was the owner before is not any more.
-  var lockCount: UInt64 { threadLock.withLock { locks } }
+  var lockCount: UInt64 { published.load(ordering: .acquiring) >> 2 }
+
+  private func publish() {
+    published.store(locks << 2 | (vault == nil ? 0 : 2) | (isLocked ? 1 : 0), ordering: .releasing)
+  }
 
   private var isLocked: Bool { vault?.isLocked ?? true }
 
@@ -65,6 +74,7 @@ package final class AgentVault: @unchecked Sendable {
     return threadLock.withLock {
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
+      publish()
       lastUse = Self.clock()
       // What was known is of another file, or of the same one before it was put back to an earlier state.
       rules.restart()
@@ -122,6 +132,7 @@ package final class AgentVault: @unchecked Sendable {
     threadLock.withLock {
       forget()
       vault = nil
+      publish()
     }
   }
 

@@ -3,6 +3,7 @@ import Apps
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 package import VaultCore
 
 /// Who knows which program a process runs, and what is said of apps.
@@ -44,7 +45,7 @@ package final class Programs: ProgramDirectory {
   /// Else the manifests alone are here, and where an app's own executables lie is not known.
   private let hasExecutables: Bool
   private let digests = ProgramDigests()
-  private let registry = Mutex(Registry())
+  private let registry = Guarded(Registry())
 
   /// - Parameter command: The path of `coffer`; nil where there is none.
   package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {

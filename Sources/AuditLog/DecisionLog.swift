@@ -1,4 +1,4 @@
-import Synchronization
+internal import SystemCalls
 
 /// Writes decisions into the audit log before they are carried out.
 ///
@@ -31,7 +31,7 @@ package final class DecisionLog: Sendable {
   }
 
   private let log: AuditLog
-  private let recent = Mutex<[Key: Repeated]>([:])
+  private let recent = Guarded<[Key: Repeated]>([:])
 
   package init(_ log: AuditLog) { self.log = log }
 

@@ -21,7 +21,8 @@ struct AgentSocket: Sendable {
       let number = errno
       close(descriptor)
       guard number != ENAMETOOLONG else {
-        throw KeychainError(.agent, cause: KeychainError.absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
+        throw KeychainError(
+          .agent, cause: KeychainError.absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
       }
       throw KeychainError(
         .agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent,

@@ -69,7 +69,9 @@ package struct ItemService {
     var (found, isComplete): ([Entry], Bool) = ([], true)
     for group in groups {
       do {
-        if try vault.contains(group), let entry = try vault.entry(item, in: group) { found.append(entry) }
+        if let entry = try vault.entry(item, in: group) { found.append(entry) }
+      } catch VaultError.Code.groupNotFound {
+        continue
       } catch VaultError.Code.locked {
         isComplete = false
       }

@@ -26,3 +26,16 @@ import Glibc
     return try body()
   }
 }
+
+/// What only one thread at a time may use.
+package final class Guarded<Value>: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var value: Value
+
+  package init(_ value: sending Value) { self.value = value }
+
+  /// Not to be called within `body`.
+  package func withLock<Result: ~Copyable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    try lock.withLock { try body(&value) }
+  }
+}

@@ -12,7 +12,9 @@ struct RunningAgent {
   private let programs: String
 
   init(programs: String, client: String, itemCount: Int, in directory: String) throws {
-    let home = "\(directory)/agent-\(itemCount)"
+    let (home, programs, client) = try (
+      Self.absolute(directory) + "/agent-\(itemCount)", Self.absolute(programs), Self.absolute(client)
+    )
     self.home = home
     self.programs = programs
     try Self.shell(
@@ -32,6 +34,12 @@ struct RunningAgent {
     try Self.fill(itemCount, home, AccessGroup("\(team).org.example.bench"))
     try Self.shell(
       "cd \(home); export COFFER_HOME=\(home)/home; unset XDG_RUNTIME_DIR; \(programs)/coffer vault unlock --key-file key")
+  }
+
+  private static func absolute(_ path: String) throws -> String {
+    guard let resolved = realpath(path, nil) else { throw BenchmarkError("\(path): is not there") }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   private static func shell(_ script: String) throws {

@@ -13,7 +13,8 @@ extension FailureTable {
     "notAllowed": .init(.usage, "is not allowed"),
     "integrity": .init(.integrity, "the vault is not what its keys say", "coffer vault verify lists what is wrong"),
     "otherDevice": .init(.locked, "was sealed on another device"),
-    "agent": .init(.inputOutput, "the agent cannot be asked", "to start it: coffer vault unlock; that of the system: its socket unit, as root"),
+    "agent": .init(
+      .inputOutput, "the agent cannot be asked", "to start it: coffer vault unlock; that of the system: its socket unit, as root"),
     "conflict": .init(.inputOutput, "somebody else changes it all the time", "try again"),
     "inDoubt": .init(
       .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list"),
