@@ -129,14 +129,6 @@ static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions,
   return posix_spawn_file_actions_addfchdir_np(actions, directory);
 }
 
-// Hidden without _GNU_SOURCE.
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
-
-/// The program that is spawned gets no descriptor from `first` on.
-static inline int coffer_spawn_closing_from(posix_spawn_file_actions_t *actions, int first) {
-  return posix_spawn_file_actions_addclosefrom_np(actions, first);
-}
-
 /// What statx(2) tells, as the kernel lays it out. The header that declares it is not the same for all who include it.
 struct coffer_statx_time {
   long long seconds;

@@ -45,7 +45,7 @@ final class PinentryProcess {
     unsafe posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    unsafe coffer_spawn_closing_from(&actions, 3)
+    unsafe coffer_spawn_close_from(&actions, 3)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

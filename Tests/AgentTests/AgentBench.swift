@@ -71,6 +71,8 @@ final class AgentBench: Sendable {
   deinit {
     server.end()
     ended.wait()
+    // Else it makes the directory of its anchor again.
+    vault.end()
     try? FileManager.default.removeItem(at: directory)
   }
 

@@ -8,14 +8,14 @@ import VaultCore
 
 /// The agent itself, with the shortest time that it takes.
 @Suite(.timeLimit(.minutes(15))) struct IdleTests {
-  @Test func itLocksWhereNobodyUsesIt() throws {
+  @Test func itLocksWhereNobodyUsesIt() async throws {
     let bench = try DaemonBench(options: "--idle 1")
     let unlocked = ContinuousClock.now
     try bench.unlock()
     let keychain = try Keychain.connect(toAgentAt: bench.places.agentSocket)
     #expect(try !keychain.isLocked)
-    // To ask how it is, is no use of it.
-    while try !keychain.isLocked, unlocked.duration(to: .now) < .seconds(300) { usleep(500_000) }
+    // To ask how it is, is no use of it. Other tests have the thread meanwhile.
+    while try !keychain.isLocked, unlocked.duration(to: .now) < .seconds(300) { try await Task.sleep(for: .milliseconds(500)) }
     #expect(try keychain.isLocked)
     #expect(unlocked.duration(to: .now) >= .seconds(59))
   }

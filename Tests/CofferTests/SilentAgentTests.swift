@@ -8,7 +8,7 @@ import VaultCore
 @testable import Wire
 
 /// An agent that takes connections and says nothing: one that was stopped, or hangs.
-@Suite(.timeLimit(.minutes(5))) struct SilentAgentTests {
+@Suite(.timeLimit(.minutes(5))) final class SilentAgentTests {
   private let directory: URL
   private let listener: Int32
 
@@ -19,6 +19,11 @@ import VaultCore
     try #require(unsafe coffer_local_name(listener, directory.path + "/agent.sock", 1) == 0 && listen(listener, 16) == 0)
   }
 
+  deinit {
+    close(listener)
+    try? FileManager.default.removeItem(at: directory)
+  }
+
   @Test func nobodyWaitsForEver() throws {
     let transport = AgentTransport(AgentSocket(path: directory.path + "/agent.sock")) { _ in 50 }
     #expect(throws: KeychainError(.agent)) { _ = try transport.status }
@@ -27,8 +32,6 @@ import VaultCore
       _ = try transport.answer(
         .remove(Reference(group: try AccessGroup("default"), id: Identifier([UInt8](repeating: 1, count: 16))!)))
     }
-    close(listener)
-    try FileManager.default.removeItem(at: directory)
   }
 
   /// Longer than anything that an agent waits for itself.
