@@ -4,7 +4,7 @@ import Glibc
 /// A lock for what takes long, or what many threads want.
 ///
 /// `Synchronization.Mutex` hands the lock to the thread that has waited longest, which must be woken before anybody goes on: where eight
-/// clients asked at once that was two thirds of the time of an answer. This one may be taken by whoever runs.
+/// clients asked at once that was more than half of the time of an answer. This one may be taken by whoever runs.
 @safe package final class ThreadLock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
