@@ -136,7 +136,7 @@ package final class AgentServer: Sendable {
       connections.isEnding = true
       for descriptor in connections.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
-    // A client\'s program may lie on a file system of its own that does not answer: that keeps its thread, and not the agent.
+    // A client's program may lie on a file system of its own that does not answer: that keeps its thread, and not the agent.
     let deadline = AgentVault.clock() + Self.endMilliseconds
     while connections.withLock({ !$0.descriptors.isEmpty }), AgentVault.clock() < deadline { _ = poll(nil, 0, 1) }
   }

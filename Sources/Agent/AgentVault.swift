@@ -24,7 +24,7 @@ package final class AgentVault: @unchecked Sendable {
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
-  /// How much of what was changed last the anchor may not know, in milliseconds. It costs a fifth of a change.
+  /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed each time.
   private static let anchorPeriod: Int64 = 100
 
   /// - Parameter open: Proves a credential, and opens the vault. In whatever thread.
