@@ -6,28 +6,25 @@ import Glibc
 /// Where sockets lie depends on the session: a program that was started by cron, or after `su -`, looks elsewhere than the one that has
 /// started the agent. The lock lies beside the user's data, where all of them find it.
 package final class AgentLock: Sendable {
-  private let descriptor: Int32
+  /// Its one owner, which closes it once.
+  private let file: Descriptor
 
   /// - Parameter path: See `Places.agentLock`.
   /// - Throws: `busy` where an agent has it; what is wrong with the file.
   package init(at path: String) throws(StorageError) {
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else { throw StorageError(errno: errno, path) }
-    guard coffer_ofd_lock(descriptor, Int16(F_WRLCK), 0) == 0 else {
+    file = try Descriptor(path, O_RDWR | O_CREAT)
+    guard coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) == 0 else {
       let number = errno
-      close(descriptor)
       throw number == EAGAIN || number == EACCES ? StorageError(.busy, path) : StorageError(errno: number, path)
     }
     // What another one has said is over.
-    ftruncate(descriptor, 0)
+    ftruncate(file.number, 0)
   }
-
-  deinit { close(descriptor) }
 
   /// - Parameter socket: The absolute path of the socket on which connections are taken now.
   package func say(socket: String) {
     let bytes = Array(socket.utf8)
-    _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.number, $0.baseAddress, $0.count, 0) }
   }
 
   /// The socket of the agent that has the lock now. Nil where none has, or has said where it listens.
