@@ -8,6 +8,7 @@ let package = Package(
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
+    .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "Storage", targets: ["Storage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
     .library(name: "PropertyLists", targets: ["PropertyLists"]),
@@ -26,16 +27,19 @@ let package = Package(
     // C
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
+    .target(name: "Passphrases", dependencies: ["VaultCore", "CUtf8proc"]),
     // Files
     .target(name: "SystemCalls", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
-    .target(name: "Storage", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    .target(name: "Storage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
-    .target(name: "Wire", dependencies: ["VaultCore", "CLinux"]),
+    .target(name: "Wire", dependencies: ["VaultCore", "Passphrases", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "CLinux"]),
     // Keychain
@@ -43,7 +47,8 @@ let package = Package(
     .target(
       name: "Agent",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
+        "VaultCore", "Passphrases", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry",
+        "SystemCalls", "CLinux",
       ]),
     .target(
       name: "Coffer",
@@ -78,7 +83,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
-        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "VaultCore", "Passphrases", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers",
+        "AuditLog",
         "Apps",
         "PropertyLists",
         "Preferences",
@@ -97,7 +103,8 @@ let package = Package(
     .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
     // Tests
     .executableTarget(
-      name: "VaultProbe", dependencies: ["Storage", "VaultCore", "CofferTesting"], path: "Tests/Support/VaultProbe"),
+      name: "VaultProbe", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting"],
+      path: "Tests/Support/VaultProbe"),
     .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
@@ -129,8 +136,8 @@ let package = Package(
     .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
     .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
-    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "CofferTesting"]),
-    .testTarget(name: "VaultFileTests", dependencies: ["Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
+    .testTarget(name: "VaultFileTests", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
     .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
     .testTarget(
@@ -138,25 +145,26 @@ let package = Package(
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
         "Coffer", "Apps",
-        "AppContainers", "Storage", "Wire",
+        "AppContainers", "Passphrases", "Storage", "Wire",
         "VaultCore",
         "CofferTesting",
       ]),
     .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
     .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "VaultCore", "CofferTesting"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "CofferTesting"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
-        "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+        "Passphrases", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCLI", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
       exclude: ["keys.py"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["VaultCore", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"],
+      name: "FuzzTests",
+      dependencies: ["VaultCore", "Passphrases", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(

@@ -3,6 +3,7 @@ import Apps
 import CLinux
 import Glibc
 import ItemService
+import Passphrases
 import Pinentry
 import VaultCore
 import Wire
@@ -187,7 +188,7 @@ struct Conversation: ~Copyable {
     case .passphrase: try .passphrase(text)
     case .recoveryKey: try .recoveryKey(text)
     case .keyFile: try .keyFile(file)
-    case .passphraseAndKeyFile: .passphrase(text, andKeyFile: file)
+    case .passphraseAndKeyFile: try .passphrase(text, andKeyFile: file)
     case .external: throw KeychainError(.notAllowed, "a slot of another kind")
     }
   }

@@ -1,3 +1,4 @@
+import Passphrases
 package import VaultCore
 
 /// What concerns the vault as a whole, and the ways into it. Only an agent is asked so that keeps the file where its user cannot read it:
@@ -135,7 +136,7 @@ extension Fields {
     case .passphrase: return try .passphrase(text)
     case .recoveryKey: return try .recoveryKey(text)
     case .keyFile: return try .keyFile(file)
-    case .passphraseAndKeyFile: return .passphrase(text, andKeyFile: file)
+    case .passphraseAndKeyFile: return try .passphrase(text, andKeyFile: file)
     case .external: throw WireError(.field, "\(name)-kind")
     }
   }

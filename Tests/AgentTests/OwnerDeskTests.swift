@@ -1,6 +1,7 @@
 import AppContainers
 import CofferTesting
 import Foundation
+import Passphrases
 import Storage
 import Testing
 import VaultCore

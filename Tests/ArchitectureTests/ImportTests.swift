@@ -5,18 +5,19 @@ import Testing
   /// What each module may import. Everything points down.
   static let allowed: [(folder: String, imports: Set<String>)] = [
     ("Vault", ["CSodium", "CLinux", "Glibc", "Synchronization", "Swift"]),
+    ("Sources/Passphrases", ["VaultCore", "CUtf8proc"]),
     ("Sources/SystemCalls", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
-    ("Sources/Storage", ["VaultCore", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
-    ("Sources/Wire", ["VaultCore", "CLinux", "Glibc"]),
+    ("Sources/Storage", ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    ("Sources/Wire", ["VaultCore", "Passphrases", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Pinentry", ["VaultCore", "CLinux", "Glibc"]),
     ("Sources/ItemService", ["VaultCore", "Storage", "Wire", "Synchronization"]),
     (
       "Sources/Agent",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry", "SystemCalls", "CLinux",
-        "Glibc", "Synchronization",
+        "VaultCore", "Passphrases", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry",
+        "SystemCalls", "CLinux", "Glibc", "Synchronization",
       ]
     ),
     (
@@ -53,7 +54,8 @@ import Testing
     (
       "Sources/CofferCLI",
       [
-        "VaultCore", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers", "AuditLog",
+        "VaultCore", "Passphrases", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers",
+        "AuditLog",
         "Apps",
         "PropertyLists",
         "Preferences",
@@ -85,6 +87,13 @@ import Testing
     }
     for folder in ["Sources/Storage", "Sources/CofferCLI", "Sources/CofferTesting"] {
       for file in SourceFile.all(in: folder) { #expect(!file.imports.contains("CSodium"), "\(file.path)") }
+    }
+  }
+
+  /// What decides whether a vault opens must not change with the compiler.
+  @Test func nothingUsesPrivateInterfacesOfOtherModules() {
+    for folder in ["Vault", "Sources"] {
+      for file in SourceFile.all(in: folder) { #expect(!file.code.contains { $0.contains("@_spi") }, "\(file.path)") }
     }
   }
 

@@ -1,6 +1,7 @@
 import Agent
 import Coffer
 import CofferTesting
+import Passphrases
 import Testing
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CofferTesting
+import Passphrases
 import Testing
 import VaultCore
 

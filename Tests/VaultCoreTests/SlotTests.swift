@@ -1,5 +1,6 @@
 import CofferTesting
 import Foundation
+import Passphrases
 import Testing
 
 @testable import VaultCore
@@ -59,7 +60,7 @@ import Testing
   @Test func passphraseAndKeyFileNeedEachOther() throws {
     let store = MemoryStore()
     func both(_ passphrase: String, _ byte: UInt8) throws -> Credential {
-      .passphrase(try Secret(testing: passphrase), andKeyFile: try Secret(testing: [UInt8](repeating: byte, count: 32)))
+      try .passphrase(Secret(testing: passphrase), andKeyFile: Secret(testing: [UInt8](repeating: byte, count: 32)))
     }
     _ = try Vault.create(in: store, with: both("p\u{E4}ss", 1), kdf: .lowMemory, at: .test)
     #expect(opens(store, try both("pa\u{308}ss", 1)) == nil)
@@ -97,7 +98,7 @@ import Testing
       [0xE0, 0x82, 0xA9], [0xF0, 0x82, 0x82, 0xAC], [0xE2, 0x28, 0xA1], [0xF4, 0x90, 0x80, 0x80],
     ] as [[UInt8]])
   func passphraseThatIsNotUTF8IsRefused(bytes: [UInt8]) {
-    #expect(code { _ = try Passphrase.normalized(Secret(testing: bytes)) } == .passphraseNotText)
+    #expect(code { _ = try Credential.passphrase(Secret(testing: bytes)) } == .passphraseNotText)
   }
 
   @Test(arguments: [0, 31, (1 << 20) + 1]) func keyFileOfWrongLengthIsRefused(count: Int) {

@@ -2,6 +2,7 @@ import CofferTesting
 import Foundation
 import Testing
 
+@testable import Passphrases
 @testable import VaultCore
 
 /// The worked values of FORMAT.md, computed by the code that uses them.
@@ -68,8 +69,8 @@ import Testing
     case .recoveryKey: credential = try .recoveryKey(Secret(testing: value("recovery.text")))
     case .keyFile: credential = try .keyFile(Secret(testing: value("keyfile.content")))
     case .passphraseAndKeyFile, .external:
-      credential = .passphrase(
-        try Secret(testing: value("slot1.passphrase")), andKeyFile: try Secret(testing: value("keyfile.content")))
+      credential = try .passphrase(
+        Secret(testing: value("slot1.passphrase")), andKeyFile: Secret(testing: value("keyfile.content")))
     }
     guard let master = try slot.open(with: credential, vault: id("vault-id"), ceiling: .standard) else {
       throw VaultError(.wrongCredential)
@@ -84,7 +85,8 @@ import Testing
   }
 
   @Test func passphraseIsNormalized() throws {
-    let normalized = try Passphrase.normalized(Secret(testing: value("slot1.passphrase-nfd"))).copyIntoUnprotectedBytes()
+    let normalized = try NormalizedText(composing: Secret(testing: value("slot1.passphrase-nfd"))).bytes
+      .copyIntoUnprotectedBytes()
     #expect(try normalized == value("slot1.passphrase"))
   }
 

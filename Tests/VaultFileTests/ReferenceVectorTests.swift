@@ -1,5 +1,6 @@
 import CofferTesting
 import Foundation
+import Passphrases
 import Storage
 import Testing
 import VaultCore
@@ -43,7 +44,7 @@ import VaultCore
     let hasPassphrase = FileManager.default.fileExists(atPath: base + ".pass")
     let hasKey = FileManager.default.fileExists(atPath: base + ".key")
     switch (hasPassphrase, hasKey) {
-    case (true, true): return .passphrase(try contents(base + ".pass")!, andKeyFile: try contents(base + ".key")!)
+    case (true, true): return try .passphrase(contents(base + ".pass")!, andKeyFile: try contents(base + ".key")!)
     case (true, false): return try .passphrase(contents(base + ".pass")!)
     case (false, true): return try .keyFile(contents(base + ".key")!)
     case (false, false): return try .keyFile(contents(folder + "/vector.key")!)

@@ -1,4 +1,5 @@
 import CofferTesting
+import Passphrases
 import Testing
 import VaultCore
 
@@ -14,7 +15,7 @@ import VaultCore
 
   @Test func credentialsArriveApart() throws {
     let id = Identifier([UInt8](repeating: 7, count: 16))!
-    let proof = Credential.passphrase(try Secret(testing: "old"), andKeyFile: try Secret(testing: "file"))
+    let proof = try Credential.passphrase(Secret(testing: "old"), andKeyFile: Secret(testing: "file"))
     guard
       case .vault(.replaceSlot(let slot, let credential, let kdf, let by)) = try Self.arrived(
         .vault(.replaceSlot(id, .passphrase(Secret(testing: "new")), .lowMemory, by: proof)))

@@ -6,17 +6,21 @@ public struct Credential: ~Copyable, Sendable {
   package let text: Secret
   /// The content of the key file; empty where there is none.
   package let file: Secret
+  /// False for a passphrase that a later version of Unicode may normalise differently.
+  private let isAssigned: Bool
 
-  private init(_ slotType: SlotType, text: consuming Secret, file: consuming Secret) {
+  private init(_ slotType: SlotType, text: consuming Secret, file: consuming Secret, isAssigned: Bool = true) {
     self.slotType = slotType
     self.text = text
     self.file = file
+    self.isAssigned = isAssigned
   }
 
-  /// UTF-8 as it was typed, without the line's end. The core normalises it to NFC.
+  /// 1 to 4,096 bytes of UTF-8 in normal form C. The module `Passphrases` makes it from what was typed.
+  /// - Parameter isAssigned: Whether Unicode 15.0 has assigned all of its code points. If not, it opens slots, but none is made.
   /// - Throws: `memoryNotLockable`, as all of these.
-  public static func passphrase(_ passphrase: consuming Secret) throws(VaultError) -> Credential {
-    Credential(.passphrase, text: passphrase, file: try Secret(count: 0))
+  public static func passphrase(normalized text: consuming Secret, isAssigned: Bool) throws(VaultError) -> Credential {
+    Credential(.passphrase, text: text, file: try Secret(count: 0), isAssigned: isAssigned)
   }
 
   /// The whole content of a file: 32 bytes to 1 MiB.
@@ -25,8 +29,10 @@ public struct Credential: ~Copyable, Sendable {
   }
 
   /// Both are needed.
-  public static func passphrase(_ passphrase: consuming Secret, andKeyFile content: consuming Secret) -> Credential {
-    Credential(.passphraseAndKeyFile, text: passphrase, file: content)
+  public static func passphrase(
+    normalized text: consuming Secret, isAssigned: Bool, andKeyFile content: consuming Secret
+  ) -> Credential {
+    Credential(.passphraseAndKeyFile, text: text, file: content, isAssigned: isAssigned)
   }
 
   /// The text that `addRecoverySlot` gave: letters in either case, spaces and hyphens ignored.
@@ -36,20 +42,21 @@ public struct Credential: ~Copyable, Sendable {
 
   /// - Throws: `memoryNotLockable`, `outOfMemory`.
   package borrowing func duplicate() throws(VaultError) -> Credential {
-    Credential(slotType, text: try text.duplicate(), file: try file.duplicate())
+    Credential(slotType, text: try text.duplicate(), file: try file.duplicate(), isAssigned: isAssigned)
   }
 
   /// Checks what can be checked without a vault, before anything is made with the credential.
   /// - Throws: `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`.
   package borrowing func checkForNewSlot() throws(VaultError) {
-    if slotType.hasPassphrase { _ = try Passphrase.normalized(text, isNew: true) }
+    if slotType.hasPassphrase { try checkPassphraseLength() }
+    guard isAssigned else { throw VaultError(.passphraseNotText, "a code point that is not assigned") }
     if slotType == .keyFile || slotType == .passphraseAndKeyFile { _ = try keyFileKey() }
     if slotType == .recoveryKey { _ = try RecoveryKey.parse(text) }
   }
 
   /// The input key material for a slot: 32 bytes.
   /// - Parameter parameters: needed where there is a passphrase.
-  /// - Throws: `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`, `outOfMemory`.
+  /// - Throws: `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`, `outOfMemory`.
   borrowing func inputKey(salt: [UInt8], _ parameters: KDFParameters?) throws(VaultError) -> Key {
     switch slotType {
     case .recoveryKey, .external: return try RecoveryKey.parse(text)
@@ -64,7 +71,12 @@ public struct Credential: ~Copyable, Sendable {
 
   private borrowing func passphraseKey(salt: [UInt8], _ parameters: KDFParameters?) throws(VaultError) -> Key {
     guard let parameters else { throw VaultError(.slotMalformed, "no key derivation") }
-    return try Argon2id.hash(try Passphrase.normalized(text), salt: salt, parameters)
+    try checkPassphraseLength()
+    return try Argon2id.hash(text, salt: salt, parameters)
+  }
+
+  private borrowing func checkPassphraseLength() throws(VaultError) {
+    guard 1...4096 ~= text.count else { throw VaultError(.passphraseLength) }
   }
 
   private borrowing func keyFileKey() throws(VaultError) -> Key {

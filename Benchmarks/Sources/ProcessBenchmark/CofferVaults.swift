@@ -1,5 +1,6 @@
 import BenchmarkKit
 import Glibc
+import Passphrases
 import Storage
 import VaultCore
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import Passphrases
 import ProcessHardening
 import VaultCore
 
@@ -77,6 +78,6 @@ struct VaultInit: ParsableCommand {
     let file = try opened.map { try Secret.readingFile($0) }
     let passphrase = try source.readNew("New passphrase")
     guard let file else { return try .passphrase(passphrase) }
-    return .passphrase(passphrase, andKeyFile: file)
+    return try .passphrase(passphrase, andKeyFile: file)
   }
 }

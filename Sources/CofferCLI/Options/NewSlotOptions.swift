@@ -1,4 +1,5 @@
 import ArgumentParser
+import Passphrases
 import VaultCore
 
 /// A further way into a vault.
@@ -36,6 +37,6 @@ struct NewSlotOptions: ParsableArguments {
       descriptor: newPassphraseDescriptor, option: "--new-passphrase-fd", isNew: true, isInputAllowed: isInputAllowed)
     let passphrase = try source.readNew("New passphrase")
     guard let file else { return try .passphrase(passphrase) }
-    return .passphrase(passphrase, andKeyFile: file)
+    return try .passphrase(passphrase, andKeyFile: file)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Passphrases
 import ProcessHardening
 import Storage
 import VaultCore
@@ -113,7 +114,7 @@ extension VaultOptions {
     }
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
     return needsBoth
-      ? .passphrase(try passphrase.read("Passphrase: ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
+      ? try .passphrase(passphrase.read("Passphrase: ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
   }
 
   /// What the file may make this machine spend: at most half of its memory.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Passphrases
 public import VaultCore
 
 /// What opens a vault, as a service manager hands it over: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory

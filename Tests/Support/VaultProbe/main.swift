@@ -11,6 +11,7 @@
 //                                              it is opened and used, locked, used and given up; it stops itself after each step
 import CofferTesting
 import Glibc
+import Passphrases
 import Storage
 import VaultCore
 
@@ -60,7 +61,7 @@ func secret(from descriptor: Int32) throws -> Secret {
 /// Steps 1 to 6: made, opened anew, item added, its secret held, items listed, everything gone.
 func hold(_ path: String) throws {
   do {
-    let credential = Credential.passphrase(try secret(from: 3), andKeyFile: try secret(from: 4))
+    let credential = try Credential.passphrase(secret(from: 3), andKeyFile: secret(from: 4))
     try Vault.create(in: FileStore.create(at: path), with: credential, kdf: .lowMemory, at: .test).close()
     raise(SIGSTOP)
     var vault = try Vault.open(FileStore(at: path), with: credential)
