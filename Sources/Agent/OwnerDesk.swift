@@ -54,7 +54,7 @@ package final class OwnerDesk: Sendable {
     let deviceKey = DeviceKeyFile(at: places.deviceKey)
     try deviceKey.createUnlessThere()
     var vault = try Vault.create(
-      in: store, with: credential, kdf: kdf, at: Self.now, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+      in: store, with: credential, kdf: kdf, at: Self.now, anchor: places.anchors(forVaultAt: store.path),
       deviceKey: try deviceKey.load())
     if isRecoverable { try vault.addSlot(recovery) }
     let isOwner = try vault.isOpenedByOwner()

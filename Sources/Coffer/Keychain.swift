@@ -74,7 +74,7 @@ public final class Keychain: Sendable {
       let places = try Places(environment: Self.variable)
       let store = try FileStore(at: path ?? places.vault)
       return try Vault.open(
-        store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+        store, with: credential, anchor: places.anchors(forVaultAt: store.path),
         deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
     } catch {
       throw KeychainError(error)

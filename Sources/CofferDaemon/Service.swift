@@ -68,7 +68,7 @@ struct Service {
       // Anew for each: it may not be there yet.
       let store = try FileStore(at: places.vault)
       return try Vault.open(
-        store, with: credential, anchor: AnchorFile(at: places.anchor(forVaultAt: store.path)),
+        store, with: credential, anchor: places.anchors(forVaultAt: store.path),
         deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
     }
     // Nobody is asked: a program of this user reaches neither the display nor the terminal of the other.

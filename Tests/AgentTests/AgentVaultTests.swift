@@ -12,12 +12,12 @@ import Wire
 /// What the agent remembers of a vault, and what it leaves on the disk.
 @Suite(.timeLimit(.minutes(15))) struct AgentVaultTests {
   let bench: AgentBench
-  let anchor: String
+  let anchors: AnchorFiles
 
   init() throws {
     bench = try AgentBench()
     let home = ["COFFER_HOME": bench.directory.path + "/data"]
-    anchor = try Places { home[$0] }.anchor(forVaultAt: bench.vault.path)
+    anchors = try Places { home[$0] }.anchors(forVaultAt: bench.vault.path)
     try bench.unlock()
   }
 
@@ -31,7 +31,9 @@ import Wire
     return reference
   }
 
-  private func anchored() throws -> Data { try Data(contentsOf: URL(filePath: anchor)) }
+  private func anchored() throws -> [UInt8]? {
+    try anchors.load(try #require(Identifier(anchors.lastVault() ?? [])))
+  }
   private var log: String { bench.vault.path + "-wal" }
 
   /// An agent that is killed has told the anchor before, so that an older copy is not taken for the newest one.

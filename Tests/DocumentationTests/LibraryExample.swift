@@ -17,7 +17,7 @@ func databasePassword(in vault: borrowing Vault) throws -> Secret {
 func openVault(at path: String, keyFile: consuming Secret) throws -> Vault {
   let store = try FileStore(at: path)
   let places = try Places { ProcessInfo.processInfo.environment[$0] }
-  let anchor = AnchorFile(at: places.anchor(forVaultAt: store.path))  // notices an older copy of the file
+  let anchor = places.anchors(forVaultAt: store.path)  // notices an older copy of the file
   return try Vault.open(store, with: .keyFile(keyFile), anchor: anchor)
 }
 

@@ -71,55 +71,86 @@ import VaultCore
       #expect(lines == ["ok \(vault)"], "\(mode)")
     }
   }
-
-  @Test func anchorsHaveTheNameOfTheVaultsPath() throws {
-    // FNV-1a, 64 bits, of the published vector "foobar".
-    #expect(try places(["COFFER_HOME": "/c"]).anchor(forVaultAt: "foobar") == "/c/state/anchors/85944171f73967e8")
-  }
 }
 
-@Suite struct AnchorFileTests {
+@Suite struct AnchorFilesTests {
+  private let vault = Fixture.identifier(0xAB)
+  private let name = String(repeating: "ab", count: 16)
+
   @Test func savedAndLoaded() throws {
     let fixture = try Fixture(withVault: false)
-    let file = AnchorFile(at: "\(fixture.directory)/state/anchors/0")
-    #expect(try file.load() == nil)
-    try file.save([1, 2, 3])
-    try file.save([4, 5])
-    #expect(try file.load() == [4, 5])
-    try file.save(Array(repeating: 6, count: 4096))
-    #expect(try file.load() == Array(repeating: 6, count: 4096))
-    #expect(
-      run(
-        "sh", "-c",
-        "cd \(fixture.directory); stat -c '%n %a' state state/anchors; ls -A state/anchors; stat -c %a state/anchors/0") == [
-          "state 700", "state/anchors 700", "0", "600",
-        ])
+    let directory = "\(fixture.directory)/state/anchors"
+    let anchors = AnchorFiles(in: directory, forVaultAt: "/v")
+    #expect(try anchors.load(vault) == nil && anchors.lastVault() == nil)
+    try anchors.update(vault) { before in before == nil ? [1, 2, 3] : nil }
+    try anchors.update(vault) { before in before == [1, 2, 3] ? Array(repeating: 6, count: 4096) : nil }
+    try anchors.update(vault) { _ in nil }
+    #expect(try anchors.load(vault) == Array(repeating: 6, count: 4096))
+    #expect(try anchors.lastVault() == vault.bytes)
+    // Anchors belong to vaults, notes to paths.
+    let elsewhere = AnchorFiles(in: directory, forVaultAt: "/w")
+    #expect(try elsewhere.load(vault)?.count == 4096 && elsewhere.lastVault() == nil)
+    #expect(try elsewhere.load(Fixture.identifier(1)) == nil)
+    let note = try anchors.notePath().split(separator: "/").last ?? ""
+    let modes = run("sh", "-c", "cd \(directory); stat -c '%n %a' . *")
+    #expect(modes == [". 700", "\(name) 600", "\(note) 600", "lock 600"])
+  }
+
+  @Test func whatReplacesNothingChangesNothing() throws {
+    let fixture = try Fixture(withVault: false)
+    let anchors = AnchorFiles(in: fixture.directory, forVaultAt: "/v")
+    #expect(code { try anchors.update(vault) { _ in throw StorageError(.full, "") } } == .full)
+    #expect(try anchors.load(vault) == nil && anchors.lastVault() == nil)
+  }
+
+  /// Without the lock, each of two writers replaces what the other one has just written.
+  @Test func comparedAndReplacedUnderALock() async throws {
+    let fixture = try Fixture(withVault: false)
+    let (directory, vault, rounds, writers) = (fixture.directory, vault, 200, 4)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<writers {
+        group.addTask {
+          let anchors = AnchorFiles(in: directory, forVaultAt: "/v")
+          for _ in 0..<rounds {
+            try anchors.update(vault) { before in
+              let count = (before ?? [0, 0]).reduce(0) { $0 << 8 | Int($1) } + 1
+              return [UInt8(count >> 8), UInt8(count & 0xFF)]
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let count = try AnchorFiles(in: directory, forVaultAt: "/v").load(vault)?.reduce(0) { $0 << 8 | Int($1) }
+    #expect(count == rounds * writers)
   }
 
   @Test(isSuperuser) func refused() throws {
     let fixture = try Fixture(withVault: false)
-    let file = AnchorFile(at: fixture.path)
-    Fixture.write([], to: fixture.path)
-    #expect(try file.load() == nil)
-    Fixture.write(Array(repeating: 0, count: 4097), to: fixture.path)
-    #expect(code { _ = try file.load() } == .wrongLength)
-    #expect(code { try file.save(Array(repeating: 0, count: 4097)) } == .wrongLength)
-    #expect(code { try file.save([]) } == .wrongLength)
-    run("chmod", "666", fixture.path)
-    #expect(code { _ = try file.load() } == .permissionsTooOpen)
-    run("chmod", "600", fixture.path)
-    run("chown", "1000", fixture.path)
-    #expect(code { _ = try file.load() } == .foreignOwner)
-    run("rm", fixture.path)
-    run("mkfifo", "-m600", fixture.path)
-    #expect(code { _ = try file.load() } == .notAVault)
-    run("rm", fixture.path)
-    run("ln", "-s", "/etc/passwd", fixture.path)
-    #expect(code { _ = try file.load() } == .symbolicLink)
-    // Saving replaces the link, not what it leads to.
-    try file.save([1])
-    #expect(try file.load() == [1])
-    #expect(fixture.names == ["vault.coffer"])
+    let anchors = AnchorFiles(in: fixture.directory, forVaultAt: "/v")
+    for path in [anchors.path(of: vault), try anchors.notePath()] {
+      func load() throws { _ = (try anchors.load(vault), try anchors.lastVault()) }
+      Fixture.write([], to: path)
+      #expect(try anchors.load(vault) == nil && anchors.lastVault() == nil)
+      Fixture.write(Array(repeating: 0, count: 4097), to: path)
+      #expect(code { try load() } == .wrongLength)
+      run("chmod", "666", path)
+      #expect(code { try load() } == .permissionsTooOpen)
+      run("chmod", "600", path)
+      run("chown", "1000", path)
+      #expect(code { try load() } == .foreignOwner)
+      run("rm", path)
+      run("mkfifo", "-m600", path)
+      #expect(code { try load() } == .notAVault)
+      run("rm", path)
+      run("ln", "-s", "/etc/passwd", path)
+      #expect(code { try load() } == .symbolicLink)
+      run("rm", path)
+    }
+    #expect(code { try anchors.update(vault) { _ in Array(repeating: 0, count: 4097) } } == .wrongLength)
+    #expect(code { try anchors.update(vault) { _ in [] } } == .wrongLength)
+    run("ln", "-sf", "/etc/passwd", "\(fixture.directory)/lock")
+    #expect(code { try anchors.update(vault) { _ in [1] } } == .symbolicLink)
   }
 }
 

@@ -125,6 +125,17 @@ import VaultCore
     #expect(reopen(store, MemoryAnchorStore(bytes + [0])) == .anchorDamaged)
   }
 
+  @Test(arguments: [1, 15, 17]) func aNoteOfAnotherLengthIsRefusedUntilAccepted(count: Int) throws {
+    let store = MemoryStore()
+    let anchor = MemoryAnchorStore()
+    try Vault.throwAway(in: store, anchor: anchor).close()
+    anchor.note = [UInt8](repeating: 1, count: count)
+    #expect(reopen(store, anchor) == .anchorDamaged)
+    #expect(try Vault.acceptRollback(store, with: .throwAway(), anchor: anchor)?.reason.code == .anchorDamaged)
+    anchor.note = []
+    #expect(reopen(store, anchor) == nil)
+  }
+
   @Test func historyReachesSixtyFourGenerationsBack() throws {
     let store = MemoryStore()
     let anchor = MemoryAnchorStore()
@@ -178,14 +189,18 @@ import VaultCore
     let inner = MemoryAnchorStore()
     var onLoad: (() throws -> Void)?
 
-    func load() throws -> [UInt8]? {
+    func lastVault() throws -> [UInt8]? { try inner.lastVault() }
+
+    func load(_ vault: Identifier) throws -> [UInt8]? {
       let hook = onLoad
       onLoad = nil
       try hook?()
-      return try inner.load()
+      return try inner.load(vault)
     }
 
-    func save(_ anchor: [UInt8]) throws { try inner.save(anchor) }
+    func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+      try inner.update(vault, replacement)
+    }
   }
 
   @Test func aCommitWhileTheVaultIsOpenedIsNoRollback() throws {
@@ -218,8 +233,9 @@ import VaultCore
   @Test func aVaultIsMadeAlsoWhereItsAnchorCannotBe() throws {
     final class Full: AnchorStore {
       struct Failed: Error {}
-      func load() throws -> [UInt8]? { nil }
-      func save(_ anchor: [UInt8]) throws { throw Failed() }
+      func lastVault() throws -> [UInt8]? { nil }
+      func load(_ vault: Identifier) throws -> [UInt8]? { nil }
+      func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws { throw Failed() }
     }
     let store = MemoryStore()
     let vault = try Vault.throwAway(in: store, anchor: Full())

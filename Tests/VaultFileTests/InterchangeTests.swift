@@ -155,6 +155,18 @@ import Testing
     }.joined(separator: "\n") + "\n"
   }
 
+  /// An anchor in the file that the reference is given.
+  private final class SharedAnchor: AnchorStore {
+    let file: URL
+    init(at path: String) { file = URL(filePath: path) }
+
+    func lastVault() throws -> [UInt8]? { nil }
+    func load(_ vault: Identifier) throws -> [UInt8]? { (try? Data(contentsOf: file)).map { [UInt8]($0) } }
+    func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+      if let anchor = try replacement(load(vault)) { try Data(anchor).write(to: file) }
+    }
+  }
+
   @Test(.timeLimit(.minutes(20)), arguments: [1, 2, 3] as [UInt64])
   func bothWriteInTurns(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -172,11 +184,11 @@ import Testing
     }
     func open() throws -> Vault {
       try Vault.openThrowAway(
-        FileStore(at: path), anchor: AnchorFile(at: anchor), deviceKey: Secret(testing: [UInt8](repeating: 0xD0, count: 32)))
+        FileStore(at: path), anchor: SharedAnchor(at: anchor), deviceKey: Secret(testing: [UInt8](repeating: 0xD0, count: 32)))
     }
     // Each seed lets another one make the vault.
     if seed % 2 == 0 {
-      try Vault.throwAway(in: FileStore.create(at: path), anchor: AnchorFile(at: anchor)).close()
+      try Vault.throwAway(in: FileStore.create(at: path), anchor: SharedAnchor(at: anchor)).close()
     } else {
       _ = try reference(["create", path] + options)
     }

@@ -52,10 +52,13 @@ public struct Change: Sendable {
   public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty }
 }
 
-/// Where a rollback anchor lies, outside the vault. See `Anchor`.
+/// Where rollback anchors lie, outside the vaults, as seen from the path of one vault. See `Anchor`.
 public protocol AnchorStore: AnyObject {
-  /// Nil where there is none. At most 4096 bytes are read.
-  func load() throws -> [UInt8]?
-  /// Replaces it atomically. Need not be durable: an anchor that lags behind does no harm.
-  func save(_ anchor: [UInt8]) throws
+  /// The id of the vault that was opened last at this path; nil or empty if there was none.
+  func lastVault() throws -> [UInt8]?
+  /// The anchor of a vault; nil or empty if there is none. At most 4096 bytes are read.
+  func load(_ vault: Identifier) throws -> [UInt8]?
+  /// Replaces the anchor of a vault by what `replacement` makes of the one that is there (nil: leaves it), and notes the vault as the
+  /// last one at this path; in both alone among all processes. Need not be durable: an anchor that lags behind refuses nothing.
+  func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws
 }

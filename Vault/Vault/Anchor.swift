@@ -39,6 +39,13 @@ struct Anchor {
     guard keys.anchorMAC(authenticated) == authenticator else { throw VaultError(.anchorDamaged) }
   }
 
+  /// What to write in the place of an anchor; nil if that one is as new. Another process may have seen more of the vault since.
+  static func replacement(of there: [UInt8]?, by newest: SealedHeader, _ keys: IntegrityKeys) -> [UInt8]? {
+    let anchor = there.flatMap { try? Anchor(parsing: $0, keys: keys) }
+    guard anchor.map({ $0.generation < newest.header.generation }) ?? true else { return nil }
+    return Anchor(newest).sealed(with: keys)
+  }
+
   /// Whether a proven state continues an earlier one.
   /// - Throws: `rolledBack`, `forked`.
   static func compare(
@@ -56,38 +63,56 @@ struct Anchor {
   }
 }
 
+/// What was seen before: loaded before the state that it is compared with, else an honest commit in between would look like a rollback.
+struct SeenBefore {
+  /// The note of the path; nil if nothing was opened there.
+  private let lastVault: [UInt8]?
+  private let anchor: [UInt8]
+
+  init(_ store: any AnchorStore, of vault: Identifier) throws {
+    let note = try store.lastVault() ?? []
+    lastVault = note.isEmpty ? nil : note
+    anchor = try store.load(vault) ?? []
+  }
+
+  /// - Returns: and the generation that needs no saving.
+  func check(_ state: ProvenState, _ rows: SlotRows) -> (RollbackCheck, saved: UInt64) {
+    let isNoted = lastVault == state.header.vault.bytes
+    var seen: UInt64?
+    do throws(VaultError) {
+      if let lastVault, !isNoted {
+        throw VaultError(lastVault.count == Identifier.byteCount ? .anchorOtherVault : .anchorDamaged, "the vault seen here last")
+      }
+      guard !anchor.isEmpty else { return (.noAnchor, 0) }
+      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity)
+      seen = anchor.generation
+      return (try Anchor.compare(anchor.generation, anchor.mac, with: state, rows), isNoted ? anchor.generation : 0)
+    } catch {
+      return (.refused(Rollback(reason: error, present: state.header.generation, seen: seen, wasSeenHere: isNoted)), 0)
+    }
+  }
+}
+
 /// What an anchor has against a state of the vault.
-public struct Rollback: Sendable {
+public struct Rollback: Equatable, Sendable {
   /// `anchorOtherVault`, `anchorDamaged`, `rolledBack` or `forked`.
   public let reason: VaultError
   /// The generation of the vault as it is.
   public let present: UInt64
-  /// The generation that was seen last; nil where the anchor does not tell.
+  /// The generation that was seen last; nil if the anchor does not tell.
   public let seen: UInt64?
-
-  /// Nil where it has nothing against it.
-  init?(_ anchor: [UInt8], _ state: ProvenState, _ rows: SlotRows) throws(VaultError) {
-    guard !anchor.isEmpty else { return nil }
-    var seen: UInt64?
-    do throws(VaultError) {
-      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity)
-      seen = anchor.generation
-      _ = try Anchor.compare(anchor.generation, anchor.mac, with: state, rows)
-      return nil
-    } catch {
-      reason = error
-    }
-    present = state.header.generation
-    self.seen = seen
-  }
+  /// Whether this vault was opened at this path before. If not, the file may be a copy of one that lies elsewhere.
+  public let wasSeenHere: Bool
 }
 
 /// What the rollback anchor said when a vault was opened.
-public enum RollbackCheck: Sendable {
+public enum RollbackCheck: Equatable, Sendable {
   /// No anchor was given, or none existed yet.
   case noAnchor
   /// The state is the anchored one, or continues it.
   case passed
   /// The anchor is more than 64 generations behind: the state is newer, but cannot be shown to continue it.
   case tooFarBehind
+  /// The vault was opened as a copy, and would be refused otherwise.
+  case refused(Rollback)
 }

@@ -6,7 +6,7 @@ final class AnchorKeeper {
 
   private let store: any AnchorStore
   private let keyring: Keyring
-  /// The generation in the store.
+  /// The generation in the store; 0 if it is not known, or the path's note is to be written.
   private var saved: UInt64
 
   init(_ store: any AnchorStore, keyring: Keyring, saved: UInt64) {
@@ -28,11 +28,7 @@ final class AnchorKeeper {
   func save() throws {
     guard let newest = keyring.newest, newest.header.generation > saved else { return }
     let integrity = keyring.keys.integrity
-    // Another process may have seen more of the vault since: that must not be forgotten.
-    let there = try? store.load().map { try Anchor(parsing: $0, keys: integrity) }
-    if there.map({ $0.generation < newest.header.generation }) ?? true {
-      try store.save(Anchor(newest).sealed(with: integrity))
-    }
+    try store.update(newest.header.vault) { Anchor.replacement(of: $0, by: newest, integrity) }
     saved = newest.header.generation
   }
 }

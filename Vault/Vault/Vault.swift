@@ -26,7 +26,7 @@ public struct Vault: ~Copyable {
   /// Makes a vault with one slot and the group `default`, in a store that holds none.
   /// - Parameters:
   ///   - kdf: for slots with a passphrase. Takes about 0.6 s and 256 MiB at `.standard`.
-  ///   - anchor: replaced by the new vault's.
+  ///   - anchor: gets the new vault's.
   ///   - deviceKey: 32 bytes that never leave the machine; only …ThisDevice items need it.
   /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store throws.
   public static func create(
@@ -71,28 +71,27 @@ public struct Vault: ~Copyable {
   }
 
   /// Opens a vault and proves its header, slots and history, and that it continues the anchored state.
+  /// - Parameter isCopy: what the anchor refuses is left to `rollbackCheck`, and the anchor is not changed: for a copy that lies beside
+  ///   the vault that is in use, such as a backup.
   /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
   ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
   ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
   public static func open(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
-    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
+    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil, isCopy: Bool = false
   ) throws -> Vault {
     let unlocked = try unlock(store, with: credential, ceiling: ceiling)
     let slot = unlocked.slot
     let keyring = Keyring(keys: try VaultKeys(master: unlocked.master, vault: unlocked.vault, device: deviceKey))
-    // Before the state is read: others may commit meanwhile, and an anchor that is ahead of the state would mean a rollback.
-    let anchored = try anchor?.load() ?? []
+    let seen = try anchor.map { try SeenBefore($0, of: keyring.keys.vault) }
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keyring.keys.integrity)
-      if anchored.isEmpty { return (RollbackCheck.noAnchor, UInt64(0)) }
-      let anchor = try Anchor(parsing: anchored, keys: keyring.keys.integrity)
-      return (try Anchor.compare(anchor.generation, anchor.mac, with: state, slotRows), anchor.generation)
+      return seen?.check(state, slotRows) ?? (.noAnchor, 0)
     }
-    return Vault(
-      store: store, keyring: keyring, anchorKeeper: anchor.map { AnchorKeeper($0, keyring: keyring, saved: saved) },
-      openedSlot: slot, rollbackCheck: check)
+    if !isCopy, case .refused(let rollback) = check { throw rollback.reason }
+    let anchorKeeper = isCopy ? nil : anchor.map { AnchorKeeper($0, keyring: keyring, saved: saved) }
+    return Vault(store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot, rollbackCheck: check)
   }
 
   /// Takes the present state for the newest one, whatever the anchor says: after a backup was restored on purpose.
@@ -104,14 +103,14 @@ public struct Vault: ~Copyable {
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard, anchor: any AnchorStore,
     confirm: (Rollback) throws -> Void = { _ in }
   ) throws -> Rollback? {
-    let vault = try open(store, with: credential, ceiling: ceiling)
-    let keys = vault.keyring.keys.integrity
-    let (state, rollback) = try vault.reading { state, _ in
-      let rows = try SlotRows(proving: state.rows, header: state.header, keys: keys)
-      return (state.sealedHeader, try Rollback(anchor.load() ?? [], state, rows))
+    let vault = try open(store, with: credential, ceiling: ceiling, anchor: anchor, isCopy: true)
+    guard case .refused(let rollback) = vault.rollbackCheck else {
+      try AnchorKeeper(anchor, keyring: vault.keyring, saved: 0).save()
+      return nil
     }
-    if let rollback { try confirm(rollback) }
-    try anchor.save(Anchor(state).sealed(with: keys))
+    try confirm(rollback)
+    let keyring = vault.keyring
+    try anchor.update(keyring.keys.vault) { _ in keyring.newest.map { Anchor($0).sealed(with: keyring.keys.integrity) } }
     return rollback
   }
 

@@ -13,7 +13,8 @@ struct VaultVerify: ParsableCommand {
 
   func run() throws {
     let place = try vault.openPlace()
-    let opened = try vault.open(place)
+    let opened = try vault.open(place, isCopy: true)
+    let rollback: Rollback? = if case .refused(let rollback) = opened.rollbackCheck { rollback } else { nil }
     let progress = Progress()
     let result = try about(place.path) { try opened.verify { progress.show($0, of: $1) } }
     progress.clear()
@@ -22,14 +23,14 @@ struct VaultVerify: ParsableCommand {
       let members: [(String, JSON)] = [
         ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)),
         ("unavailable", .natural(result.unavailableCount)), ("problemCount", .natural(result.problemCount)),
-        ("problems", .array(problems)),
+        ("problems", .array(problems)), ("rollback", rollback.map(Self.json) ?? .null),
       ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     } else if result.isSound {
       let records = counted(result.recordCount, "record")
       try Descriptor.output.write(result.unavailableCount == 0 ? "\(records), all sound\n" : "\(records), \(unopened(result))\n")
     }
-    opened.finish()
+    if let rollback, Self.isCopy(rollback), !json { try Descriptor.output.write(Self.text(rollback)) }
     guard result.isSound else {
       throw Failure(
         .integrity, "\(place.path): \(counted(result.problemCount, "problem"))",
@@ -37,6 +38,25 @@ struct VaultVerify: ParsableCommand {
         details: result.problems.map { Failure($0).message } + unlisted(result)
           + (result.unavailableCount == 0 ? [] : [unopened(result)]))
     }
+    if let rollback, !Self.isCopy(rollback) { try about(place.path) { throw rollback.reason } }
+  }
+
+  /// Whether it is no fault: an older state, or another history, of a vault that lies elsewhere.
+  private static func isCopy(_ rollback: Rollback) -> Bool {
+    !rollback.wasSeenHere && (rollback.reason.code == .rolledBack || rollback.reason.code == .forked)
+  }
+
+  private static func text(_ rollback: Rollback) -> String {
+    let kind = rollback.reason.code == .forked ? "a copy with another history" : "an older copy"
+    let seen = rollback.seen.map { "; elsewhere generation \($0) was seen" } ?? ""
+    return "\(kind): generation \(rollback.present)\(seen)\n"
+  }
+
+  private static func json(_ rollback: Rollback) -> JSON {
+    .object([
+      ("code", .text(rollback.reason.code.name)), ("generation", .natural(rollback.present)),
+      ("seen", rollback.seen.map { .natural($0) } ?? .null), ("seenHere", .boolean(rollback.wasSeenHere)),
+    ])
   }
 
   private func unlisted(_ result: Verification) -> [String] {

@@ -14,10 +14,12 @@ extension VaultOptions {
   }
 
   /// Proves who asks, and opens the vault.
-  func open(_ place: VaultPlace) throws -> Vault {
+  /// - Parameter isCopy: see `Vault.open`.
+  func open(_ place: VaultPlace, isCopy: Bool = false) throws -> Vault {
     try withCredential(for: place) { credential in
       let vault = try Vault.open(
-        place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey())
+        place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey(),
+        isCopy: isCopy)
       if case .tooFarBehind = vault.rollbackCheck {
         Descriptor.error.note(
           "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")

@@ -6,7 +6,7 @@ import VaultCore
 struct VaultPlace {
   let path: String
   let store: FileStore
-  let anchor: any AnchorStore
+  let anchor: AnchorFiles
   /// That of `--key-file`, open and not yet read.
   var keyFile: Descriptor?
   private let places: Places
@@ -17,7 +17,7 @@ struct VaultPlace {
     self.path = path ?? places.vault
     let file = self.path
     store = try about(file) { try FileStore(at: file) }
-    anchor = AnchorFile(at: places.anchor(forVaultAt: store.path))
+    anchor = places.anchors(forVaultAt: store.path)
   }
 
   /// Before anybody is asked for a passphrase.
@@ -36,7 +36,7 @@ struct VaultPlace {
     self.path = path ?? places.vault
     let file = self.path
     store = try about(file) { try FileStore.create(at: file, createDirectory: path == nil) }
-    anchor = AnchorFile(at: places.anchor(forVaultAt: store.path))
+    anchor = places.anchors(forVaultAt: store.path)
   }
 
   /// The key that binds items to this machine, nil where there is none.

@@ -41,18 +41,16 @@ public struct Places: Sendable, Equatable {
   /// On which such an agent answers. Root alone can make it, and what leads to it.
   package static func systemSocket(of user: UInt32) -> String { "/run/coffer/\(user)/agent.sock" }
 
-  /// The file for the anchor of a vault.
-  /// - Parameter path: As `FileStore.path` gives it, so that all ways to write the path lead to one anchor.
-  public func anchor(forVaultAt path: String) -> String {
-    "\(state)/anchors/\(TemporaryName.hexadecimal(Self.fnv1a(path)))"
-  }
+  /// The anchors of this machine's vaults.
+  /// - Parameter path: That of a vault, as `FileStore.path` gives it.
+  public func anchors(forVaultAt path: String) -> AnchorFiles { AnchorFiles(in: "\(state)/anchors", forVaultAt: path) }
 
   /// On which the agent of the user's own vault listens: in the directory for sockets or, where the system has none, in that of this
   /// machine's state.
   public var agentSocket: String { socket("agent.sock") }
 
   /// On which the agent of a vault listens.
-  /// - Parameter path: As for the anchor.
+  /// - Parameter path: As for the anchors.
   public func agentSocket(forVaultAt path: String) -> String {
     if path == Self.resolved(vault) { return agentSocket }
     return socket("agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).sock")
@@ -71,7 +69,7 @@ public struct Places: Sendable, Equatable {
   private func socket(_ name: String) -> String { "\(runtime ?? "\(state)/run")/\(name)" }
 
   /// Whose lock says that an agent has the vault.
-  /// - Parameter path: As for the anchor.
+  /// - Parameter path: As for the anchors.
   public func agentLock(forVaultAt path: String) -> String {
     "\(state)/agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).lock"
   }
@@ -79,7 +77,7 @@ public struct Places: Sendable, Equatable {
   /// See `DeviceKeyFile`.
   public var deviceKey: String { "\(state)/device.key" }
 
-  /// A file name, nothing more: two paths that meet here would report each other's anchor as one of another vault.
+  /// A file name, nothing more: two paths that meet here would have one agent.
   static func fnv1a(_ text: String) -> UInt64 {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }

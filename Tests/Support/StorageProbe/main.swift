@@ -190,7 +190,7 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     unsafe setrlimit(__rlimit_resource_t(7), &limit)
     say("ok \(try countRecords(FileStore(at: path)))")
   case "load-anchor":
-    say("ok \(try AnchorFile(at: path).load()?.count ?? -1)")
+    say("ok \(try AnchorFiles(in: path, forVaultAt: "").lastVault()?.count ?? -1)")
   default:
     say("unknown command")
     exit(2)
