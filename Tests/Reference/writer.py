@@ -75,23 +75,28 @@ class Change(Snapshot):
 
     def newest_key(self, group, cls):
         """(epoch, GK) to seal with; made if the class has none yet."""
-        epochs = [e for c_, e in group.keys if c_ == cls]
-        if epochs:
-            gk = self.group_key(group, cls, max(epochs))
-        else:
-            gk = stored = self.random(32)
-            if cls in c.DEVICE_CLASSES:
-                if self.vault.device_key is not None:
-                    stored = f.seal(c.device_box_key(self.vault.device_key, self.vid, group.gid, cls, 1), gk,
-                                    self.random(24))
-                else:
-                    gk = None
-            if gk is not None:
-                group.keys[cls, 1] = stored
-                self.changed_groups[group.id] = group
-        if gk is None:
-            raise f.InputError("this class needs the device key")
-        return max(epochs, default=1), gk
+        epochs = sorted((e for c_, e in group.keys if c_ == cls), reverse=True)
+        for epoch in epochs:
+            try:
+                gk = self.group_key(group, cls, epoch)
+            except f.Refused as e:
+                if e.rule != "R48":
+                    raise
+                continue                                     # another device's
+            if gk is None:
+                raise f.InputError("this class needs the device key")
+            return epoch, gk
+        epoch = max(epochs, default=0) + 1
+        if len(group.keys) >= 255:
+            raise f.InputError("the group has no room for a further key")
+        gk = stored = self.random(32)
+        if cls in c.DEVICE_CLASSES:
+            if self.vault.device_key is None:
+                raise f.InputError("this class needs the device key")
+            stored = f.seal(c.device_box_key(self.vault.device_key, self.vid, group.gid, cls, epoch), gk, self.random(24))
+        group.keys[cls, epoch] = stored
+        self.changed_groups[group.id] = group
+        return epoch, gk
 
     def get_id(self, id_):
         if id_ in self.changed_items:

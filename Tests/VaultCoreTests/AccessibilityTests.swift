@@ -54,6 +54,52 @@ import VaultCore
     #expect(code { try vault.replaceSlot(slot.id, with: .throwAway()) } == .passphraseSlotMissing)
   }
 
+  /// With a new device key, the keys of the old device do not open; new items get a key of their own beside them.
+  @Test(arguments: Accessibility.allCases.filter(\.isThisDeviceOnly))
+  func anotherDeviceAddsAKeyOfItsOwn(accessibility: Accessibility) throws {
+    let store = MemoryStore()
+    var first = try Vault.create(
+      in: store, with: .passphrase(Secret(testing: "one")), kdf: .lowMemory, at: .test, deviceKey: device(1))
+    try first.addSlot(.throwAway())
+    func add(_ vault: inout Vault, _ account: String) throws -> Reference {
+      try vault.add(
+        Item(service: "s", account: account), secret: Secret(testing: account), accessible: accessibility, at: .test)
+    }
+    let old = try add(&first, "old")
+    var second = try Vault.openThrowAway(store, deviceKey: device(2))
+    let new = try add(&second, "new")
+    let groupRecords = store.records.values.filter { $0.meta.first == 2 }
+    _ = try add(&second, "newer")
+    #expect(store.records.values.filter { $0.meta.first == 2 }.map(\.meta) == groupRecords.map(\.meta), "one key is enough")
+    #expect(try bytes(of: new, in: second) == Array("new".utf8))
+    #expect(code { _ = try second.secret(of: old) } == .wrongDeviceKey)
+    #expect(code { _ = try first.secret(of: new) } == .wrongDeviceKey)
+    // The first device goes on with its own.
+    #expect(try bytes(of: add(&first, "older"), in: first) == Array("older".utf8))
+    #expect(try first.verify().isSound && first.verify().unavailableCount == 2)
+    // Without a device key neither opens, but what is there can go.
+    var without = try Vault.openThrowAway(store)
+    #expect(code { _ = try add(&without, "none") } == .deviceKeyMissing)
+    try without.remove(Item(service: "s", account: "old"))
+    try second.remove(Reference(group: .standard, id: old.id == new.id ? old.id : new.id))
+    #expect(try without.verify().problems == [] && without.verify().unavailableCount == 2)
+  }
+
+  @Test func aGroupHasRoomFor255Keys() throws {
+    let store = MemoryStore()
+    _ = try Vault.throwAway(in: store, deviceKey: device(0))
+    func add(_ number: UInt8) -> VaultError.Code? {
+      code {
+        var vault = try Vault.openThrowAway(store, deviceKey: device(number))
+        try vault.add(
+          Item(service: "s", account: "\(number)"), secret: Secret(count: 0), accessible: .whenUnlockedThisDevice, at: .test)
+      }
+    }
+    for number in 0..<UInt8(253) { try #require(add(number) == nil) }
+    #expect(add(253) == .vaultFull)
+    #expect(try Vault.openThrowAway(store, deviceKey: device(7)).verify().isSound)
+  }
+
   @Test func classKeyIsAddedOnce() throws {
     let store = MemoryStore()
     var vault = try Vault.throwAway(in: store, deviceKey: device(1))

@@ -64,14 +64,17 @@ final class GroupKeys {
       ])
   }
 
-  /// The same group with a key for one more class.
-  /// - Throws: `deviceKeyMissing`.
+  /// The same group with one more key for a class: its first, or that of a further device.
+  /// - Throws: `deviceKeyMissing`, `locked`; `vaultFull` at 255 keys, of which a lost device leaves up to three.
   func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
+    let last = classKeys.last { $0.accessibility == accessibility }?.epoch ?? 0
+    guard classKeys.count < UInt8.max, last < .max else { throw VaultError(.vaultFull, "keys of the group \(group)") }
+    let epoch = last + 1
     var stored = try Secret.random(count: Key.byteCount)
     if accessibility.isThisDeviceOnly {
-      stored = try SecretBox.sealInside(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: 1))
+      stored = try SecretBox.sealInside(stored, key: try keys.deviceSealKey(groupID: groupID, accessibility, epoch: epoch))
     }
-    let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: 1, stored: stored)]).sorted {
+    let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: epoch, stored: stored)]).sorted {
       ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
     }
     return GroupKeys(
@@ -108,15 +111,25 @@ final class GroupKeys {
     return indexKey.digest(context).identifier
   }
 
-  /// The epoch that new items of a class are sealed under; nil where the group has no key for the class yet.
-  func currentEpoch(_ accessibility: Accessibility) -> UInt32? {
-    classKeys.last { $0.accessibility == accessibility }?.epoch
+  /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other devices
+  /// have made the others.
+  /// - Throws: `deviceKeyMissing`; errors of locked memory.
+  func currentEpoch(_ accessibility: Accessibility, keys: VaultKeys) throws(VaultError) -> UInt32? {
+    for classKey in classKeys.reversed() where classKey.accessibility == accessibility {
+      do throws(VaultError) {
+        _ = try key(accessibility, epoch: classKey.epoch, keys: keys)
+        return classKey.epoch
+      } catch {
+        guard error.code == .wrongDeviceKey else { throw error }
+      }
+    }
+    return nil
   }
 
   /// Class and epoch of each key, in order.
   var keyNames: [(accessibility: Accessibility, epoch: UInt32)] { classKeys.map { ($0.accessibility, $0.epoch) } }
 
-  var hasPasscodeKey: Bool { currentEpoch(.whenPasscodeSetThisDevice) != nil }
+  var hasPasscodeKey: Bool { classKeys.contains { $0.accessibility == .whenPasscodeSetThisDevice } }
 
   /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`; `locked` for a key that a lock has not left.
   func key(_ accessibility: Accessibility, epoch: UInt32, keys: VaultKeys) throws(VaultError) -> Key {

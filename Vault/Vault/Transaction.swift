@@ -130,7 +130,7 @@ public struct Transaction: ~Copyable {
     let group = try self.group(group, withKeyFor: accessible)
     let id = group.itemID(item)
     guard try id == old || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
-    guard let epoch = group.currentEpoch(accessible) else { throw VaultError(.unknownGroup) }
+    guard let epoch = try group.currentEpoch(accessible, keys: keys) else { throw VaultError(.unknownGroup) }
     let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
     let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
       .seal(attributes: attributes, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
@@ -190,7 +190,7 @@ public struct Transaction: ~Copyable {
 
   private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {
     let group = try group(name)
-    guard group.currentEpoch(accessible) == nil else { return group }
+    guard try group.currentEpoch(accessible, keys: keys) == nil else { return group }
     if accessible == .whenPasscodeSetThisDevice {
       guard try slots().contains(where: \.type.hasPassphrase) else { throw VaultError(.passphraseSlotMissing) }
     }

@@ -27,7 +27,7 @@ struct SecretRemove: ParsableCommand {
     let entry: Entry?
     do {
       entry = try selection.exact(in: items) ?? selection.only(in: items)
-    } catch let error as SelectedIsDamaged {
+    } catch let error as SelectedIsUnreadable {
       Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
       entry = nil
     }

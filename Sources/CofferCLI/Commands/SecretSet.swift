@@ -83,7 +83,7 @@ struct SecretSet: ParsableCommand {
     guard update || items.application == nil || selection.name.group != nil else { return nil }
     do {
       return try selection.exact(in: items)
-    } catch let error as SelectedIsDamaged {
+    } catch let error as SelectedIsUnreadable {
       throw Failure(error.reason, about: "\(selection.name)")
     }
   }

@@ -35,18 +35,18 @@ struct Selection {
   func one(in items: OpenItems) throws -> Entry {
     do {
       return try exact(in: items) ?? only(in: items)
-    } catch let error as SelectedIsDamaged {
+    } catch let error as SelectedIsUnreadable {
       throw Failure(error.reason, about: "\(name)")
     }
   }
 
   /// The item of exactly this name.
-  /// - Throws: `severalMatch`; `SelectedIsDamaged`.
+  /// - Throws: `severalMatch`; `SelectedIsUnreadable`.
   func exact(in items: OpenItems) throws -> Entry? {
     do {
       return try exact(itemClass, in: items)
     } catch let error as KeychainError {
-      if error.concernsOneRecord { throw SelectedIsDamaged(reason: error) }
+      if error.concernsOneRecord || error.code == .otherDevice { throw SelectedIsUnreadable(reason: error) }
       throw Failure(error, about: "\(name)")
     }
   }
@@ -114,7 +114,7 @@ struct Selection {
   }
 }
 
-/// The record of the very item that was named is damaged.
-struct SelectedIsDamaged: Error {
+/// The very item that was named is there, but its record is damaged, or was sealed on another device.
+struct SelectedIsUnreadable: Error {
   let reason: KeychainError
 }

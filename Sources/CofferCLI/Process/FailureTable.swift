@@ -94,7 +94,8 @@ package enum FailureTable {
     "recoveryKeyMalformed": .init(.wrongPassphrase, "the recovery key is mistyped", "compare it with what you have written down"),
     "deviceKeyMissing": .init(
       .locked, "the key of this device is missing", "items of this device only cannot be read elsewhere; restore device.key here"),
-    "wrongDeviceKey": .init(.locked, "was sealed on another device", "items of this device only cannot be read elsewhere"),
+    "wrongDeviceKey": .init(
+      .locked, "was sealed on another device", "items of this device only cannot be read elsewhere; coffer secret rm removes one"),
     "passphraseSlotMissing": .init(
       .usage, "the vault has no passphrase, which such an item needs", "add one: coffer vault slot add --new-passphrase"),
   ].merging(apps) { entry, _ in entry }
