@@ -7,7 +7,10 @@ struct VaultPassphrase: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "passphrase",
     abstract: "Change the passphrase that opens the vault.",
-    discussion: "Slots of other kinds stay. Copies of the vault from before still open with the old one."
+    discussion: """
+      Slots of other kinds stay, and so does the master key: whoever has a copy of the vault from before and the old passphrase reads and \
+      changes this vault too, also what is added later.
+      """
   )
 
   @OptionGroup var vault: VaultOptions
@@ -23,6 +26,14 @@ struct VaultPassphrase: ParsableCommand {
     let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
     opened.finish()
+    Self.noteMasterKey()
+  }
+
+  /// A new slot seals the same key.
+  private static func noteMasterKey() {
+    Descriptor.error.note(
+      "note: the master key stays: with a copy of the file from before, the old passphrase still opens this vault, also later items\n"
+    )
   }
 
   /// Which slot the old passphrase opens is the agent's to know: of several it is not told.
@@ -38,6 +49,7 @@ struct VaultPassphrase: ParsableCommand {
       let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
       try keychain.replaceSlot(old.id, with: credential, kdf: slot.kdf, by: proof.duplicate())
     }
+    Self.noteMasterKey()
   }
 
   private func check(_ old: SlotDescription, _ file: Descriptor?) throws {
