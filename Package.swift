@@ -39,9 +39,9 @@ let package = Package(
     .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
     .target(name: "Storage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
     // Agent
-    .target(name: "Wire", dependencies: ["VaultCore", "Passphrases", "CLinux"]),
+    .target(name: "Wire", dependencies: ["VaultCore", "SystemCalls", "Passphrases", "CLinux"]),
     .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
-    .target(name: "Pinentry", dependencies: ["VaultCore", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "SystemCalls", "CLinux"]),
     // Keychain
     .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
     .target(
@@ -79,7 +79,8 @@ let package = Package(
         "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
-    .executableTarget(name: "coffer-logind", dependencies: ["Coffer", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
+    .executableTarget(
+      name: "coffer-logind", dependencies: ["Coffer", "SystemCalls", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "CofferCLI",
       dependencies: [
@@ -88,7 +89,7 @@ let package = Package(
         "Apps",
         "PropertyLists",
         "Preferences",
-        "LeakDetection", "CLinux",
+        "LeakDetection", "SystemCalls", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -138,25 +139,26 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
-    .executableTarget(name: "AgentProbe", dependencies: ["Wire", "VaultCore", "CLinux"], path: "Tests/Support/AgentProbe"),
+    .executableTarget(
+      name: "AgentProbe", dependencies: ["Wire", "VaultCore", "SystemCalls", "CLinux"], path: "Tests/Support/AgentProbe"),
     .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
         "Coffer", "Apps",
-        "AppContainers", "Passphrases", "Storage", "Wire",
+        "AppContainers", "Passphrases", "Storage", "SystemCalls", "Wire",
         "VaultCore",
         "CofferTesting",
       ]),
     .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
-    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "VaultCore", "CofferTesting"]),
+    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
-        "Passphrases", "Pinentry", "Storage", "VaultCore", "Wire", "CofferTesting",
+        "Passphrases", "Pinentry", "Storage", "SystemCalls", "VaultCore", "Wire", "CofferTesting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

@@ -19,11 +19,13 @@ package final class AgentServer: Sendable {
   }
 
   private let office: Conversation.Office
+  /// Of `own`, or `given`.
   private let listener: Int32
-  /// Nil where the service manager has made it.
+  /// nil if the service manager has made the socket.
   private let own: OwnSocket?
+  private let given: OwnedDescriptor?
   private let lock: AgentLock
-  private let wake: Int32
+  private let wake: WakeUp
   private let frameMilliseconds: Int32
   private let largeFrames: LargeFrames
   private let connections = Mutex(Connections())
@@ -70,23 +72,21 @@ package final class AgentServer: Sendable {
     self.frameMilliseconds = frameMilliseconds
     guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
     self.largeFrames = largeFrames
+    guard let wake = WakeUp() else { throw .system("eventfd", errno) }
+    self.wake = wake
     lock = try Self.lock(lockPath)
     switch place {
     case .path(let path):
       let own = try OwnSocket(at: path)
       (self.own, listener) = (own, own.descriptor)
-    case .listening(let descriptor): (own, listener) = (nil, descriptor)
+      given = nil
+    case .listening(let descriptor):
+      (own, listener) = (nil, descriptor)
+      given = OwnedDescriptor(descriptor)
     }
     if let name = Self.name(of: listener) { lock.say(socket: name) }
-    let wake = coffer_eventfd()
-    self.wake = wake
     office = Conversation.Office(
-      vault: vault, programs: programs, desk: desk, user: user, log: log, end: { Self.wake(wake) }, questions: questions)
-  }
-
-  deinit {
-    if own == nil { close(listener) }
-    close(wake)
+      vault: vault, programs: programs, desk: desk, user: user, log: log, end: { wake.call() }, questions: questions)
   }
 
   private static func lock(_ path: String) throws(Failure) -> AgentLock {
@@ -112,7 +112,7 @@ package final class AgentServer: Sendable {
   /// that is left behind, and the process is to end.
   package func run() {
     var entries = [
-      pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: own?.watch ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     while true {
@@ -123,8 +123,7 @@ package final class AgentServer: Sendable {
         if !hasSocket { break }
       }
       guard entries[0].revents != 0 else { continue }
-      let connection = coffer_accept(listener)
-      if connection >= 0 {
+      if let connection = OwnedDescriptor(coffer_accept(listener)) {
         welcome(connection)
       } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
         // Nothing can be taken now. Whoever ends makes room.
@@ -149,30 +148,25 @@ package final class AgentServer: Sendable {
 
   /// From any thread. `run` returns when the last connection has ended.
   package func end() {
-    Self.wake(wake)
+    wake.call()
   }
 
-  private static func wake(_ descriptor: Int32) {
-    var one: UInt64 = 1
-    _ = unsafe write(descriptor, &one, 8)
-  }
-
-  private func welcome(_ connection: Int32) {
-    guard let peer = try? Peer(of: connection), peer.user == office.user || peer.user == 0, admit(connection, peer.process) else {
-      close(connection)
+  private func welcome(_ connection: consuming OwnedDescriptor) {
+    let number = connection.number
+    guard let peer = try? Peer(of: number), peer.user == office.user || peer.user == 0, admit(number, peer.process) else {
       return
     }
+    let channel = FrameChannel(
+      connection, sender: peer.process, frameMilliseconds: frameMilliseconds, largeFrames: largeFrames)
     let isStarted = DetachedThread.start("coffer-client") { [self] in
-      let channel = FrameChannel(connection, sender: peer.process, frameMilliseconds: frameMilliseconds, largeFrames: largeFrames)
       var conversation = Conversation(channel, peer, office) { [self] in
-        dismiss(connection, peer.process)
+        dismiss(number, peer.process)
       }
       conversation.run()
     }
-    if !isStarted {
-      dismiss(connection, peer.process)
-      close(connection)
-    }
+    if !isStarted { dismiss(number, peer.process) }
+    // Open until here: see `dismiss`.
+    withExtendedLifetime(channel) {}
   }
 
   private func admit(_ connection: Int32, _ process: Int32) -> Bool {

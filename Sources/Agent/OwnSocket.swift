@@ -1,11 +1,14 @@
 import CLinux
 import Glibc
+import SystemCalls
 
 /// The socket that an agent has made, in a directory of its user's alone, for as long as it lies there.
 ///
 /// Where somebody has removed or replaced it, as a session does that ends, nobody finds the agent any more: neither to use nor to lock it.
 final class OwnSocket: Sendable {
-  let descriptor: Int32
+  private let listener: OwnedDescriptor
+  private let notices: OwnedDescriptor?
+  var descriptor: Int32 { listener.number }
   /// Readable when something in the directory has gone. -1 where the system has no watch left: then `isThere` is for who asks now and then.
   let watch: Int32
   private let path: String
@@ -16,29 +19,21 @@ final class OwnSocket: Sendable {
   /// - Throws: `Failure`: `openDirectory`, `system`.
   init(at path: String) throws(AgentServer.Failure) {
     self.path = path
-    descriptor = try Self.bound(path)
+    listener = try Self.bound(path)
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw .system(path, number)
-    }
+    guard unsafe lstat(path, &status) == 0 else { throw .system(path, errno) }
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     watch = coffer_inotify()
+    notices = OwnedDescriptor(watch)
     let events = UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
     if watch >= 0 { _ = unsafe inotify_add_watch(watch, Self.directory(of: path) ?? "", events | UInt32(IN_ONLYDIR)) }
-  }
-
-  deinit {
-    close(descriptor)
-    if watch >= 0 { close(watch) }
   }
 
   private static func directory(of path: String) -> String? {
     path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
   }
 
-  private static func bound(_ path: String) throws(AgentServer.Failure) -> Int32 {
+  private static func bound(_ path: String) throws(AgentServer.Failure) -> OwnedDescriptor {
     guard let directory = directory(of: path) else { throw .system(path, EINVAL) }
     _ = unsafe mkdir(directory, 0o700)
     var status = stat()
@@ -47,16 +42,11 @@ final class OwnSocket: Sendable {
       throw .openDirectory
     }
     _ = unsafe unlink(path)
-    let descriptor = coffer_local_socket()
-    guard descriptor >= 0 else { throw .system(path, errno) }
+    guard let descriptor = OwnedDescriptor(coffer_local_socket()) else { throw .system(path, errno) }
     // Before anybody can connect: connections have it from here.
-    guard coffer_pass_credentials(descriptor) == 0, unsafe coffer_local_name(descriptor, path, 1) == 0,
-      unsafe chmod(path, 0o600) == 0, listen(descriptor, 128) == 0
-    else {
-      let number = errno
-      close(descriptor)
-      throw .system(path, number)
-    }
+    guard coffer_pass_credentials(descriptor.number) == 0, unsafe coffer_local_name(descriptor.number, path, 1) == 0,
+      unsafe chmod(path, 0o600) == 0, listen(descriptor.number, 128) == 0
+    else { throw .system(path, errno) }
     return descriptor
   }
 
@@ -78,9 +68,7 @@ final class OwnSocket: Sendable {
     if isThere { _ = unsafe unlink(path) }
     shutdown(descriptor, Int32(SHUT_RDWR))
     while true {
-      let waiting = coffer_accept(descriptor)
-      guard waiting >= 0 else { return }
-      close(waiting)
+      guard OwnedDescriptor(coffer_accept(descriptor)) != nil else { return }
     }
   }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 
 /// The process at the other end of a connection, as the kernel knows it.
 ///
@@ -12,7 +13,7 @@ package final class Peer: Sendable {
   /// Whether it has process numbers of its own. Who rules over those can send in the name of each process that has one: then the
   /// sender of a request says nothing.
   let isElsewhere: Bool
-  private let descriptor: Int32
+  private let descriptor: OwnedDescriptor
   /// What `Programs` has found, for the file that it has found it for.
   let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
 
@@ -27,13 +28,13 @@ package final class Peer: Sendable {
   package init(of connection: Int32) throws(Failure) {
     var credentials = coffer_credentials()
     guard unsafe coffer_peer_credentials(connection, &credentials) == 0 else { throw .system(errno) }
-    var descriptor = coffer_peer_pidfd(connection)
-    if descriptor < 0 {
+    var number = coffer_peer_pidfd(connection)
+    if number < 0 {
       // Before Linux 6.5 the number has to do. Where the process has ended by now, and another one has its number, that one is seen: its
       // user is compared, and its program counts, not that of the one that is gone.
-      descriptor = coffer_pidfd_open(credentials.process)
+      number = coffer_pidfd_open(credentials.process)
     }
-    guard descriptor >= 0 else { throw errno == ESRCH ? .gone : .system(errno) }
+    guard let descriptor = OwnedDescriptor(number) else { throw errno == ESRCH ? .gone : .system(errno) }
     process = credentials.process
     user = credentials.user
     self.descriptor = descriptor
@@ -42,37 +43,30 @@ package final class Peer: Sendable {
 
   /// A process stays in the namespace in which it began. Where that cannot be seen, it is another one.
   private static func isElsewhere(_ process: Int32) -> Bool {
-    let file = unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return true }
-    defer { close(file) }
+    guard let file = OwnedDescriptor(unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)) else { return true }
     // The file is made for each look, and read at once; the line is within its first lines.
     var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe read(file, &buffer, buffer.count)
+    let count = unsafe read(file.number, &buffer, buffer.count)
     let lines = buffer.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
     // The process's numbers, in our namespace and in each below it.
     guard let line = lines.first(where: { $0.starts(with: "NSpid:".utf8) }) else { return true }
     return line.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }).count != 2
   }
 
-  deinit { close(descriptor) }
-
   package var isAlive: Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, 0) == 0
   }
 
   /// The file of the program that the process runs now: what the kernel runs, not what lies at its path.
-  /// - Returns: An open descriptor. Nil where it may not be read: a process that hides itself.
+  /// - Returns: nil if it may not be read: a process that hides itself.
   /// - Throws: `Failure`: `gone`.
-  func executable() throws(Failure) -> Int32? {
-    let opened = unsafe open("/proc/\(process)/exe", O_RDONLY | O_CLOEXEC)
+  func executable() throws(Failure) -> OwnedDescriptor? {
+    let opened = OwnedDescriptor(unsafe open("/proc/\(process)/exe", O_RDONLY | O_CLOEXEC))
     let number = errno
     // After the look: that number was this process's all the time.
-    guard isAlive else {
-      if opened >= 0 { close(opened) }
-      throw .gone
-    }
-    guard opened >= 0 else {
+    guard isAlive else { throw .gone }
+    guard let opened else {
       guard number == EACCES || number == EPERM else { throw number == ENOENT ? .gone : .system(number) }
       return nil
     }

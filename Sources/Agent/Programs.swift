@@ -65,8 +65,8 @@ package final class Programs: ProgramDirectory {
     if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
       return .app(known.application)
     }
-    guard let descriptor = try peer.executable() else { return .unknown("it cannot be read") }
-    defer { close(descriptor) }
+    guard let executable = try peer.executable() else { return .unknown("it cannot be read") }
+    let descriptor = executable.number
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
     let file = FileKey(status)

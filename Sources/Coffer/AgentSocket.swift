@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import ItemService
+internal import SystemCalls
 internal import Wire
 
 /// Where an agent listens, and who may have put the socket there.
@@ -12,14 +13,14 @@ struct AgentSocket: Sendable {
   /// - Throws: `KeychainError`: `agent` where nobody is there, or somebody else.
   func connected() throws -> FrameChannel {
     if isOfSystem { try SystemAgent.checkKept(path) }
-    let descriptor = coffer_local_socket()
-    guard descriptor >= 0 else { throw KeychainError(.agent, "no socket: errno \(errno)") }
+    guard let descriptor = OwnedDescriptor(coffer_local_socket()) else {
+      throw KeychainError(.agent, "no socket: errno \(errno)")
+    }
     // Of an agent that has stopped, the queue is full at some time.
     var patience = timeval(tv_sec: Int(WireLimits.answerMilliseconds) / 1000, tv_usec: 0)
-    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    guard unsafe coffer_local_name(descriptor, path, 0) == 0 else {
+    _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    guard unsafe coffer_local_name(descriptor.number, path, 0) == 0 else {
       let number = errno
-      close(descriptor)
       guard number != ENAMETOOLONG else {
         throw KeychainError(
           .agent, cause: KeychainError.absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
@@ -30,12 +31,9 @@ struct AgentSocket: Sendable {
     }
     var credentials = coffer_credentials()
     // Who listens: whoever else has put a socket there would be told secrets.
-    guard unsafe coffer_peer_credentials(descriptor, &credentials) == 0,
+    guard unsafe coffer_peer_credentials(descriptor.number, &credentials) == 0,
       credentials.user == 0 || credentials.user == geteuid() && !isOfSystem
-    else {
-      close(descriptor)
-      throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)")
-    }
+    else { throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)") }
     return FrameChannel(descriptor)
   }
 }

@@ -1,15 +1,16 @@
 import CLinux
 import Coffer
 import Glibc
+import SystemCalls
 
 /// What happens when logind says something.
 final class SleepWatch {
   private let bus: SystemBus
   private let keychain: Keychain
   /// A connection that says nothing: its end is the agent's.
-  private let connection: Int32
+  private let connection: OwnedDescriptor
   private let user: UInt32
-  private var inhibitor: Int32 = -1
+  private var inhibitor: OwnedDescriptor?
 
   struct Failure: Error {
     let what: String
@@ -18,14 +19,11 @@ final class SleepWatch {
   init(socket: String, user: UInt32) throws {
     self.user = user
     keychain = try Keychain.connect(toAgentAt: socket)
-    connection = coffer_local_socket()
-    guard connection >= 0, unsafe coffer_local_name(connection, socket, 0) == 0 else {
-      throw Failure(what: "no agent: \(socket)")
-    }
+    guard let connection = OwnedDescriptor(coffer_local_socket()), unsafe coffer_local_name(connection.number, socket, 0) == 0
+    else { throw Failure(what: "no agent: \(socket)") }
+    self.connection = connection
     bus = try SystemBus()
   }
-
-  deinit { close(connection) }
 
   /// Until the agent ends.
   func run() throws {
@@ -44,17 +42,13 @@ final class SleepWatch {
     }
     try bus.subscribe()
     delaySleep()
-    while try !bus.wait(with: connection) {}
+    while try !bus.wait(with: connection.number) {}
   }
 
   private func lock() { try? keychain.lock() }
 
   /// Without it the machine may sleep before the keys are gone, and they are forgotten when it wakes.
-  private func delaySleep() { if inhibitor < 0 { inhibitor = (try? bus.delaySleep()) ?? -1 } }
+  private func delaySleep() { if inhibitor == nil { inhibitor = (try? bus.delaySleep()).flatMap { OwnedDescriptor($0) } } }
 
-  private func allowSleep() {
-    guard inhibitor >= 0 else { return }
-    close(inhibitor)
-    inhibitor = -1
-  }
+  private func allowSleep() { inhibitor = nil }
 }

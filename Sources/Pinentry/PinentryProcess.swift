@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 internal import VaultCore
 
 /// A pinentry that runs: lines to it and from it, each with a deadline. It ends with this object.
@@ -13,7 +14,9 @@ final class PinentryProcess {
   private static let endMilliseconds: Int64 = 1000
 
   private let process: pid_t
-  private let socket: Int32
+  /// nil once it was told to end.
+  private var connection: OwnedDescriptor?
+  private var socket: Int32 { connection?.number ?? -1 }
   /// What has come and was not looked at yet is at the front.
   private var buffer: Secret
   private var filled = 0
@@ -25,15 +28,11 @@ final class PinentryProcess {
     self.withdrawal = withdrawal
     buffer = try Secret(count: Self.lineByteCount + 1)
     var pair: [Int32] = [-1, -1]
-    guard unsafe coffer_local_pair(&pair) == 0 else { throw PinentryError(.notStarted, "errno \(errno)") }
-    defer { close(pair[1]) }
-    do {
-      process = try Self.start(program, environment, pair[1])
-    } catch {
-      close(pair[0])
-      throw error
+    guard unsafe coffer_local_pair(&pair) == 0, let theirs = OwnedDescriptor(pair[1]) else {
+      throw PinentryError(.notStarted, "errno \(errno)")
     }
-    socket = pair[0]
+    connection = OwnedDescriptor(pair[0])
+    process = try Self.start(program, environment, theirs.number)
   }
 
   /// In a session of its own, so that no key typed at our terminal ends it; with nothing open but the socket.
@@ -79,14 +78,13 @@ final class PinentryProcess {
 
   /// By the signal with which a pinentry limits its own time, so that one in a terminal puts that in order; then by force.
   private func stop() {
-    let descriptor = coffer_pidfd_open(process)
+    let ending = OwnedDescriptor(coffer_pidfd_open(process))
     kill(process, SIGALRM)
-    close(socket)
-    if descriptor >= 0 {
-      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    connection = nil
+    if let ending {
+      var entry = pollfd(fd: ending.number, events: Int16(POLLIN), revents: 0)
       let deadline = Deadline(milliseconds: Self.endMilliseconds)
       while unsafe poll(&entry, 1, deadline.left) < 0, errno == EINTR {}
-      close(descriptor)
     }
     kill(process, SIGKILL)
     var status: Int32 = 0

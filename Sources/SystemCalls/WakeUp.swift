@@ -3,16 +3,15 @@ import Glibc
 
 /// Ends the waiting of a thread that waits in poll(2), from any other thread.
 package final class WakeUp: Sendable {
+  private let owned: OwnedDescriptor
   /// Readable when somebody has called, until `clear`.
-  package let descriptor: Int32
+  package var descriptor: Int32 { owned.number }
 
-  /// Nil where the process has no descriptor left.
+  /// nil if the process has no descriptor left.
   package init?() {
-    descriptor = coffer_eventfd()
-    guard descriptor >= 0 else { return nil }
+    guard let owned = OwnedDescriptor(coffer_eventfd()) else { return nil }
+    self.owned = owned
   }
-
-  deinit { close(descriptor) }
 
   package func call() {
     var one: UInt64 = 1

@@ -1,10 +1,12 @@
 internal import CLinux
 internal import Glibc
+package import SystemCalls
 package import VaultCore
 
 /// Frames over a connected socket, read straight into locked memory. Not thread-safe: one reader and one writer at a time.
 package final class FrameChannel: Sendable {
-  package let descriptor: Int32
+  private let owned: OwnedDescriptor
+  package var descriptor: Int32 { owned.number }
   /// Only bytes that this process has sent are taken; 0: whoever has.
   private let sender: Int32
   /// How long a frame may take.
@@ -23,19 +25,16 @@ package final class FrameChannel: Sendable {
     case system(Int32)
   }
 
-  /// Owns the descriptor from now on.
   package init(
-    _ descriptor: Int32, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    _ descriptor: consuming OwnedDescriptor, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
     largeFrames: LargeFrames? = nil
   ) {
-    self.descriptor = descriptor
+    owned = descriptor
     self.largeFrames = largeFrames
     self.sender = sender
     self.frameMilliseconds = frameMilliseconds
-    if sender != 0 { _ = coffer_pass_credentials(descriptor) }
+    if sender != 0 { _ = coffer_pass_credentials(owned.number) }
   }
-
-  deinit { close(descriptor) }
 
   /// The other end, and whoever waits for it in another thread, meets the end of the stream.
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -2,6 +2,7 @@ import CLinux
 import CofferTesting
 import Foundation
 import Storage
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -97,8 +98,8 @@ import VaultCore
   }
 
   private static func connected(to path: String) throws -> FrameChannel {
-    let descriptor = coffer_local_socket()
-    try #require(unsafe coffer_local_name(descriptor, path, 0) == 0)
+    guard let descriptor = OwnedDescriptor(coffer_local_socket()), unsafe coffer_local_name(descriptor.number, path, 0) == 0
+    else { throw POSIXError(.ECONNREFUSED) }
     return FrameChannel(descriptor)
   }
 

@@ -9,9 +9,9 @@ import Testing
     ("Sources/SystemCalls", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
     ("Sources/Storage", ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
-    ("Sources/Wire", ["VaultCore", "Passphrases", "CLinux", "Glibc"]),
+    ("Sources/Wire", ["VaultCore", "SystemCalls", "Passphrases", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
-    ("Sources/Pinentry", ["VaultCore", "CLinux", "Glibc"]),
+    ("Sources/Pinentry", ["VaultCore", "SystemCalls", "CLinux", "Glibc"]),
     ("Sources/ItemService", ["VaultCore", "Storage", "Wire", "Synchronization"]),
     (
       "Sources/Agent",
@@ -42,7 +42,7 @@ import Testing
     ("Sources/LeakDetection", ["PropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     ("Sources/ProcessHardening", ["CLinux", "Glibc"]),
-    ("Sources/CofferLogind", ["Coffer", "CLinux", "CSystemd", "Glibc"]),
+    ("Sources/CofferLogind", ["Coffer", "SystemCalls", "CLinux", "CSystemd", "Glibc"]),
     (
       "Sources/CofferDaemon",
       [
@@ -59,7 +59,7 @@ import Testing
         "Apps",
         "PropertyLists",
         "Preferences",
-        "LeakDetection", "CLinux",
+        "LeakDetection", "SystemCalls", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),

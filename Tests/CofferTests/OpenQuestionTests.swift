@@ -2,6 +2,7 @@ import Agent
 import CofferTesting
 import FakePinentry
 import Foundation
+import SystemCalls
 import Testing
 import VaultCore
 import Wire
@@ -121,8 +122,9 @@ import Wire
   }
 
   private func connect() throws -> FrameChannel {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    try #require(bench.agent.connect(descriptor))
+    guard let descriptor = OwnedDescriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)),
+      bench.agent.connect(descriptor.number)
+    else { throw POSIXError(.ECONNREFUSED) }
     let channel = FrameChannel(descriptor)
     // So that it is known who speaks.
     try channel.send(try Call.status.frame(request: 1))

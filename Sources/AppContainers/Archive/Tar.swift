@@ -61,11 +61,12 @@ enum Tar {
 
 /// A file without a name, for what another program reads or writes from its beginning to its end.
 final class MemoryFile: Sendable {
-  let number: Int32
+  private let file: OwnedDescriptor
+  var number: Int32 { file.number }
 
   init() throws(ContainerError) {
-    number = coffer_memory_file()
-    guard number >= 0 else { throw ContainerError(errno: errno, "memfd_create") }
+    guard let file = OwnedDescriptor(coffer_memory_file()) else { throw ContainerError(errno: errno, "memfd_create") }
+    self.file = file
   }
 
   convenience init(_ bytes: [UInt8]) throws(ContainerError) {
@@ -76,8 +77,6 @@ final class MemoryFile: Sendable {
     try OpenFile(copy, "a file in memory").write(bytes)
     lseek(number, 0, SEEK_SET)
   }
-
-  deinit { close(number) }
 
   /// The first 4 KiB.
   func contents() throws(ContainerError) -> [UInt8] {

@@ -1,11 +1,13 @@
 import CLinux
 import Glibc
+import SystemCalls
 
 /// While it lives, the given signals do not interrupt: they wait in a descriptor until they are asked for.
 ///
 /// A handler could neither restore the terminal safely nor tell the loop; a descriptor is polled beside the terminal.
 struct BlockedSignals: ~Copyable {
-  let descriptor: Int32
+  private let file: OwnedDescriptor
+  var descriptor: Int32 { file.number }
   private var previous = sigset_t()
 
   init(_ signals: [Int32]) throws {
@@ -13,12 +15,12 @@ struct BlockedSignals: ~Copyable {
     _ = unsafe sigemptyset(&set)
     for signal in signals { _ = unsafe sigaddset(&set, signal) }
     _ = unsafe sigprocmask(SIG_BLOCK, &set, &previous)
-    descriptor = unsafe coffer_signalfd(&set)
-    guard descriptor >= 0 else {
+    guard let file = OwnedDescriptor(unsafe coffer_signalfd(&set)) else {
       let error = SystemError.last
       _ = unsafe sigprocmask(SIG_SETMASK, &previous, nil)
       throw error.failure("signals")
     }
+    self.file = file
   }
 
   /// One that has come, oldest first as far as the kernel keeps an order.
@@ -41,7 +43,6 @@ struct BlockedSignals: ~Copyable {
   var previousMask: sigset_t { previous }
 
   deinit {
-    close(descriptor)
     var mask = previous
     _ = unsafe sigprocmask(SIG_SETMASK, &mask, nil)
   }

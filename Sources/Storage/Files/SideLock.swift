@@ -23,14 +23,12 @@ final class SideLock {
   private static let reserveByteCount = 256 << 10
 
   private let path: String
-  private var descriptor: Int32 = -1
+  private var file: OwnedDescriptor?
+  /// -1: no file.
+  private var descriptor: Int32 { file?.number ?? -1 }
   private var hasReserve = false
 
   init(_ path: String) { self.path = path }
-
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-  }
 
   /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault` for what lies at the
   ///   path; `readOnly`, `accessDenied`, `full`, `descriptorsExhausted`, `io`.
@@ -55,13 +53,12 @@ final class SideLock {
       let now = try FileStatus.at(path)
       var status = stat()
       if unsafe fstat(descriptor, &status) == 0, let now, now.isSameFile(as: FileStatus(status)) { return }
-      close(descriptor)
-      descriptor = -1
+      file = nil
       hasReserve = false
     }
     let opened = retrying { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
     guard opened.result >= 0 else { throw StorageError(errno: opened.errno, path) }
-    descriptor = opened.result
+    file = OwnedDescriptor(opened.result)
     do throws(StorageError) {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(errno: errno, path) }
@@ -71,8 +68,7 @@ final class SideLock {
       // Just made, under a umask that takes bits from the owner.
       if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
     } catch {
-      close(descriptor)
-      descriptor = -1
+      file = nil
       throw error
     }
   }

@@ -13,6 +13,7 @@
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
 import Glibc
+import SystemCalls
 import VaultCore
 import Wire
 
@@ -54,9 +55,9 @@ func watch(_ channel: FrameChannel) -> String {
 }
 
 func hold(_ path: String, _ count: Int) -> Int {
-  let channels = (0..<count).map { _ in
-    let socket = coffer_local_socket()
-    unsafe _ = coffer_local_name(socket, path, 0)
+  let channels = (0..<count).compactMap { _ -> FrameChannel? in
+    guard let socket = OwnedDescriptor(coffer_local_socket()) else { return nil }
+    unsafe _ = coffer_local_name(socket.number, path, 0)
     return FrameChannel(socket)
   }
   let answered = channels.count { channel in
@@ -84,9 +85,9 @@ guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
   exit(1)
 }
 // Where a command expects it, and open in there.
-dup2(socket, 3)
+guard let connection = OwnedDescriptor(dup2(socket, 3)) else { exit(2) }
 _ = fcntl(3, F_SETFD, 0)
-let channel = FrameChannel(3)
+let channel = FrameChannel(connection)
 if words[1] == "watch" {
   say(watch(channel))
   if words.count == 3 { say(next(channel)) }
