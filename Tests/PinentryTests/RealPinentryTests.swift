@@ -1,6 +1,7 @@
 import CofferTesting
 import Foundation
 import Glibc
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -8,15 +9,18 @@ import VaultCore
 
 /// A terminal, and a person who types.
 final class Terminal: Sendable {
-  private let master: Int32
-  private let slave: Int32
+  private let master: Master
+  private let slave: OwnedDescriptor
   let name: String
-  private let screen = Screen()
 
-  /// What was shown. The thread that reads keeps this alive, and not the terminal.
-  private final class Screen: @unchecked Sendable {
+  /// What shows the screen and takes the keys, and what was shown. Every thread that uses it keeps it: a thread that had the bare number
+  /// read, after the descriptor was closed, from the next terminal that got the number, and a test waited for what that one showed.
+  private final class Master: @unchecked Sendable {
+    let descriptor: OwnedDescriptor
     private let lock = NSLock()
     private var seen = ""
+
+    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
     func append(_ bytes: ArraySlice<UInt8>) { lock.withLock { seen += String(decoding: bytes, as: UTF8.self) } }
     var text: String { lock.withLock { seen } }
   }
@@ -25,32 +29,69 @@ final class Terminal: Sendable {
     var (master, slave): (Int32, Int32) = (-1, -1)
     var name = [CChar](repeating: 0, count: 64)
     var size = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
-    guard unsafe openpty(&master, &slave, &name, nil, &size) == 0 else { throw POSIXError(.ENOTTY) }
+    guard unsafe openpty(&master, &slave, &name, nil, &size) == 0, let ours = OwnedDescriptor(master),
+      let theirs = OwnedDescriptor(slave)
+    else { throw POSIXError(.ENOTTY) }
     for descriptor in [master, slave] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    (self.master, self.slave) = (master, slave)
+    self.master = Master(ours)
+    self.slave = theirs
     self.name = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    Foundation.Thread.detachNewThread { [master, screen] in
+    // Ends when nobody has the terminal open any more.
+    Foundation.Thread.detachNewThread { [master = self.master] in
       var buffer = [UInt8](repeating: 0, count: 4096)
       while true {
-        let count = unsafe read(master, &buffer, buffer.count)
+        let count = unsafe read(master.descriptor.number, &buffer, buffer.count)
         guard count > 0 else { break }
-        screen.append(buffer[..<count])
+        master.append(buffer[..<count])
       }
     }
   }
 
-  deinit {
-    close(slave)
-    close(master)
-  }
+  var output: String { master.text }
 
-  var output: String { screen.text }
+  /// As a program that has the terminal open does.
+  func show(_ text: String) { unsafe _ = write(slave.number, text, text.utf8.count) }
 
   /// Types when a text has been shown.
   func type(_ keys: String, after text: String) {
-    Foundation.Thread.detachNewThread { [screen, master] in
-      while !screen.text.contains(text) { usleep(1000) }
-      unsafe _ = write(master, keys, keys.utf8.count)
+    when(text) { master in unsafe _ = write(master.descriptor.number, keys, keys.utf8.count) }
+  }
+
+  /// Calls `body` when a text has been shown.
+  func when(_ text: String, _ body: @escaping @Sendable () -> Void) { when(text) { _ in body() } }
+
+  private func when(_ text: String, _ body: @escaping @Sendable (Master) -> Void) {
+    Foundation.Thread.detachNewThread { [master] in
+      if Self.isShown(text, master) { body(master) }
+    }
+  }
+
+  /// Returns when a text has been shown.
+  func wait(for text: String) { _ = Self.isShown(text, master) }
+
+  /// Within five minutes; records what was waited for if not.
+  private static func isShown(_ text: String, _ master: Master) -> Bool {
+    let end = ContinuousClock.now + .seconds(300)
+    while !master.text.contains(text) {
+      guard ContinuousClock.now < end else {
+        Issue.record(
+          "the terminal has not shown \(text.debugDescription) within five minutes, but \(master.text.debugDescription)")
+        return false
+      }
+      usleep(1000)
+    }
+    return true
+  }
+}
+
+/// Each terminal shows what was written to it, also beside others that come and go: their numbers are used again at once.
+@Suite struct TerminalTests {
+  @Test func aTerminalLosesNothingToOneThatHasEnded() throws {
+    for round in 0..<2000 {
+      do { try Terminal().show("gone") }
+      let next = try Terminal()
+      next.show("\(round) is shown")
+      next.wait(for: "\(round) is shown")
     }
   }
 }
@@ -97,19 +138,17 @@ final class Terminal: Sendable {
 
   /// One that is ended in the middle of its question leaves the terminal as it was.
   @Test func aQuestionThatIsWithdrawnLeavesTheScreen() throws {
-    var pair: [Int32] = [0, 0]
-    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    let theirs = pair[1]
-    Foundation.Thread.detachNewThread { [terminal] in
-      while !terminal.output.contains("Refuse") { usleep(1000) }
-      close(theirs)
-    }
+    var pair: [Int32] = [-1, -1]
+    _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+    guard let ours = OwnedDescriptor(pair[0]), let theirs = OwnedDescriptor(pair[1]) else { throw POSIXError(.ENFILE) }
+    let theirEnd = theirs.number
+    // As a client that goes away.
+    terminal.when("Refuse") { shutdown(theirEnd, Int32(SHUT_RDWR)) }
     #expect(throws: PinentryError(.withdrawn)) {
       _ = try pinentry("pinentry-curses").choose(
-        PinentryTests.question, PinentryTests.buttons, seconds: 600, withdrawal: pair[0])
+        PinentryTests.question, PinentryTests.buttons, seconds: 600, withdrawal: ours.number)
     }
-    close(pair[0])
     // The sequence with which a program of the whole screen says goodbye.
-    while !terminal.output.contains("\u{1B}[?1049l") { usleep(1000) }
+    terminal.wait(for: "\u{1B}[?1049l")
   }
 }
