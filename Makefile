@@ -32,9 +32,10 @@ setup-tests:
 demo: all
 	Scripts/demo "$(COFFER)"
 
+# Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
 test: setup-tests
 	$(SWIFT) build $(TEST) --build-tests
-	$(SWIFT) test $(TEST) --skip-build
+	Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources

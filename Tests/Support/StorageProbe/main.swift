@@ -54,6 +54,11 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
   let number = argument.flatMap { Int($0) } ?? 1
   let timeout = Duration.seconds(10)
   switch command {
+  case "close-twice":
+    // The control of Tests/CloseCheck.
+    let descriptor = unsafe open("/dev/null", O_RDONLY)
+    close(descriptor)
+    say("ok \(close(descriptor))")
   case "create":
     let store = try FileStore.create(at: path, createDirectory: argument == "directory")
     try store.commit { _ in
