@@ -42,8 +42,9 @@ extension UserDefaults {
     do throws(PreferenceError) {
       let domain = lists.domain(try DomainName(name))
       let keys = Mutex<[String]?>(nil)
-      let observation = domain.observe { change in
-        if change.origin == .thisProcess { keys.withLock { $0 = change.keys.map(\.name) } }
+      let observation = domain.observe { _ in
+      } tell: { origin, changed in
+        if origin == .thisProcess { keys.withLock { $0 = changed } }
       }
       try domain.replaceAll(with: values)
       observation.cancel()

@@ -30,8 +30,12 @@ extension UserDefaults {
   /// Calls `handler` after each change of what reading the key gives: by `set`, by another process, by `register`, by a suite that is
   /// added, by the administrator. The key may have dots in it. An equal value, or a change in a place that another hides, is none.
   ///
-  /// The handler runs outside of all locks, never twice at a time, on the thread that made the change or on one that is telling of
-  /// another; for a change of another process on a thread of the store. It may change settings, this one too.
+  /// Each change of this process is told, in the order in which they were made, with the values before and after it; several changes of
+  /// another process that come at nearly the same moment may be told as one. Changes wait without limit for a handler that is slow.
+  ///
+  /// The handler runs under no lock, never on two threads at a time: on the thread that made the change, on one that is telling of another
+  /// change, or on a thread of the store. It may change settings. A change of this key by the handler itself is told, to it, before the
+  /// call that makes the change returns.
   /// - Returns: The observation ends with this object, or when it is cancelled. It keeps the settings, but not this store object.
   public func observe(
     _ key: String, options: ObservationOptions = [], _ handler: @escaping @Sendable (Change) -> Void

@@ -14,10 +14,35 @@ public protocol PreferenceDomain: AnyObject, Sendable {
   /// All keys and values, as of one moment.
   func values() -> PropertyListDictionary
 
-  /// Calls `handler` after every change of a value, outside of all locks: for a change of this process on the thread that made it,
-  /// for one of another process on the thread of the `ChangeWatch`. Returns at once.
+  /// Calls `note` with every change of a value, in the order of the changes, under the lock of the domain: it must return at once and
+  /// not use the domain. Then calls `tell` under no lock, with the names of the keys: for a change of this process on the thread that
+  /// made it, for one of another process on the thread of the `ChangeWatch`. Several changes of another process between two looks of this
+  /// one count as one.
   /// - Returns: The observation ends when this object goes.
-  func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation
+  func observe(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation
+}
+
+extension PreferenceDomain {
+  /// Calls `handler` with every change of a value, in the order of the changes, under no lock and never on two threads at a time: on a
+  /// thread that makes a change, or that of the `ChangeWatch`. Several changes of another process between two looks of this one count as
+  /// one. A change that the handler makes is told before the call that makes it returns.
+  /// - Returns: The observation ends when this object goes.
+  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+    let changes = OrderedDelivery<PreferenceChange>()
+    changes.start({}, handler)
+    let observation = observe {
+      changes.note($0)
+    } tell: { _, _ in
+      changes.deliver(handler)
+    }
+    return PreferenceObservation {
+      observation.cancel()
+      changes.end()
+    }
+  }
 }
 
 /// What one change has done to one domain.

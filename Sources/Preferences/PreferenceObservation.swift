@@ -18,31 +18,52 @@ public final class PreferenceObservation: Sendable {
   }
 }
 
-/// Those who want to know of changes. Handlers run outside of the lock, in the order in which they came.
+/// The observers of one domain.
+///
+/// A domain notes each change while it holds its own lock, so that all observers get the changes in the order in which they were made,
+/// and a value that is read under that lock has a definite place among them. It tells afterwards, without a lock.
 package final class PreferenceObservers: Sendable {
+  private struct Observer: Sendable {
+    let id: Int
+    let note: @Sendable (PreferenceChange) -> Void
+    let tell: @Sendable (PreferenceChange.Origin, [String]) -> Void
+  }
+
   private struct State {
     var next = 0
-    var handlers: [(id: Int, handler: @Sendable (PreferenceChange) -> Void)] = []
+    var observers: [Observer] = []
   }
 
   private let state = Mutex(State())
 
   package init() {}
 
-  package var isEmpty: Bool { state.withLock { $0.handlers.isEmpty } }
+  package var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
-  package func add(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
+  package func add(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation {
     let id = state.withLock { state in
       state.next += 1
-      state.handlers.append((state.next, handler))
+      state.observers.append(Observer(id: state.next, note: note, tell: tell))
       return state.next
     }
     return PreferenceObservation { [weak self] in
-      self?.state.withLock { state in state.handlers.removeAll { $0.id == id } }
+      self?.state.withLock { state in state.observers.removeAll { $0.id == id } }
     }
   }
 
-  package func notify(_ change: PreferenceChange) {
-    for entry in state.withLock({ $0.handlers }) { entry.handler(change) }
+  /// Under the lock of the domain.
+  package func note(_ origin: PreferenceChange.Origin, _ keys: [PreferenceChange.Key]) {
+    guard !keys.isEmpty else { return }
+    let change = PreferenceChange(origin: origin, keys: keys)
+    for observer in state.withLock({ $0.observers }) { observer.note(change) }
+  }
+
+  /// After `note`, under no lock.
+  package func tell(_ origin: PreferenceChange.Origin, _ keys: [String]) {
+    guard !keys.isEmpty else { return }
+    for observer in state.withLock({ $0.observers }) { observer.tell(origin, keys) }
   }
 }

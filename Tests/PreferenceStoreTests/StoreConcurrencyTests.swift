@@ -53,6 +53,49 @@ import class PreferenceStore.UserDefaults
     observation.cancel()
   }
 
+  @Test("B15 C15 eight threads set a value two hundred times each: observers, streams and onChange get each of the changes")
+  func eachChangeArrives() async throws {
+    let fixture = try StoreFixture()
+    let defaults = try fixture.standard
+    let observed = Recorder<UserDefaults.Change>()
+    let perKey = Recorder<Int>()
+    let onMain = Recorder<Int>()
+    let key = Key<Int>("k", default: -1)
+    let observations = [
+      defaults.observe("k") { observed.add($0) },
+      defaults.onChange(of: key) { old, new in onMain.add(old == new ? -2 : new) },
+    ]
+    let stream = defaults.changes(forKey: "k")
+    await withCheckedContinuation { continuation in
+      let group = DispatchGroup()
+      for thread in 0..<8 {
+        group.enter()
+        Thread {
+          for round in 0..<200 {
+            defaults.set(thread * 1000 + round, forKey: "k")
+            // Another key must not come between.
+            defaults.set(round, forKey: "other\(thread)")
+          }
+          group.leave()
+        }.start()
+      }
+      group.notify(queue: .global()) { continuation.resume() }
+    }
+    for await change in stream {
+      perKey.add(change.new as? Int ?? -1)
+      if perKey.all.count == 1600 { break }
+    }
+    await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+    let news = observed.all.map { $0.new as? Int ?? -1 }
+    #expect(news.count == 1600)
+    #expect(Set(news).count == 1600)
+    #expect(zip(observed.all, observed.all.dropFirst()).allSatisfy { $0.newValue == $1.oldValue })
+    #expect(perKey.all == news)
+    #expect(onMain.all == news)
+    #expect(news.last == defaults.integer(forKey: "k"))
+    for observation in observations { observation.cancel() }
+  }
+
   @Test("B21 the first read of a new store is never a wrong nil")
   func firstReads() throws {
     let fixture = try StoreFixture { try $0.write(["k": 42], to: "Preferences/\(StoreFixture.name).plist") }

@@ -85,7 +85,12 @@ final class Recorder<Element: Sendable>: Sendable {
 
     var stamp: UInt64 { memory.stamp }
     func values() -> PropertyListDictionary { memory.values() }
-    func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation { memory.observe(handler) }
+    func observe(
+      note: @escaping @Sendable (PreferenceChange) -> Void,
+      tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+    ) -> PreferenceObservation {
+      memory.observe(note: note, tell: tell)
+    }
     func value(forKey key: String) -> PropertyListValue? {
       asked.withLock { $0 += 1 }
       return memory.value(forKey: key)
@@ -98,17 +103,17 @@ final class Recorder<Element: Sendable>: Sendable {
     }
   }
 
-  @Test("a change is compared by those who observe its key, however many observe others")
+  @Test("a change asks no domain, however many observe, and is told to those who observe its key")
   func observersOfOtherKeys() {
     let domain = CountingDomain()
     let list = SearchList([SearchEntry(.application, name: "a", domain: domain)])
     let told = Recorder<String>()
     var observations = (0..<1000).map { number in list.observe("key \(number)") { told.add($0.keys[0].name) } }
-    #expect(domain.askedCount { domain.memory.set(.integer(1), forKey: "key 7") } == 1)
+    #expect(domain.askedCount { domain.memory.set(.integer(1), forKey: "key 7") } == 0)
     observations.append(list.observe("key 7") { told.add($0.keys[0].name) })
-    #expect(domain.askedCount { domain.memory.set(.integer(2), forKey: "key 7") } == 2)
+    #expect(domain.askedCount { domain.memory.set(.integer(2), forKey: "key 7") } == 0)
     #expect(domain.askedCount { domain.memory.set(.integer(2), forKey: "nobody's") } == 0)
-    #expect(domain.askedCount { domain.memory.apply([("key 7", nil), ("key 8", .integer(1))]) } == 3)
+    #expect(domain.askedCount { domain.memory.apply([("key 7", nil), ("key 8", .integer(1))]) } == 0)
     #expect(told.all == ["key 7", "key 7", "key 7", "key 7", "key 8", "key 7"])
     for observation in observations { observation.cancel() }
     #expect(domain.askedCount { domain.memory.set(.integer(3), forKey: "key 7") } == 0)
@@ -124,6 +129,22 @@ final class Recorder<Element: Sendable>: Sendable {
     }
     application.set(.integer(1), forKey: "k")
     #expect(values.all == (1...5).map { .integer($0) })
+    observation.cancel()
+  }
+
+  @Test("a change by a handler is told to it before the call that makes the change returns, as by key-value observing")
+  func aHandlerIsToldOfItsOwnChangesAtOnce() {
+    let memory = MemoryList()
+    let application = memory[.application]
+    let told = Recorder<String>()
+    let observation = memory.list.observe("k") { change in
+      guard case .integer(let number) = change.keys[0].new else { return }
+      told.add("told \(number)")
+      if number < 3 { application.set(.integer(number + 1), forKey: "k") }
+      told.add("end \(number)")
+    }
+    application.set(.integer(1), forKey: "k")
+    #expect(told.all == ["told 1", "told 2", "told 3", "end 3", "end 2", "end 1"])
     observation.cancel()
   }
 

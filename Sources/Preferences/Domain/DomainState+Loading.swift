@@ -120,6 +120,7 @@ extension DomainState {
     else { return }
     var merged = JournalImage(image.merged(with: list.values), exported: list.identity)
     merged.skipBase(image.position)
+    foreign.note(from: image.values, to: merged.values)
     image = merged
   }
 

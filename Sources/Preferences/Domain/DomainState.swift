@@ -25,8 +25,10 @@ struct DomainState {
   private var problemTime: UInt64 = 0
   /// What could not be written.
   var unsaved: [PropertyListDictionary.Key: PropertyListValue?] = [:]
-  /// What others have changed and nobody has been told.
+  /// What others have changed, and no observer has noted.
   var foreign = ChangeCollector(isWanted: true)
+  /// What was noted, and is told by the thread of the `ChangeWatch`.
+  var untold: Set<PropertyListDictionary.Key> = []
   /// What is to be reported outside of the lock.
   var events: [PreferenceEvent] = []
   var isKnownToBeLarge = false
@@ -72,6 +74,12 @@ struct DomainState {
     let content = files?.page.content
     header = nil
     try load(upTo: content, isSparing: false)
+  }
+
+  /// In byte order.
+  mutating func takeUntold() -> [String] {
+    defer { untold = [] }
+    return untold.sorted().map(\.name)
   }
 
   /// The value as this process sees it.

@@ -18,13 +18,13 @@ extension FileDomain {
     PreferenceEvent.report(events)
     let edited = try result.get()
     if edited.hasWritten, schedule.syncIsDue(true) { ChangeWatch.wake(for: self) }
-    if !edited.changes.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: edited.changes)) }
+    observers.tell(.thisProcess, edited.changed)
   }
 
   struct Edited {
     var hasWritten = false
-    /// Collected only where somebody observes.
-    var changes: [PreferenceChange.Key] = []
+    /// The keys, collected only where somebody observes.
+    var changed: [String] = []
   }
 
   private func edit(
@@ -39,7 +39,7 @@ extension FileDomain {
     // Who deletes the lock file lets in others, who do not see this one: what they have overwritten is written again.
     while edited.hasWritten, writing.files.last?.isDeleted == true {
       let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
-      edited.changes += again.changes
+      edited.changed += again.changed
     }
     return edited
   }
@@ -63,7 +63,6 @@ extension FileDomain {
     if !files.isWritable { throw try readOnlyReason(paths.lock) }
     try files.lock.take(within: timeout)
     defer { files.lock.release() }
-    let isObserved = !observers.isEmpty
     let result = state.withLock { state -> Result<Edited, PreferenceError> in
       defer {
         events += state.events
@@ -79,10 +78,18 @@ extension FileDomain {
         let position = state.image.position
         let epoch = state.header?.epoch
         let entries = try body(&state, files)
+        // Asked under the lock: an observer that comes later reads what is written here.
+        let isObserved = !observers.isEmpty
         let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
+        if isObserved {
+          noteForeignChanges(&state)
+          observers.note(.thisProcess, changes)
+        }
         // All that was new is told by this process itself.
-        if state.foreign.isEmpty { told.store(stamp, ordering: .releasing) }
-        return .success(Edited(hasWritten: state.image.position != position || state.header?.epoch != epoch, changes: changes))
+        if state.foreign.isEmpty, state.untold.isEmpty { told.store(stamp, ordering: .releasing) }
+        return .success(
+          Edited(
+            hasWritten: state.image.position != position || state.header?.epoch != epoch, changed: changes.map(\.name)))
       } catch {
         return .failure(error)
       }

@@ -88,12 +88,15 @@ extension FileDomain {
       let (old, isFirst) = withState { state in
         let key = PropertyListDictionary.Key(key)
         state.fetch(key)
-        defer { state.unsaved[key] = .some(value) }
-        return (state.value(forKey: key), state.unsaved.isEmpty)
+        let (old, isFirst) = (state.value(forKey: key), state.unsaved.isEmpty)
+        noteForeignChanges(&state)
+        state.unsaved[key] = .some(value)
+        if old != value { observers.note(.thisProcess, [.init(key.name, old: old, new: value)]) }
+        return (old, isFirst)
       }
       noteUnsaved()
       if isFirst { PreferenceEvent.report([.unsaved(domain: name.name, error)]) }
-      if old != value { observers.notify(PreferenceChange(origin: .thisProcess, keys: [.init(key, old: old, new: value)])) }
+      if old != value { observers.tell(.thisProcess, [key]) }
       return error
     }
   }

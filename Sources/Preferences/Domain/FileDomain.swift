@@ -93,8 +93,11 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// Why values are missing: the files are damaged or cannot be read. Nil where all is well.
   public var problem: PreferenceError? { read { $0.problem } }
 
-  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
-    observers.add(handler)
+  public func observe(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation {
+    observers.add(note: note, tell: tell)
   }
 
   private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
@@ -155,13 +158,24 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   var hasFiles: Bool { page.load(ordering: .acquiring) != 0 }
 
-  /// What others have changed since the last call.
-  func takeForeignChanges() -> [PreferenceChange.Key] {
+  /// The keys of which others have changed the values since the last call.
+  func takeForeignChanges() -> [String] {
     let stamp = stamp
     guard told.load(ordering: .acquiring) != stamp else { return [] }
-    let keys = withState { $0.foreign.take() }
+    let keys = withState { state in
+      noteForeignChanges(&state)
+      return state.takeUntold()
+    }
     told.store(stamp, ordering: .releasing)
     return keys
+  }
+
+  /// Before this process's own changes that come after them.
+  func noteForeignChanges(_ state: inout DomainState) {
+    // A value that could not be written hides what others set.
+    let keys = state.foreign.take().filter { state.unsaved[.init($0.name)] == nil }
+    observers.note(.otherProcess, keys)
+    state.untold.formUnion(keys.map { .init($0.name) })
   }
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }

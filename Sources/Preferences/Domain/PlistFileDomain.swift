@@ -41,8 +41,11 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   /// Why the values are not there. Nil where all is well, or there is no such file.
   public var problem: PreferenceError? { state.withLock { $0.problem } }
 
-  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
-    observers.add(handler)
+  public func observe(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation {
+    observers.add(note: note, tell: tell)
   }
 
   private static func load(_ path: String, _ trust: ManagedTrust?) -> State {
@@ -57,7 +60,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   /// Reads the file again where it is another one.
   private func reload() -> Bool {
     var news: PreferenceError?
-    let keys = state.withLock { state -> [PreferenceChange.Key] in
+    let keys = state.withLock { state -> [String] in
       guard (try? FileIdentity.at(path)) != state.identity || state.problem != nil else { return [] }
       let new = Self.load(path, trust)
       if new.problem != state.problem { news = new.problem }
@@ -70,11 +73,13 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
       changes.note(from: state.values, to: new.values)
       state = new
       counter.add(1, ordering: .releasing)
-      return changes.take()
+      let keys = changes.take()
+      observers.note(.otherProcess, keys)
+      return keys.map(\.name)
     }
     report(news)
     guard !keys.isEmpty else { return false }
-    observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
+    observers.tell(.otherProcess, keys)
     return true
   }
 

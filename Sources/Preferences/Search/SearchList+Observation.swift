@@ -13,9 +13,10 @@ public struct SearchListChange: Sendable {
 }
 
 extension SearchList {
-  /// Calls `handler` with the value that a search finds after each change of it, whichever entry has changed. A change that an entry
-  /// above hides is none. The handler runs outside of all locks, never twice at a time, on a thread that makes a change, or for one of
-  /// another process on that of the `ChangeWatch`; it may change settings. Two changes at the same moment may come as one.
+  /// Calls `handler` with each change of the value that a search finds, whichever entry has changed, one by one and in their order, with
+  /// the values before and after it. A change that an entry above hides is none, and several changes of another process between two looks
+  /// of this one count as one. The handler runs under no lock, never on two threads at a time, on a thread that makes a change or that of
+  /// the `ChangeWatch`. It may change settings; what it changes of this key is told before the call that changes it returns.
   /// - Parameter initial: Gets the present value, before the call returns and before `handler` gets anything.
   /// - Returns: The observation ends when this object goes. It keeps the list.
   public func observe(

@@ -56,7 +56,7 @@ final class SearchCore: Sendable {
       return (old, structure)
     }
     observations.follow(self)
-    observations.deliver(Self.keys(of: old, and: new), .thisProcess, of: self)
+    observations.edited(new, Self.keys(of: old, and: new))
   }
 
   /// Of the domains that only one of the two has, in byte order.

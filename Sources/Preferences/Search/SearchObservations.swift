@@ -73,7 +73,9 @@ final class SearchObservations: Sendable {
         state.domains[id] =
           old[id]
           ?? entry.domain.observe { change in
-            list.observations.deliver(change.keys.map(\.name), change.origin, of: list)
+            list.observations.note(change, of: id)
+          } tell: { origin, keys in
+            list.observations.tell(origin, keys)
           }
       }
       return old.filter { state.domains[$0.key] == nil }
@@ -90,14 +92,39 @@ final class SearchObservations: Sendable {
     for observation in domains.values { observation.cancel() }
   }
 
-  func deliver(_ keys: [String], _ origin: PreferenceChange.Origin, of list: SearchCore) {
+  /// Under the lock of the domain: what each observation concerned has to tell is put behind what came before.
+  private func note(_ change: PreferenceChange, of domain: ObjectIdentifier) {
+    state.withLock { state in
+      if !state.values.isEmpty {
+        for key in change.keys {
+          for entry in state.values[.init(key.name)] ?? [] {
+            entry.observation.note(.change(domain, PreferenceChange(origin: change.origin, keys: [key])))
+          }
+        }
+      }
+      for entry in state.allValues { entry.observation.note(.change(domain, change)) }
+    }
+  }
+
+  private func tell(_ origin: PreferenceChange.Origin, _ keys: [String]) {
     let (observesValues, changes) = state.withLock { (!$0.values.isEmpty || !$0.allValues.isEmpty, $0.changes) }
     if observesValues {
       let keys = keys.map { PropertyListDictionary.Key($0) }
-      for entry in state.withLock({ $0.concerned(by: keys) }) { entry.observation.refresh(keys, origin, in: list) }
+      for entry in state.withLock({ $0.concerned(by: keys) }) { entry.observation.deliver() }
     }
     guard !changes.isEmpty else { return }
     let change = SearchListChange(origin: origin, keys: keys)
     for entry in changes { entry.handler(change) }
+  }
+
+  /// The list has other entries.
+  /// - Parameter keys: Whose value may be another one by that.
+  func edited(_ structure: SearchStructure, _ keys: [String]) {
+    let entries = state.withLock { state in
+      (state.values.values.joined() + state.allValues).sorted { $0.id < $1.id }
+    }
+    for entry in entries { entry.observation.note(.structure(structure)) }
+    for entry in entries { entry.observation.deliver() }
+    tell(.thisProcess, keys)
   }
 }

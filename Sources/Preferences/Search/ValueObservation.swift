@@ -1,92 +1,131 @@
 import PropertyLists
 import Synchronization
 
-/// Compares what a search finds with what it found before, and tells of the difference.
+/// Works out what a search finds from the changes of the domains, in their order, and tells of each time that it is another value.
 ///
-/// One thread at a time compares and tells, for all others that have changed something meanwhile. So changes are told one after
-/// another, the last values that the handler hears of are those that are in force, and no lock is held while a domain is asked or the
-/// handler runs.
+/// It keeps what each domain holds, as far as the changes up to now say so, and asks a domain once. So a change is told with the values
+/// that were in force at that moment, though there may have been others since.
 final class ValueObservation: Sendable {
-  private struct State {
-    /// Whether a thread is at it. At first the one that starts.
-    var isWorking = true
-    var isEnded = false
-    /// To be compared next.
-    var keys = Set<PropertyListDictionary.Key>()
-    var origin = PreferenceChange.Origin.otherProcess
-    /// What the handler knows. Only the thread that is at it looks here.
-    var known = PropertyListDictionary()
+  enum Event: Sendable {
+    case change(ObjectIdentifier, PreferenceChange)
+    /// The list has other entries.
+    case structure(SearchStructure)
+  }
+
+  private struct Known {
+    /// Keeps the domains, whose identities would be given to others otherwise.
+    var structure = SearchStructure(version: 0, entries: [])
+    var values: [ObjectIdentifier: PropertyListDictionary] = [:]
+
+    func search(_ key: PropertyListDictionary.Key) -> PropertyListValue? {
+      for entry in structure.entries {
+        if let value = values[ObjectIdentifier(entry.domain)]?[key] { return value }
+      }
+      return nil
+    }
+
+    var all: PropertyListDictionary {
+      var all = PropertyListDictionary()
+      for entry in structure.entries.reversed() { all.merge(values[ObjectIdentifier(entry.domain)] ?? .init()) }
+      return all
+    }
+
+    /// - Returns: The keys for which the search finds another value now.
+    mutating func apply(_ changes: [PreferenceChange.Key], of domain: ObjectIdentifier) -> [PreferenceChange.Key] {
+      // Of a domain that is not in the list any more, or not yet: then it is asked when it is.
+      guard values[domain] != nil else { return [] }
+      return changes.compactMap { change in
+        let key = PropertyListDictionary.Key(change.name)
+        let old = search(key)
+        values[domain]?[key] = change.new
+        let new = search(key)
+        return old == new ? nil : PreferenceChange.Key(change.name, old: old, new: new)
+      }
+    }
   }
 
   /// Nil observes all keys.
   let key: PropertyListDictionary.Key?
   private let handler: @Sendable (PreferenceChange) -> Void
-  private let state = Mutex(State())
+  /// Only the thread that delivers looks here.
+  private let known = Mutex(Known())
+  private let queue = OrderedDelivery<Event>()
 
   init(_ key: String?, _ handler: @escaping @Sendable (PreferenceChange) -> Void) {
     self.key = key.map { .init($0) }
     self.handler = handler
   }
 
-  /// Takes what is found now as known. To be called once, when `refresh` may come already.
+  /// Takes what is found now as known. To be called once, when `note` may be called already.
   /// - Parameter tell: Gets what is known, before the handler gets anything.
   func start(in list: SearchCore, _ tell: (PropertyListDictionary) -> Void) {
-    var known = PropertyListDictionary()
-    if let key {
-      known[key.name] = list.structure.search(key.name)
-    } else {
-      known = list.structure.values()
-    }
-    state.withLock { $0.known = known }
-    tell(known)
-    work(list)
-  }
-
-  /// Some entry of the list holds other values of these keys. To be called only where it observes one of them.
-  func refresh(_ keys: [PropertyListDictionary.Key], _ origin: PreferenceChange.Origin, in list: SearchCore) {
-    let isFree = state.withLock { state in
-      if let key {
-        state.keys.insert(key)
-      } else {
-        state.keys.formUnion(keys)
-      }
-      // Of changes that are told as one, those of this process count.
-      if origin == .thisProcess { state.origin = origin }
-      defer { state.isWorking = true }
-      return !state.isWorking
-    }
-    if isFree { work(list) }
-  }
-
-  func end() { state.withLock { $0.isEnded = true } }
-
-  private func work(_ list: SearchCore) {
-    while let (keys, origin) = next() {
-      let structure = list.structure
-      let found = keys.sorted().map { ($0.name, structure.search($0.name)) }
-      let change = state.withLock { state -> PreferenceChange? in
-        var changed: [PreferenceChange.Key] = []
-        for (name, new) in found where state.known[name] != new {
-          changed.append(PreferenceChange.Key(name, old: state.known[name], new: new))
-          state.known[name] = new
-        }
-        return changed.isEmpty || state.isEnded ? nil : PreferenceChange(origin: origin, keys: changed)
-      }
-      if let change { handler(change) }
+    _ = follow(list.structure)
+    queue.start {
+      tell(known.withLock { $0.all })
+    } _: {
+      handle($0)
     }
   }
 
-  private func next() -> (Set<PropertyListDictionary.Key>, PreferenceChange.Origin)? {
-    state.withLock { state in
-      guard !state.keys.isEmpty, !state.isEnded else {
-        state.isWorking = false
-        return nil
+  /// Under the lock of the domain, for a change. To be called only where it observes one of the keys.
+  func note(_ event: Event) { queue.note(event) }
+
+  func deliver() { queue.deliver { handle($0) } }
+
+  func end() { queue.end() }
+
+  private func handle(_ event: Event) {
+    let change =
+      switch event {
+      case .change(let domain, let change):
+        PreferenceChange(origin: change.origin, keys: known.withLock { $0.apply(change.keys, of: domain) })
+      case .structure(let structure): PreferenceChange(origin: .thisProcess, keys: follow(structure))
       }
-      defer {
-        state.keys = []
-        state.origin = .otherProcess
-      }
-      return (state.keys, state.origin)
+    if !change.keys.isEmpty { handler(change) }
+  }
+
+  /// - Returns: The keys for which the search finds another value now.
+  private func follow(_ structure: SearchStructure) -> [PreferenceChange.Key] {
+    let old = known.withLock { $0 }
+    guard structure.version > old.structure.version || old.structure.entries.isEmpty else { return [] }
+    var new = Known(structure: structure)
+    for entry in structure.entries {
+      let id = ObjectIdentifier(entry.domain)
+      new.values[id] = old.values[id] ?? new.values[id] ?? values(of: entry.domain)
     }
+    known.withLock { $0 = new }
+    return PreferenceChange.difference(from: old.all, to: new.all)
+  }
+
+  /// What the domain holds now. The changes that this has in it already are not waiting any more.
+  private func values(of domain: any PreferenceDomain) -> PropertyListDictionary {
+    var values = PropertyListDictionary()
+    if let key { values[key] = domain.value(forKey: key.name) } else { values = domain.values() }
+    queue.filter { events in
+      let count = Self.count(of: events, in: values, ObjectIdentifier(domain))
+      var passed = 0
+      return events.filter { event in
+        guard case .change(ObjectIdentifier(domain), _) = event else { return true }
+        passed += 1
+        return passed > count
+      }
+    }
+    return values
+  }
+
+  /// After how many changes of the domain it held these values. If it did so several times, after the first of them: to tell of more is
+  /// as true.
+  private static func count(of events: [Event], in values: PropertyListDictionary, _ domain: ObjectIdentifier) -> Int {
+    let changes = events.compactMap { event in
+      if case .change(domain, let change) = event { change.keys } else { nil }
+    }
+    // Before the first of them.
+    var state: [PropertyListDictionary.Key: PropertyListValue?] = [:]
+    for change in changes.joined().reversed() { state[.init(change.name)] = .some(change.old) }
+    for (count, keys) in ([[]] + changes).enumerated() {
+      for change in keys { state[.init(change.name)] = .some(change.new) }
+      if state.allSatisfy({ values[$0.key] == $0.value }) { return count }
+    }
+    return 0
   }
 }

@@ -21,8 +21,11 @@ public final class VolatileDomain: PreferenceDomain {
 
   public func values() -> PropertyListDictionary { state.withLock { $0 } }
 
-  public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
-    observers.add(handler)
+  public func observe(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation {
+    observers.add(note: note, tell: tell)
   }
 
   /// Nil removes.
@@ -56,9 +59,10 @@ public final class VolatileDomain: PreferenceDomain {
     let keys = state.withLock { values in
       let keys = body(&values)
       if !keys.isEmpty { version.wrappingAdd(1, ordering: .releasing) }
+      observers.note(.thisProcess, keys)
       return keys
     }
-    if !keys.isEmpty { observers.notify(PreferenceChange(origin: .thisProcess, keys: keys)) }
+    observers.tell(.thisProcess, keys.map(\.name))
   }
 }
 

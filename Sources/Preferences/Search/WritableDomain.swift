@@ -28,8 +28,11 @@ package final class UnavailableDomain: WritableDomain {
   package var stamp: UInt64 { memory.stamp }
   package func value(forKey key: String) -> PropertyListValue? { memory.value(forKey: key) }
   package func values() -> PropertyListDictionary { memory.values() }
-  package func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
-    memory.observe(handler)
+  package func observe(
+    note: @escaping @Sendable (PreferenceChange) -> Void,
+    tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
+  ) -> PreferenceObservation {
+    memory.observe(note: note, tell: tell)
   }
   package func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) { throw reason }
   package func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) { throw reason }

@@ -47,7 +47,7 @@ extension FileDomain {
   private func deliver() -> Bool {
     let keys = takeForeignChanges()
     guard !keys.isEmpty else { return false }
-    observers.notify(PreferenceChange(origin: .otherProcess, keys: keys))
+    observers.tell(.otherProcess, keys)
     return true
   }
 
