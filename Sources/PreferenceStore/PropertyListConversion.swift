@@ -4,16 +4,25 @@ internal import PropertyLists
 
 extension PropertyListValue {
   /// What `set` stores: a copy, so that nobody changes it afterwards.
-  /// - Throws: `notAPropertyList`, `valueTooDeep`.
+  /// - Throws: `notAPropertyList`, `valueTooDeep`, `valueTooLarge`.
   init(storing value: Any, forKey key: String) throws(PreferenceError) {
     if let url = value as? URL {
       self = try PropertyListValue(url: url, forKey: key)
       return
     }
-    do throws(ConversionFailure) {
-      self = try PropertyListValue(value, depth: 0)
+    var conversion = PropertyListConversion()
+    do throws(PropertyListConversion.Failure) {
+      self = try conversion.convert(value, depth: 0)
     } catch {
-      throw error.error(value, key)
+      switch error {
+      case .tooDeep: throw PreferenceError(.valueTooDeep, key)
+      case .tooLarge: throw PreferenceError(.valueTooLarge, "\(key): more than \(PreferenceLimits.valueByteCount) values")
+      }
+    }
+    // Asked at the end: where the value is too deep as well, it has no description.
+    guard !conversion.hasOther else {
+      throw PreferenceError(
+        .notAPropertyList, "Attempt to insert non-property list object \(BoundedDescription.of(value)) for key \(key)")
     }
   }
 
@@ -25,70 +34,86 @@ extension PropertyListValue {
     }
     return edits
   }
+}
 
-  private enum ConversionFailure: Error {
-    case notAPropertyList
+/// Goes through a value once, as deep as a property list may be.
+///
+/// The type decides, not a cast: a cast of a Swift array to a class makes an `NSArray` of it and of all arrays in it, and a cast of `1`
+/// to `Bool` succeeds. A container that is in itself is too deep; one object that many others hold is converted for each of them, up to
+/// as many values as a setting has bytes.
+struct PropertyListConversion {
+  enum Failure: Error {
     case tooDeep
-
-    func error(_ value: Any, _ key: String) -> PreferenceError {
-      switch self {
-      case .notAPropertyList:
-        PreferenceError(.notAPropertyList, "Attempt to insert non-property list object \(value) for key \(key)")
-      case .tooDeep: PreferenceError(.valueTooDeep, key)
-      }
-    }
+    case tooLarge
   }
 
-  /// A cast would take `1` for a Boolean and `true` for a number: the exact types come first, then the classes.
-  private init(_ value: Any, depth: Int) throws(ConversionFailure) {
-    guard depth <= PropertyList.maximumDepth else { throw .tooDeep }
+  private var valueCount = 0
+  /// Whether something was in the value that no property list can hold.
+  private(set) var hasOther = false
+
+  mutating func convert(_ value: Any, depth: Int) throws(Failure) -> PropertyListValue {
+    valueCount += 1
+    // Each takes a byte at least.
+    guard valueCount <= PreferenceLimits.valueByteCount else { throw .tooLarge }
     switch type(of: value) {
-    case is String.Type: self = .string(value as? String ?? "")
-    case is Int.Type: self = .integer(Int64(value as? Int ?? 0))
-    case is Bool.Type: self = .boolean(value as? Bool ?? false)
-    case is Double.Type: self = .real(value as? Double ?? 0)
-    default:
-      if let optional = value as? any AnyOptional {
-        guard let wrapped = optional.wrapped else { throw .notAPropertyList }
-        self = try PropertyListValue(wrapped, depth: depth)
-      } else {
-        self = try PropertyListValue(other: value, depth: depth)
-      }
+    case is String.Type: return .string(value as? String ?? "")
+    case is Int.Type: return .integer(Int64(value as? Int ?? 0))
+    case is Bool.Type: return .boolean(value as? Bool ?? false)
+    case is Double.Type: return .real(value as? Double ?? 0)
+    case is any Wrapping.Type:
+      guard let wrapped = (value as? any Wrapping)?.wrapped else { return other() }
+      return try convert(wrapped, depth: depth)
+    case is any SwiftArray.Type: return try array((value as? any SwiftArray)?.elements ?? [], depth)
+    case is NSArray.Type: return try array(FoundationContainer.elements(of: value), depth)
+    case is any SwiftDictionary.Type: return try dictionary((value as? any SwiftDictionary)?.pairs ?? [], depth)
+    case is NSDictionary.Type: return try dictionary(FoundationContainer.pairs(of: value), depth)
+    default: return leaf(value)
     }
   }
 
-  private init(other value: Any, depth: Int) throws(ConversionFailure) {
-    guard !ContainerDepth.isAbove(PropertyList.maximumDepth - depth, value) else { throw .tooDeep }
-    // Also what is bridged to these classes: `UInt8`, `Float`, `Decimal`. `CGFloat` is so on Apple's systems alone.
-    if let number = value as? CGFloat {
-      self = .real(Double(number))
-    } else if let number = value as? NSNumber {
-      self = PropertyListValue(number)
-    } else if let text = value as? NSString {
-      // A Substring is bridged too, but no property list to Foundation; here it does no harm.
-      self = .string(String(describing: text))
-    } else if let data = value as? Data {
-      self = .data(Array(data))
-    } else if let date = value as? Date {
-      self = .date(date.timeIntervalSinceReferenceDate)
-    } else if let elements = value as? [Any] {
-      var values: [PropertyListValue] = []
-      values.reserveCapacity(elements.count)
-      for element in elements { values.append(try PropertyListValue(element, depth: depth + 1)) }
-      self = .array(values)
-    } else if let dictionary = value as? [AnyHashable: Any] {
-      var values = PropertyListDictionary(minimumCapacity: dictionary.count)
-      for (key, value) in dictionary {
-        guard let key = key.base as? String else { throw .notAPropertyList }
-        values[key] = try PropertyListValue(value, depth: depth + 1)
-      }
-      self = .dictionary(values)
-    } else {
-      throw .notAPropertyList
-    }
+  private mutating func array(_ elements: [Any], _ depth: Int) throws(Failure) -> PropertyListValue {
+    guard depth < PropertyList.maximumDepth else { throw .tooDeep }
+    var values: [PropertyListValue] = []
+    values.reserveCapacity(elements.count)
+    for element in elements { values.append(try convert(element, depth: depth + 1)) }
+    return .array(values)
   }
 
-  private init(_ number: NSNumber) {
+  private mutating func dictionary(_ pairs: [(key: Any, value: Any)], _ depth: Int) throws(Failure) -> PropertyListValue {
+    guard depth < PropertyList.maximumDepth else { throw .tooDeep }
+    var values = PropertyListDictionary(minimumCapacity: pairs.count)
+    for (key, value) in pairs {
+      let value = try convert(value, depth: depth + 1)
+      if let key = key as? String { values[key] = value } else { hasOther = true }
+    }
+    return .dictionary(values)
+  }
+
+  private mutating func other() -> PropertyListValue {
+    hasOther = true
+    return .boolean(false)
+  }
+
+  private mutating func leaf(_ value: Any) -> PropertyListValue {
+    // `CGFloat` is bridged to `NSNumber` on Apple's systems alone.
+    if let number = value as? CGFloat { return .real(Double(number)) }
+    if let data = value as? Data { return .data(Array(data)) }
+    if let date = value as? Date { return .date(date.timeIntervalSinceReferenceDate) }
+    // A Substring is bridged too, but no property list to Foundation; here it does no harm.
+    if value is any StringProtocol || type(of: value) is NSString.Type, let text = value as? NSString {
+      return .string(String(describing: text))
+    }
+    // A set, a slice: the casts below would bridge all that is in it.
+    if value is any Sequence { return other() }
+    // Also what is bridged: `UInt8`, `Float`, `Decimal`.
+    if let number = value as? NSNumber { return PropertyListValue(number) }
+    if let content = FoundationContainer.content(ofBox: value) { return leaf(content) }
+    return other()
+  }
+}
+
+extension PropertyListValue {
+  fileprivate init(_ number: NSNumber) {
     // There are exactly two Boolean objects; an `Int8`, which has the same type code elsewhere, is none of them.
     if number === NSNumber(value: true) || number === NSNumber(value: false) {
       self = .boolean(number.boolValue)
@@ -101,13 +126,4 @@ extension PropertyListValue {
     default: self = .integer(number.int64Value)
     }
   }
-}
-
-/// Lets an `Any` be asked whether it is an Optional.
-private protocol AnyOptional {
-  var wrapped: Any? { get }
-}
-
-extension Optional: AnyOptional {
-  fileprivate var wrapped: Any? { self }
 }

@@ -1,3 +1,5 @@
+package import PropertyLists
+
 /// How much a store of small settings takes. Sizes are those of the stored form: texts in UTF-8, numbers and dates 8 bytes, plus one to
 /// nine bytes for the type and the length of each value.
 public enum PreferenceLimits {
@@ -11,4 +13,7 @@ public enum PreferenceLimits {
   public static let noticeByteCount = 512 << 10
   /// Bytes of the name of a domain in UTF-8.
   public static let nameByteCount = 200
+
+  /// Whether there are no more levels than `PropertyList.maximumDepth`.
+  package static func allowDepth(of value: PropertyListValue) -> Bool { ValueCoding.byteCount(value) != nil }
 }

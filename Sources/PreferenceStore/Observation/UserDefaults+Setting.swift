@@ -15,7 +15,12 @@ extension UserDefaults {
 
   func setStoredValue(_ value: PropertyListValue?, forKey key: String) {
     guard isSubclassed else { return write(value, key) }
-    if let value { set(value.foundationValue, forKey: key) } else { removeObject(forKey: key) }
+    guard let value else { return removeObject(forKey: key) }
+    // A value of a type of the program's own may be of any depth, which Foundation's values must not be.
+    guard PreferenceLimits.allowDepth(of: value) else {
+      return Diagnostics.notSaved(PreferenceError(.valueTooDeep, key), application.name)
+    }
+    set(value.foundationValue, forKey: key)
   }
 
   /// Whether setting the value would not change what is read.

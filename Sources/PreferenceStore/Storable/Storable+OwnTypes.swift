@@ -19,7 +19,7 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
 
 /// Stored as the property list that it encodes to.
 extension Storable where Self: Codable {
-  public func storedValue() throws -> PropertyListValue { try PropertyListCoding.encode(self) }
+  public func storedValue() throws -> PropertyListValue { try StorableEncoder.encode(self) }
 
   public init?(storedValue: PropertyListValue) {
     guard let value = PropertyListCoding.decode(Self.self, storedValue) else { return nil }
@@ -42,18 +42,8 @@ extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
   }
 }
 
-/// Foundation's coders, which take no single values at the top: so it lies in an array, which is taken off again.
+/// Foundation's decoder takes no single values at the top: so it lies in an array, which is taken off again.
 enum PropertyListCoding {
-  static func encode(_ value: some Encodable) throws -> PropertyListValue {
-    let encoder = PropertyListEncoder()
-    encoder.outputFormat = .binary
-    let bytes = try encoder.encode([value])
-    guard case .array(let elements) = try PropertyList.read(Array(bytes)).value, let stored = elements.first else {
-      throw PreferenceError(.notAPropertyList, "\(type(of: value))")
-    }
-    return stored
-  }
-
   /// Nil where it is not what the type decodes from.
   static func decode<Value: Decodable>(_ type: Value.Type, _ stored: PropertyListValue) -> Value? {
     guard !stored.hasEqualKeys, let bytes = try? PropertyList.write(.array([stored]), .binary) else { return nil }

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import Preferences
+internal import PropertyLists
+
+/// Encodes as Foundation's `PropertyListEncoder`, without bytes in between, and no deeper than a property list may be: Foundation's, and
+/// what it calls of the program, end the stack.
+struct StorableEncoder: Encoder {
+  /// How Foundation's coders write nil where there must be something.
+  static let null = PropertyListValue.string("$null")
+
+  let node: EncodedNode
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// - Throws: `valueTooDeep`; what the value throws.
+  static func encode(_ value: some Encodable) throws -> PropertyListValue {
+    let node = EncodedNode()
+    try StorableEncoder(node: node, codingPath: []).put(value)
+    return node.value
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(EncodedFields<Key>(encoder: self))
+  }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { EncodedElements(encoder: self) }
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  /// For what lies in this, which counts as a level even where it is no container: to encode it takes stack all the same.
+  func inner(_ node: EncodedNode, _ key: any CodingKey) throws -> StorableEncoder {
+    guard codingPath.count < PropertyList.maximumDepth else { throw PreferenceError(.valueTooDeep) }
+    return StorableEncoder(node: node, codingPath: codingPath + [key])
+  }
+
+  func put(_ value: some Encodable) throws {
+    switch value {
+    case let date as Date: node.content = .value(date.storedValue())
+    case let data as Data: node.content = .value(data.storedValue())
+    default: try value.encode(to: self)
+    }
+  }
+}
+
+/// What was encoded up to now. Encoders of one value share it.
+final class EncodedNode {
+  enum Content {
+    case nothing
+    case value(PropertyListValue)
+    case elements([EncodedNode])
+    case fields([String: EncodedNode])
+  }
+
+  var content = Content.nothing
+
+  /// A value that encodes nothing is an empty dictionary.
+  var value: PropertyListValue {
+    switch content {
+    case .nothing: return .dictionary(PropertyListDictionary())
+    case .value(let value): return value
+    case .elements(let nodes): return .array(nodes.map(\.value))
+    case .fields(let nodes):
+      var values = PropertyListDictionary(minimumCapacity: nodes.count)
+      for (key, node) in nodes { values[key] = node.value }
+      return .dictionary(values)
+    }
+  }
+
+  func field(_ name: String) -> EncodedNode {
+    let new = EncodedNode()
+    guard case .fields(var nodes) = content else {
+      content = .fields([name: new])
+      return new
+    }
+    content = .nothing
+    nodes[name] = new
+    content = .fields(nodes)
+    return new
+  }
+
+  func element() -> EncodedNode {
+    let new = EncodedNode()
+    guard case .elements(var nodes) = content else {
+      content = .elements([new])
+      return new
+    }
+    content = .nothing
+    nodes.append(new)
+    content = .elements(nodes)
+    return new
+  }
+}
+
+struct EncodedKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+  init(_ name: String) { (stringValue, intValue) = (name, nil) }
+  init?(stringValue: String) { self.init(stringValue) }
+  init(intValue: Int) { (stringValue, self.intValue) = ("Index \(intValue)", intValue) }
+}
