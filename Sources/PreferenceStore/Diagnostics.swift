@@ -45,6 +45,8 @@ enum Diagnostics {
       logger.error("values of \(domain) are kept in memory for now: \(error.code.name), \(error.detail)")
     case .notExported(let domain, let error):
       logger.warning("the property list of \(domain) is not up to date: \(error.code.name), \(error.detail)")
+    case .firstValuesIgnored(let domain, let error):
+      logger.error("what Foundation has stored for \(domain) is not used: \(error.code.name), \(error.detail)")
     case .managedIgnored(let path, let error):
       logger.error("the managed settings in \(path) are not used: \(error.code.name), \(error.detail)")
     }
@@ -61,6 +63,10 @@ enum Diagnostics {
     log(
       "the suite \(name.name) is a file of this app alone: the app has no entitlement to the group; its manifest must name it "
         + "under application-groups")
+  }
+
+  static func ambiguousGroup(_ name: String) {
+    log("several application groups of this app end in \(name): name the one that is meant in full, with its team")
   }
 
   static func noGroupContainer(_ name: String) {

@@ -2,19 +2,20 @@ internal import Foundation
 internal import PropertyLists
 
 extension PropertyListValue {
-  /// As Swift's own types: what is in an array or dictionary is no Optional and no `NSNumber`.
+  /// What is in an array or dictionary is no Optional. Numbers are of the class `NSNumber`, as on Apple's systems: `as? Float` of a
+  /// stored 5 is 5 then, and of an `Int` nil.
   var foundationValue: Any {
     switch self {
     case .string(let text): text
-    case .integer(let value): Int(value)
-    case .unsigned(let value): value
-    case .real(let value): value
-    case .boolean(let value): value
+    case .integer(let value): NSNumber(value: value)
+    case .unsigned(let value): NSNumber(value: value)
+    case .real(let value): NSNumber(value: value)
+    case .boolean(let value): NSNumber(value: value)
     case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
     case .data(let bytes): Data(bytes)
     case .array(let elements): elements.map(\.foundationValue)
     case .dictionary(let dictionary): dictionary.foundationDictionary
-    case .uid(let number): ["CF$UID": Int(number)]
+    case .uid(let number): ["CF$UID": NSNumber(value: number)]
     }
   }
 }

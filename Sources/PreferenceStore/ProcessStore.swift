@@ -5,7 +5,7 @@ internal import Preferences
 enum ProcessStore {
   static let lists: SearchLists = {
     let environment = ProcessInfo.processInfo.environment
-    let volatileDomains = VolatileDomains(arguments: ProcessInfo.processInfo.arguments)
+    let volatileDomains = VolatileDomains(arguments: ProcessInfo.processInfo.arguments) { environment[$0] }
     do throws(PreferenceError) {
       let places = try SearchPlaces { environment[$0] }
       ChangeWatch.start()

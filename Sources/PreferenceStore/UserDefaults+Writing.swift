@@ -3,10 +3,6 @@ public import Preferences
 internal import PropertyLists
 
 extension UserDefaults {
-  func object<Value>(forKey key: String, as type: Value.Type) -> Value? {
-    list.value(forKey: key)?.foundationValue as? Value
-  }
-
   func write(_ value: PropertyListValue?, _ key: String) {
     if let error = application.own.keep(value, forKey: key) { Diagnostics.notSaved(error, application.name) }
   }

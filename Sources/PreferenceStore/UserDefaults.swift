@@ -38,13 +38,18 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// The settings under a name that several programs of the user may share. Nil as a name stands for those of this program.
   ///
   /// Nil for the program's own name and `NSGlobalDomain`, which are in every list already, and for names that are no safe file names:
-  /// empty, of more than 200 bytes, with a slash or a control character, or with a dot in front.
+  /// empty, of more than 200 bytes, with a slash or a control character, or with a dot in front. In an app, `group.com.example.x` is the
+  /// application group of the app whose name ends in it, and nil if that are several.
   ///
   /// What a class of the program that stands for this one, in its tests for example, calls from its own initialiser.
   public init?(suiteName: String?) {
     guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
     Diagnostics.start()
     lists = ProcessStore.lists
+    guard !lists.places.isAmbiguousGroup(name.name) else {
+      Diagnostics.ambiguousGroup(name.name)
+      return nil
+    }
     if lists.places.lacksGroup(name) { Diagnostics.notInGroup(name) }
     use = lists.list(name)
     application = use.application
@@ -79,40 +84,49 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     return name
   }
 
-  // MARK: Reading. Missing values and those of another type are nil, 0 or false.
+  // MARK: Reading. Missing values and those of another type are nil, 0 or false. All of them ask `object(forKey:)` of a subclass.
 
-  /// A property list value: `String`, `Int`, `UInt64` where that is too small, `Double`, `Bool`, `Date`, `Data`, `[Any]`,
-  /// `[String: Any]`.
+  /// A property list value: `String`, `NSNumber`, `Date`, `Data`, `[Any]`, `[String: Any]`. A number can be cast to each of Swift's types
+  /// of numbers that has its value, as on Apple's systems, but for `CGFloat`.
   open func object(forKey defaultName: String) -> Any? { list.value(forKey: defaultName)?.foundationValue }
 
   /// Of a number its decimal text, "1" for true.
-  open func string(forKey defaultName: String) -> String? { list.string(forKey: defaultName) }
+  open func string(forKey defaultName: String) -> String? {
+    isSubclassed ? storedValue(forKey: defaultName)?.coercedToString : list.string(forKey: defaultName)
+  }
 
-  open func array(forKey defaultName: String) -> [Any]? { object(forKey: defaultName, as: [Any].self) }
-  open func dictionary(forKey defaultName: String) -> [String: Any]? { object(forKey: defaultName, as: [String: Any].self) }
-  open func data(forKey defaultName: String) -> Data? { object(forKey: defaultName, as: Data.self) }
+  open func array(forKey defaultName: String) -> [Any]? { object(forKey: defaultName) as? [Any] }
+  open func dictionary(forKey defaultName: String) -> [String: Any]? { object(forKey: defaultName) as? [String: Any] }
+  open func data(forKey defaultName: String) -> Data? { object(forKey: defaultName) as? Data }
 
   /// Nil where one element is no text.
-  open func stringArray(forKey defaultName: String) -> [String]? { list.value(forKey: defaultName)?.coercedToStringArray }
+  open func stringArray(forKey defaultName: String) -> [String]? { storedValue(forKey: defaultName)?.coercedToStringArray }
 
   /// Cut to a whole number in the range of `Int`. Of a text, the number it starts with; 1 for `YES`.
-  open func integer(forKey defaultName: String) -> Int { list.integer(forKey: defaultName) }
+  open func integer(forKey defaultName: String) -> Int {
+    isSubclassed ? storedValue(forKey: defaultName)?.coercedToInteger ?? 0 : list.integer(forKey: defaultName)
+  }
 
   /// The nearest `Float`. Of a text, the number it starts with.
-  open func float(forKey defaultName: String) -> Float { list.float(forKey: defaultName) }
+  open func float(forKey defaultName: String) -> Float { storedValue(forKey: defaultName)?.coercedToFloat ?? 0 }
 
   /// Of a text, the number it starts with.
-  open func double(forKey defaultName: String) -> Double { list.double(forKey: defaultName) }
+  open func double(forKey defaultName: String) -> Double {
+    isSubclassed ? storedValue(forKey: defaultName)?.coercedToDouble ?? 0 : list.double(forKey: defaultName)
+  }
 
   /// Whether a number is not 0; whether a text starts with `Y`, `T` or a number that is not 0.
-  open func bool(forKey defaultName: String) -> Bool { list.bool(forKey: defaultName) }
+  open func bool(forKey defaultName: String) -> Bool {
+    isSubclassed ? storedValue(forKey: defaultName)?.coercedToBool ?? false : list.bool(forKey: defaultName)
+  }
 
   /// Of a text, the file with this path, with `~` expanded; of data, the URL archived in it. A file that was moved is not found by it.
-  open func url(forKey defaultName: String) -> URL? { list.value(forKey: defaultName)?.fileOrArchivedURL }
+  open func url(forKey defaultName: String) -> URL? { storedValue(forKey: defaultName)?.fileOrArchivedURL }
 
   open func value(forKey key: String) -> Any? { object(forKey: key) }
 
-  // MARK: Writing. Only the user's own values of the domain change; nil removes, and what other places say shows again.
+  // MARK: Writing. Only the user's own values of the domain change; nil removes, and what other places say shows again. All of them call
+  // `set(_:forKey:)` for an object, or `removeObject(forKey:)`, of a subclass.
 
   /// - Precondition: A property list value, an `NSNumber`, `NSString`, …, or a URL. For others the program ends, with Apple's text;
   ///   `store(_:forKey:)` throws instead.
@@ -121,15 +135,16 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     write(orTrap { () throws(PreferenceError) in try PropertyListValue(storing: value, forKey: defaultName) }, defaultName)
   }
 
-  open func set(_ value: Int, forKey defaultName: String) { write(.integer(Int64(value)), defaultName) }
-  open func set(_ value: Float, forKey defaultName: String) { write(.real(Double(value)), defaultName) }
-  open func set(_ value: Double, forKey defaultName: String) { write(.real(value), defaultName) }
-  open func set(_ value: Bool, forKey defaultName: String) { write(.boolean(value), defaultName) }
+  open func set(_ value: Int, forKey defaultName: String) { setStoredValue(.integer(Int64(value)), forKey: defaultName) }
+  open func set(_ value: Float, forKey defaultName: String) { setStoredValue(.real(Double(value)), forKey: defaultName) }
+  open func set(_ value: Double, forKey defaultName: String) { setStoredValue(.real(value), forKey: defaultName) }
+  open func set(_ value: Bool, forKey defaultName: String) { setStoredValue(.boolean(value), forKey: defaultName) }
 
   /// A file as its path, with `~` for the home directory; any other URL archived.
   open func set(_ url: URL?, forKey defaultName: String) {
     guard let url else { return removeObject(forKey: defaultName) }
-    write(orTrap { () throws(PreferenceError) in try PropertyListValue(url: url, forKey: defaultName) }, defaultName)
+    let value = orTrap { () throws(PreferenceError) in try PropertyListValue(url: url, forKey: defaultName) }
+    setStoredValue(value, forKey: defaultName)
   }
 
   open func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
@@ -146,11 +161,14 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// Looks in the domain of this name too, after the program's own, and before suites that were added earlier.
   open func addSuite(named suiteName: String) {
     edit(suiteName) { name in
+      guard !lists.places.isAmbiguousGroup(suiteName) else { return Diagnostics.ambiguousGroup(suiteName) }
       if lists.places.lacksGroup(name) { Diagnostics.notInGroup(name) }
-      application.addSuite(name)
+      application.addSuite(lists.places.fullName(of: name))
     }
   }
-  open func removeSuite(named suiteName: String) { edit(suiteName) { application.removeSuite($0) } }
+  open func removeSuite(named suiteName: String) {
+    edit(suiteName) { application.removeSuite(lists.places.fullName(of: $0)) }
+  }
 
   /// All keys of the list and their values. Costs as much as there are.
   open func dictionaryRepresentation() -> [String: Any] { list.values().foundationDictionary }

@@ -58,7 +58,54 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.value(forKey: "kvc") as? Int == 7)
   }
 
-  static func exactType(_ value: Any?) -> String { value.map { "\(type(of: $0))" } ?? "nil" }
+  /// Of a number, that of the value in the object.
+  static func exactType(_ value: Any?) -> String {
+    guard let value else { return "nil" }
+    guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return "\(type(of: value))" }
+    if number === NSNumber(value: true) || number === NSNumber(value: false) { return "Bool" }
+    switch unsafe String(cString: number.objCType) {
+    case "d": return "Double"
+    case "Q": return "UInt64"
+    default: return "Int"
+    }
+  }
+
+  private static func casts(_ value: Any) -> [String] {
+    [
+      "\(value is Bool)", "\(String(describing: value as? Int))", "\(String(describing: value as? Int8))",
+      "\(String(describing: value as? Int16))", "\(String(describing: value as? Int32))",
+      "\(String(describing: value as? Int64))", "\(String(describing: value as? UInt))",
+      "\(String(describing: value as? UInt8))", "\(String(describing: value as? UInt16))",
+      "\(String(describing: value as? UInt32))", "\(String(describing: value as? UInt64))",
+      "\(String(describing: value as? Float))", "\(String(describing: value as? Double))",
+      "\(String(describing: value as? NSNumber))", "\(String(describing: value as? CGFloat))",
+    ]
+  }
+
+  @Test("a stored number can be cast as the NSNumber that Apple's systems give")
+  func numbersAreCast() {
+    let numbers: [(Any, NSNumber)] = [
+      (5, 5), (true, true), (false, false), (0, 0), (1, 1), (-1, -1), (2.5, 2.5), (0.1, 0.1), (3.0, 3.0), (300, 300),
+      (Int.max, NSNumber(value: Int.max)), (Int.min, NSNumber(value: Int.min)), (UInt64.max, NSNumber(value: UInt64.max)),
+      (1e300, 1e300), (Double.infinity, NSNumber(value: Double.infinity)), (UInt8(200), 200), (Float(0.5), 0.5),
+    ]
+    for (value, number) in numbers {
+      defaults.set(value, forKey: "k")
+      #expect(Self.casts(defaults.object(forKey: "k") ?? "nil") == Self.casts(number), "\(value)")
+      defaults.set([value], forKey: "k")
+      #expect(Self.casts(defaults.array(forKey: "k")?.first ?? "nil") == Self.casts(number), "[\(value)]")
+    }
+    defaults.set(5, forKey: "k")
+    #expect(defaults.object(forKey: "k") as? Float == 5)
+    #expect(defaults.object(forKey: "k") as? Int64 == 5)
+    #expect(defaults.object(forKey: "k") as? UInt8 == 5)
+    #expect(defaults.object(forKey: "k") as? Bool == nil)
+    // `Different`: Foundation on Linux has no such cast.
+    #expect(defaults.object(forKey: "k") as? CGFloat == nil)
+    defaults.set([1, 2], forKey: "k")
+    #expect(defaults.object(forKey: "k") as? [Int] == [1, 2])
+    #expect(defaults.object(forKey: "k") as? [Double] == [1, 2])
+  }
 
   @Test("B9 types are kept: Bool, Int and Double stay apart")
   func types() {

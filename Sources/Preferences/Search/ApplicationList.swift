@@ -6,7 +6,7 @@ internal import PropertyLists
 /// 2. the arguments
 /// 3. the application's own values, for this machine and for any
 /// 4. suites, the one added last first, for this machine and for any
-/// 5. the global domain, for this machine and for any
+/// 5. the global domain, for this machine and for any, and in it the languages that the environment names
 /// 6. the languages of the user
 /// 7. for all users: application, suites, global
 /// 8. registered values
@@ -33,6 +33,9 @@ public final class ApplicationList: Sendable {
     entries.append(own.entry)
     entries.append(builder.byHost(.globalByHost, .global))
     entries.append(builder.file(.global, .global).entry)
+    if let environment = volatileDomains.environment {
+      entries.append(SearchEntry(.global, name: DomainName.global.name, domain: environment))
+    }
     entries += builder.languages(asIn: entries)
     entries.append(builder.anyUser(.anyUserApplication, name))
     entries.append(builder.anyUser(.anyUserGlobal, .global))
@@ -76,7 +79,7 @@ struct EntryBuilder {
 
   func file(_ kind: SearchEntry.Kind, _ name: DomainName) -> (entry: SearchEntry, domain: any WritableDomain) {
     let directory = places.directory(of: name)
-    let domain = source.domain(name, in: PreferenceDirectory(directory), FileDomain.Options())
+    let domain = source.domain(name, in: PreferenceDirectory(directory), places.options(of: name))
     return (SearchEntry(kind, name: name.name, path: path(directory, name), domain: domain), domain)
   }
 
@@ -110,10 +113,21 @@ struct EntryBuilder {
   func languages(asIn entries: [SearchEntry]) -> [SearchEntry] {
     let key = "AppleLanguages"
     let wanted = entries.lazy.compactMap { $0.domain.value(forKey: key) }.first?.coercedToStringArray ?? []
+    var found: [String] = []
     return wanted.prefix(8).compactMap { language in
-      guard let name = try? DomainName(language), name != .global else { return nil }
-      let paths = places.languages.map { path($0, name) }
-      return paths.first(where: source.exists).map { propertyList(.language, language, at: $0) }
+      // For de-AT, de will do.
+      var parts = language.split(separator: "-", omittingEmptySubsequences: false)[...]
+      while !parts.isEmpty {
+        let language = parts.joined(separator: "-")
+        parts.removeLast()
+        guard let name = try? DomainName(language), name != .global,
+          let path = places.languages.map({ path($0, name) }).first(where: source.exists)
+        else { continue }
+        guard !found.contains(language) else { return nil }
+        found.append(language)
+        return propertyList(.language, language, at: path)
+      }
+      return nil
     }
   }
 }

@@ -13,13 +13,18 @@ public final class VolatileDomains: Sendable {
 
   /// From the command line.
   public let argument: VolatileDomain
+  /// The languages of the user, in the global domain below what is stored there. Nil where no environment is known.
+  let environment: VolatileDomain?
   /// The values that the program registers at each start. Last in every list.
   public let registration = VolatileDomain()
   /// Under names of the program's own; in no search list.
   private let others = Mutex<[PropertyListDictionary.Key: VolatileDomain]>([:])
 
-  /// - Parameter arguments: As the process has got them, its name first.
-  public init(arguments: [String]) {
+  /// - Parameters:
+  ///   - arguments: As the process has got them, its name first.
+  ///   - environment: The value of a variable. Nil where the languages of the user are not asked for.
+  public init(arguments: [String], environment: ((String) -> String?)? = nil) {
+    self.environment = environment.map { VolatileDomain(EnvironmentLocale.values($0)) }
     argument = VolatileDomain(ArgumentDomain.parse(arguments.dropFirst()))
   }
 
