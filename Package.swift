@@ -121,7 +121,9 @@ let package = Package(
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests",
-      dependencies: ["PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "TemporaryHome"]),
+      dependencies: [
+        "PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome",
+      ]),
     .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
     .testTarget(
       name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences", "TemporaryHome"],

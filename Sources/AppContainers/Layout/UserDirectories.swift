@@ -25,6 +25,7 @@ package struct UserDirectories: Sendable, Equatable {
   private let ownState: String?
   private let data: String?
   private let state: String?
+  private let configuration: String?
   private let home: String?
   /// For sockets. Nil where the system gave none: there is no safe place to fall back to.
   package let runtime: String?
@@ -41,6 +42,7 @@ package struct UserDirectories: Sendable, Equatable {
     (ownData, ownState) = (absolute(Self.dataVariable), absolute(Self.stateVariable))
     data = absolute("XDG_DATA_HOME")
     state = absolute("XDG_STATE_HOME")
+    configuration = absolute("XDG_CONFIG_HOME")
     home = absolute("HOME")
     runtime = coffer.map { Self.join($0, "run") } ?? absolute("XDG_RUNTIME_DIR").map { Self.join($0, "coffer") }
   }
@@ -59,6 +61,13 @@ package struct UserDirectories: Sendable, Equatable {
     if let ownState { return ownState }
     if let state { return Self.join(state, "coffer") }
     return Self.join(try homeDirectory(), ".local/state/coffer")
+  }
+
+  /// For what programs of other kinds keep for the user. Nil where `COFFER_HOME` is set, which has no such directory.
+  package func configurationDirectory() throws(Failure) -> String? {
+    guard coffer == nil else { return nil }
+    if let configuration { return configuration }
+    return Self.join(try homeDirectory(), ".config")
   }
 
   package static func join(_ directory: String, _ name: String) -> String {

@@ -50,6 +50,12 @@ extension DoctorFinding {
       self.init(
         kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason(about: path))",
         hint: "the file and its directories must belong to root, and nobody else may write to them")
+    case .firstValuesIgnored(let domain, let error):
+      let failure = DefaultsFailure(error, about: domain)
+      self.init(
+        kind: "foundation-ignored", subject: domain,
+        detail: "what Foundation has stored is not used: \(failure.reason(about: domain))",
+        hint: "coffer defaults import reads a property list that you trust")
     // The first is looked for by `doctor`, the second is thrown.
     case .large, .unsaved: return nil
     }

@@ -21,7 +21,7 @@ extension FailureTable {
     "permissionsTooOpen": .init(.inputOutput, "others may write to the directory", "chmod 700 the directory"),
     "accessDenied": .init(.inputOutput, "you may not read or write it", nil),
     "readOnly": .init(.inputOutput, "is read-only", nil),
-    "full": .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again"),
+    "full": .init(.inputOutput, "no room on the disk", "make room and try again"),
     "busy": .init(.inputOutput, "another process is writing", "try again"),
     "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
     "io": .init(.inputOutput, "reading or writing failed", nil),

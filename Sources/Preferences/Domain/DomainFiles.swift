@@ -1,4 +1,5 @@
 import Glibc
+import PropertyLists
 
 /// Where the files of a domain lie.
 struct DomainPaths: Sendable {
@@ -11,13 +12,37 @@ struct DomainPaths: Sendable {
   let journal: String
   /// The writers' lock, and what processes share.
   let lock: String
+  /// A property list that holds the values as long as the domain has no file of its own.
+  let firstBase: String?
+  private let isFollowingLinks: Bool
 
-  init(_ name: DomainName, in directory: PreferenceDirectory) {
+  init(
+    _ name: DomainName, in directory: PreferenceDirectory, firstBase: String? = nil, isFollowingLinks: Bool = false
+  ) {
     self.name = name.name
     self.directory = directory
     plist = directory.file(name.fileName + ".plist")
     journal = directory.file(name.fileName + ".journal")
     lock = directory.file(name.fileName + ".lock")
+    self.firstBase = firstBase
+    self.isFollowingLinks = isFollowingLinks
+  }
+
+  /// The property list at its path, or at the end of the links there.
+  /// - Throws: see `LinkedFile`.
+  func plistFile() throws(PreferenceError) -> PlistFile {
+    PlistFile(path: isFollowingLinks ? try LinkedFile.resolve(plist) : plist)
+  }
+
+  /// Nil where there is none.
+  /// - Throws: As `plistFile`; `symbolicLink`, `notAFile`.
+  func plistIdentity() throws(PreferenceError) -> FileIdentity? { try FileIdentity.at(try plistFile().path) }
+
+  /// What another program has stored before this one did. Nil where there is nothing.
+  /// - Throws: see `LinkedFile` and `PlistFile.read`.
+  func firstValues() throws(PreferenceError) -> PropertyListDictionary? {
+    guard let firstBase else { return nil }
+    return try PlistFile(path: try LinkedFile.resolveForeign(firstBase)).read()?.values
   }
 }
 

@@ -34,7 +34,7 @@ extension DomainState {
       journalIsDamaged = true
       events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: new.damagedByteCount))
       // The property list has what was folded into it.
-      if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+      if let list = try? paths.plistFile().read(), list.identity == new.exported { new.restore(from: list.values) }
     } else if new.position < Int(clamping: header.baseLength) {
       // The base was on the disk before it had this name.
       journalIsDamaged = true
@@ -57,7 +57,7 @@ extension DomainState {
     var new = JournalImage()
     var nobody = ChangeCollector(isWanted: false)
     new.read(bytes, salt: salt, &nobody)
-    if let list = try? PlistFile(path: paths.plist).read(), list.identity == new.exported { new.restore(from: list.values) }
+    if let list = try? paths.plistFile().read(), list.identity == new.exported { new.restore(from: list.values) }
     adopt(new, nil, nil)
   }
 
@@ -95,8 +95,19 @@ extension DomainState {
   }
 
   mutating func loadPlist() throws(PreferenceError) {
-    let list = try PlistFile(path: paths.plist).read()
-    adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
+    let list = try paths.plistFile().read()
+    adopt(JournalImage(list?.values ?? firstValues(), exported: list?.identity), nil, nil)
+  }
+
+  /// For a domain without a file.
+  private mutating func firstValues() -> PropertyListDictionary {
+    do throws(PreferenceError) {
+      return try paths.firstValues() ?? PropertyListDictionary()
+    } catch {
+      if error != firstProblem { events.append(.firstValuesIgnored(domain: paths.name, error)) }
+      firstProblem = error
+      return PropertyListDictionary()
+    }
   }
 
   mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
@@ -115,8 +126,8 @@ extension DomainState {
 
   /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.
   mutating func mergeInMemory() throws(PreferenceError) {
-    guard header != nil, try FileIdentity.at(paths.plist) != image.exported,
-      let list = try? PlistFile(path: paths.plist).read()
+    guard header != nil, try paths.plistIdentity() != image.exported,
+      let list = try? paths.plistFile().read()
     else { return }
     var merged = JournalImage(image.merged(with: list.values), exported: list.identity)
     merged.skipBase(image.position)

@@ -143,9 +143,9 @@ extension DomainState {
   /// Takes in a property list that somebody else has changed, replaced or deleted. What was changed here and is not in it stays.
   mutating func mergeEditedPlist(_ files: DomainFiles) {
     do throws(PreferenceError) {
-      guard try FileIdentity.at(paths.plist) != image.exported else { return }
+      guard try paths.plistIdentity() != image.exported else { return }
       try complete()
-      let list = try PlistFile(path: paths.plist).read()
+      let list = try paths.plistFile().read()
       guard header != nil else {
         adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
         return try commit(files)

@@ -23,6 +23,8 @@ struct DomainState {
   var problem: PreferenceError?
   /// When that was found, on the clock of `Deadline`.
   private var problemTime: UInt64 = 0
+  /// Why the values that another program has stored were not taken, once that was reported.
+  var firstProblem: PreferenceError?
   /// What could not be written.
   var unsaved: [PropertyListDictionary.Key: PropertyListValue?] = [:]
   /// What others have changed, and no observer has noted.
@@ -135,7 +137,7 @@ struct DomainState {
   /// - Returns: Whether it has.
   mutating func reloadIfChanged() -> Bool {
     let journal = try? FileIdentity.at(paths.journal)
-    let plist = try? FileIdentity.at(paths.plist)
+    let plist = try? paths.plistIdentity()
     guard files == nil, problem != nil || journal != loaded.journal || plist != loaded.plist else { return false }
     loaded = (journal, plist)
     reload()

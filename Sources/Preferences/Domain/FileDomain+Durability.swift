@@ -43,7 +43,7 @@ extension FileDomain {
       return []
     }
     try synchronize()
-    directory.removeLeftovers()
+    removeLeftovers()
   }
 
   /// A checkpoint that leaves nothing behind in the files of what was removed or overwritten, but for what was put aside as damaged.
@@ -55,6 +55,14 @@ extension FileDomain {
       if state.journal != nil { try state.replaceJournal(files) }
       return []
     }
+    removeLeftovers()
+  }
+
+  /// Also where a link leads.
+  private func removeLeftovers() {
+    var directories: Set = [directory]
+    if let plist = try? paths.plistFile().path { directories.insert(PreferenceDirectory(LinkedFile.parent(of: plist))) }
+    for directory in directories { NewFile.removeLeftovers(in: directory) }
   }
 
   /// For programs that end: `synchronize()`, and `checkpoint()` where that takes little time, or was put off long enough.
@@ -80,7 +88,7 @@ extension FileDomain {
       } catch {
         throw PreferenceError(.valueTooDeep, "\(error.code.name) \(error.detail)")
       }
-      _ = try FileIdentity.at(paths.plist)
+      _ = try paths.plistIdentity()
       if try place(bytes, through: sequence) { return }
     }
   }
@@ -88,22 +96,26 @@ extension FileDomain {
   /// Whether it is there now: not so where the property list was edited in the meantime.
   private func place(_ bytes: [UInt8], through sequence: UInt64) throws(PreferenceError) -> Bool {
     var isDone = false
+    // A link stays, and the file at its end is replaced.
+    let plist = try paths.plistFile().path
+    let directory = PreferenceDirectory(LinkedFile.parent(of: plist))
     var new: NewFile? = try NewFile(in: directory, bytes)
     try edit { state, files throws(PreferenceError) in
       guard state.image.exportedThrough < sequence else {
         isDone = true
         return []
       }
-      if try FileIdentity.at(state.paths.plist) != state.image.exported {
+      guard try state.paths.plistFile().path == plist else { return [] }
+      if try state.paths.plistIdentity() != state.image.exported {
         let before = state.image.sequence
         state.mergeEditedPlist(files)
         guard state.image.sequence == before else { return [] }
         // It could not be taken in.
-        if try FileIdentity.at(state.paths.plist) != state.image.exported { try state.putAsideDamagedPlist() }
+        if try state.paths.plistIdentity() != state.image.exported { try state.putAsideDamagedPlist() }
       }
       guard let file = new.take() else { return [] }
       let identity = FileIdentity(try file.file.status())
-      _ = try file.place(at: state.paths.plist)
+      _ = try file.place(at: plist)
       isDone = true
       return [.exported(identity, through: sequence)]
     }
@@ -126,11 +138,12 @@ extension DomainState {
   /// - Throws: where it is not damaged, but cannot be read: that is no reason to write over it.
   mutating func putAsideDamagedPlist() throws(PreferenceError) {
     do throws(PreferenceError) {
-      _ = try PlistFile(path: paths.plist).read()
+      _ = try paths.plistFile().read()
     } catch {
       guard error.code == .damaged else { throw error }
-      events.append(
-        .quarantined(domain: paths.name, .propertyList, path: try Quarantine.keep(paths.plist, in: paths.directory)))
+      let plist = try paths.plistFile().path
+      let kept = try Quarantine.keep(plist, in: PreferenceDirectory(LinkedFile.parent(of: plist)))
+      events.append(.quarantined(domain: paths.name, .propertyList, path: kept))
     }
   }
 }

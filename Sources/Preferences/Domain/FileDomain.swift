@@ -19,6 +19,12 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     public var timeout: UInt64 = 2000
     /// Reads of a large domain only what is asked for, until something else is needed. For programs that use one value and end.
     public var isSparing = false
+    /// The path of a property list of another program, which holds the values as long as the domain has no file of its own: the first
+    /// write takes them over. It is never written to. One that others may have written is not used, and reported.
+    public var firstBase: String?
+    /// Whether a symbolic link in the place of the property list is followed, as `LinkedFile` allows it. Not in a directory that others
+    /// than the user's own programs write to, an app's container for example: they would choose what is overwritten.
+    public var isFollowingLinks = false
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
 
@@ -54,7 +60,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     self.name = name
     self.directory = directory
     self.options = options
-    paths = DomainPaths(name, in: directory)
+    paths = DomainPaths(name, in: directory, firstBase: options.firstBase, isFollowingLinks: options.isFollowingLinks)
     state = Mutex(DomainState(paths, isSparing: options.isSparing))
     open()
     // Whoever observes and never reads is told of what comes after this moment.

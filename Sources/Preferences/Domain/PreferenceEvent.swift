@@ -12,6 +12,8 @@ public enum PreferenceEvent: Sendable {
   case unsaved(domain: String, PreferenceError)
   /// The property list beside the journal could not be brought up to date, or read.
   case notExported(domain: String, PreferenceError)
+  /// What another program has stored before, see `FileDomain.Options.firstBase`, was not taken over.
+  case firstValuesIgnored(domain: String, PreferenceError)
   /// Settings that an administrator forces were not used: others could have written them, or they are damaged.
   case managedIgnored(path: String, PreferenceError)
 

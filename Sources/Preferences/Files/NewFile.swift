@@ -2,6 +2,8 @@ import Glibc
 internal import SystemCalls
 
 /// A file that is written under another name and takes its place when it is complete.
+///
+/// Until then the process holds a lock on it, which the kernel gives back when the process dies: what nobody has locked was left behind.
 struct NewFile: ~Copyable {
   let file: OpenFile
   private var isPlaced = false
@@ -20,18 +22,36 @@ struct NewFile: ~Copyable {
   consuming func place(at path: String) throws(PreferenceError) -> OpenFile {
     guard unsafe rename(file.path, path) == 0 else { throw PreferenceError(errno: errno, path) }
     isPlaced = true
+    _ = flock(file.number, LOCK_UN)
     return file
   }
 
   private static let prefix = ".coffer-"
   private static let suffix = ".new"
 
-  static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
+  /// Removes the files of processes that ended before they could put them in their place.
+  static func removeLeftovers(in directory: PreferenceDirectory) {
+    guard let stream = unsafe opendir(directory.path) else { return }
+    defer { unsafe closedir(stream) }
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix(prefix), name.hasSuffix(suffix), let file = try? OpenFile.open(directory.file(name), O_RDWR),
+        flock(file.number, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      // Under the lock: its maker finds it gone and makes another, if it came to lock it a moment later.
+      unsafe unlink(file.path)
+    }
+  }
 
   private static func write(_ bytes: [UInt8], in directory: PreferenceDirectory) throws(PreferenceError) -> OpenFile {
     let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
     let path = directory.file("\(prefix)\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\(suffix)")
     guard let file = try OpenFile.open(path, O_RDWR | O_CREAT | O_EXCL) else { throw PreferenceError(.io, path) }
+    // Another process may have looked for leftovers between the two calls. A file system without locks has no such processes.
+    _ = flock(file.number, LOCK_EX)
+    guard try file.status().st_nlink > 0 else { return try write(bytes, in: directory) }
     do throws(PreferenceError) {
       try file.write(bytes, at: 0)
       let done = retrying { fsync(file.number) }

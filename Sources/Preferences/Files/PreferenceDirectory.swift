@@ -72,19 +72,4 @@ public struct PreferenceDirectory: Hashable, Sendable {
     // Some network file systems cannot do this, and need not.
     guard done.result == 0 || done.errno == EINVAL else { throw PreferenceError(errno: done.errno, path) }
   }
-
-  /// New files of processes that ended before they could put them in their place. One may be in use for seconds, not for an hour.
-  func removeLeftovers() {
-    guard let directory = unsafe opendir(path) else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard NewFile.isName(name) else { continue }
-      var status = stat()
-      guard unsafe lstat(file(name), &status) == 0, time(nil) - status.st_mtim.tv_sec > 3600 else { continue }
-      unsafe unlink(file(name))
-    }
-  }
 }

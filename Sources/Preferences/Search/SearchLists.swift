@@ -62,6 +62,7 @@ public final class SearchLists: Sendable {
   /// The list of an application or a suite. Where one of its files cannot be used, the program runs without
   /// what is in it.
   public func list(_ name: DomainName) -> SearchListUse {
+    let name = places.fullName(of: name)
     if let use = state.withLock({ $0.use(name) }) { return use }
     // Not under the lock: opening files may come to what a program has to say about damaged ones.
     let new = SearchListUse(ApplicationList(name, places: places, volatileDomains: volatileDomains, source: source))
@@ -80,14 +81,16 @@ public final class SearchLists: Sendable {
 
   /// The user's own values of a domain, on any machine. Asking makes no files.
   public func domain(_ name: DomainName) -> any WritableDomain {
+    let name = places.fullName(of: name)
     if let use = state.withLock({ $0.references[name]?.use }) { return use.application.own }
-    var options = FileDomain.Options()
+    var options = places.options(of: name)
     options.isCreating = false
     return source.domain(name, in: PreferenceDirectory(places.directory(of: name)), options)
   }
 
   /// Whether the administrator has set a value for the users of another application.
   public func isForced(_ key: String, in name: DomainName) -> Bool {
+    let name = places.fullName(of: name)
     if let use = state.withLock({ $0.references[name]?.use }) { return use.application.list.isForced(key) }
     return EntryBuilder(places: places, source: source).managed(name).contains { $0.domain.value(forKey: key) != nil }
   }

@@ -19,6 +19,8 @@ public struct SearchPlaces: Sendable, Equatable {
   public let host: String
   /// Whose managed settings count.
   public let userIdentifier: UInt32
+  /// Where Foundation keeps the user's preferences; nil where they do not count.
+  let foundation: String?
 
   public init(
     user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
@@ -27,14 +29,16 @@ public struct SearchPlaces: Sendable, Equatable {
   ) {
     self.init(
       user: user, managed: managed, anyUser: anyUser, languages: languages, host: host, userIdentifier: userIdentifier,
-      administrator: administrator, app: nil)
+      administrator: administrator, app: nil, foundation: nil)
   }
 
   private init(
     user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
     languages: [String]? = nil,
-    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, administrator: UInt32 = 0, app: RunningApp?
+    host: String = HostIdentifier.current, userIdentifier: UInt32? = nil, administrator: UInt32 = 0, app: RunningApp?,
+    foundation: String?
   ) {
+    self.foundation = foundation
     self.administrator = administrator
     self.app = app
     self.user = user
@@ -55,15 +59,27 @@ public struct SearchPlaces: Sendable, Equatable {
   ///   whoever started it.
   /// - Throws: `noPlace` where `COFFER_HOME` is not absolute, and where no home directory is known.
   public init(environment: (String) -> String?) throws(PreferenceError) {
+    // With `COFFER_HOME` the settings are to be apart from all others, in tests for example.
+    let foundation = try? UserDirectories(environment: environment).configurationDirectory()
     guard let app = RunningApp(environment: environment) else {
-      self.init(user: try Self.userDirectory(environment))
+      self.init(user: try Self.userDirectory(environment), app: nil, foundation: foundation)
       return
     }
-    self.init(user: app.preferences, app: app)
+    self.init(user: app.preferences, app: app, foundation: foundation)
   }
 
   /// In which the user's values of a domain lie.
   public func directory(of name: DomainName) -> String { app?.preferences(ofGroup: name.name) ?? user }
+
+  /// How a domain of the user is opened. What Foundation has stored is its first base, but for the global domain, those of application
+  /// groups, and where `COFFER_HOME` is set. Links are followed outside of containers.
+  public func options(of name: DomainName) -> FileDomain.Options {
+    var options = FileDomain.Options()
+    guard directory(of: name) == user else { return options }
+    options.isFollowingLinks = app == nil
+    if let foundation, name != .global { options.firstBase = Self.join(foundation, "\(name.fileName).plist") }
+    return options
+  }
 
   /// What the app is called without its team; nil where the program is none.
   public var applicationIdentifier: String? { app?.identifier }
@@ -74,9 +90,18 @@ public struct SearchPlaces: Sendable, Equatable {
   /// The directory of an application group of the app.
   public func groupContainer(_ name: String) -> String? { app?.group(name) }
 
+  /// The name of a suite with that of the team, for `group.com.example.x` of an app with one group that ends in it.
+  public func fullName(of name: DomainName) -> DomainName {
+    guard let found = app?.groups(named: name.name), found.count == 1 else { return name }
+    return (try? DomainName(found[0])) ?? name
+  }
+
+  /// Whether a name is that of several application groups of the app.
+  public func isAmbiguousGroup(_ name: String) -> Bool { (app?.groups(named: name).count ?? 0) > 1 }
+
   /// Whether a suite has the name of an application group that the app does not have: it gets a file of its own in its place.
   public func lacksGroup(_ name: DomainName) -> Bool {
-    guard let app, RunningApp.isGroupOfATeam(name.name) else { return false }
+    guard let app, RunningApp.isGroupOfATeam(name.name) || RunningApp.isGroupWithoutTeam(name.name) else { return false }
     return app.preferences(ofGroup: name.name) == nil
   }
 

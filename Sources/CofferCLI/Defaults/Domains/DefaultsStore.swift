@@ -20,7 +20,10 @@ struct DefaultsStore {
 
   private func stored(_ name: String, _ domain: DomainName) throws -> any EditableDomain {
     let (directory, suffix) = try place(of: domain)
-    return StoredDomain(named: name, suffix.map { domain.onHost($0) } ?? domain, in: directory)
+    if let suffix { return StoredDomain(named: name, domain.onHost(suffix), in: directory) }
+    let places = try places()
+    guard directory.path == places.directory(of: domain) else { return StoredDomain(named: name, domain, in: directory) }
+    return StoredDomain(named: name, domain, in: directory, places.options(of: domain))
   }
 
   /// A property list that lies among the domains, or beside whose journal, belongs to running programs: it is changed as they do it. Any
@@ -35,7 +38,9 @@ struct DefaultsStore {
     guard isOurs, let domain = name == ".GlobalPreferences" ? .global : try? DomainName(name) else {
       return PropertyListFile(named: given, at: path)
     }
-    return StoredDomain(named: given, domain, in: directory)
+    let places = try? places()
+    let isUsers = places.map { directory.path == $0.user } ?? false
+    return StoredDomain(named: given, domain, in: directory, isUsers ? places?.options(of: domain) ?? .init() : .init())
   }
 
   /// Where the domains of the host lie, and what their names end in.

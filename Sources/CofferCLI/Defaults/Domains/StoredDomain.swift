@@ -7,9 +7,12 @@ struct StoredDomain: EditableDomain {
   let domain: FileDomain
 
   /// Opens it; makes no files, which only a write does.
-  init(named name: String, _ domain: DomainName, in directory: PreferenceDirectory) {
+  init(
+    named name: String, _ domain: DomainName, in directory: PreferenceDirectory,
+    _ options: FileDomain.Options = FileDomain.Options()
+  ) {
     self.name = name
-    var options = FileDomain.Options()
+    var options = options
     options.isCreating = false
     // One value of many: what it takes does not grow with their number.
     options.isSparing = true
@@ -51,11 +54,20 @@ struct StoredDomain: EditableDomain {
       if hasRemoved { try domain.compact() } else { try domain.settle() }
     } catch {
       // The change is made. What matters is that it is on the disk; a property list that cannot be written is another matter.
-      try about(domain: title) { try domain.synchronize() }
+      do {
+        try domain.synchronize()
+      } catch {
+        throw DefaultsFailure.failed(
+          "\(title): \(reason(error)); stored for all programs, but not on the disk yet",
+          hint: "see to what is wrong, and store it again")
+      }
       Descriptor.error.note(
-        "defaults: warning: stored, but not in the property list\n\(DefaultsFailure(error, about: title).text)\n")
+        "defaults: warning: stored, but not in the property list\ndefaults: \(title): \(reason(error))\n")
     }
   }
+
+  /// Without a hint, which would be one for a change that was not made.
+  private func reason(_ error: any Error) -> String { DefaultsFailure(error, about: title).reason(about: title) }
 
   func update(_ key: String, _ body: (PropertyListValue?) throws -> PropertyListValue?) throws {
     try commit(hasRemoved: false) {

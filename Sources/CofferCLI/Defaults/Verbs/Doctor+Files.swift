@@ -46,6 +46,9 @@ extension DoctorFinding {
       [DoctorFinding(kind: kind, subject: path, detail: detail, hint: hint)]
     }
     switch status.st_mode & S_IFMT {
+    case S_IFLNK where path.hasSuffix(".plist"):
+      // One that is not followed is found where the domain is read.
+      return []
     case S_IFLNK where !isDirectory:
       return finding("symbolic-link", "is a symbolic link, which is never followed", "put the file itself there")
     case S_IFREG where !isDirectory, S_IFDIR where isDirectory: break
