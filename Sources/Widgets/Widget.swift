@@ -44,6 +44,12 @@ public struct ConfiguredWidget: Sendable {
   typealias Completion = @Sendable (ScheduledTimeline) -> Void
 
   public let kind: String
+  /// For a program that lets people choose: the text of `configurationDisplayName(_:)`.
+  public internal(set) var displayName: String?
+  /// The text of `description(_:)`.
+  public internal(set) var description: String?
+  /// Those of `supportedFamilies(_:)`; there is one size here, so it is up to the renderer what they mean.
+  public internal(set) var families: [WidgetFamily] = []
   let load: @Sendable (TimelineProviderContext, @escaping Completion) -> Void
 
   init(kind: String, load: @escaping @Sendable (TimelineProviderContext, @escaping Completion) -> Void) {

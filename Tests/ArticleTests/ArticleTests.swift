@@ -39,6 +39,33 @@ import class PreferenceStore.UserDefaults
     }
   }
 
+  @Test("E18 @StateObject and @SceneStorage: an object that is made once, and values of a scene that are stored nowhere")
+  func objectsAndScenes() throws {
+    try with { store in
+      let (view, other) = (RootView(), RootView())
+      #expect(view.defaults === view.defaults)
+      #expect(view.defaults !== other.defaults)
+      #expect(Controls.texts(in: view) == ["fatbobman", "0 b no draft"])
+      #expect(
+        invalidations(view, [{ other.tab = 1 }, { store.set("Ada", forKey: "name") }, { store.set(9, forKey: "tab") }]) == [
+          1, 1, 0,
+        ])
+      Controls.press("write", in: view)
+      other.option = .c
+      #expect(Controls.texts(in: view) == ["Ada", "1 c text"])
+      var changes = 0
+      let observation = view.defaults.objectWillChange.sink { changes += 1 }
+      view.tab = 2
+      #expect(changes == 0)
+      view.$defaults.name.wrappedValue = "Grace"
+      #expect(changes == 1)
+      #expect(store.string(forKey: "name") == "Grace")
+      for key in ["tab", "option", "draft"] { #expect(store.explain(key).allSatisfy { $0.value == nil || key == "tab" }) }
+      #expect(store.integer(forKey: "tab") == 9)
+      observation.cancel()
+    }
+  }
+
   @Test("E12 a program's own extension Date: RawRepresentable compiles, and is the one that is used")
   func date() throws {
     try with { store in

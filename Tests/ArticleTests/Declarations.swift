@@ -117,3 +117,17 @@ struct ObservedView: View {
     TextField("name", text: $defaults.name)
   }
 }
+
+struct RootView: View {
+  @StateObject var defaults = Defaults()
+  @SceneStorage("tab") var tab = 0
+  @SceneStorage("option") var option: Options = .b
+  @SceneStorage("draft") var draft: String?
+  var body: some Any {
+    Text(defaults.name)
+    TextField("name", text: $defaults.name)
+    Text("\(tab) \(option) \(draft ?? "no draft")")
+    Stepper("tab", value: $tab)
+    Button("write") { draft = "text" }
+  }
+}

@@ -19,9 +19,9 @@ import Testing
   }
 
   /// - Parameter under: A program that starts it, with its arguments.
-  private func run(_ app: String, isMember: Bool = true, under words: [String] = [], _ arguments: String...) throws -> (
-    output: String, errors: String
-  ) {
+  private func run(
+    _ app: String, isMember: Bool = true, groups: [String] = [group], under words: [String] = [], _ arguments: String...
+  ) throws -> (output: String, errors: String) {
     let process =
       words.first.map { probe.process(words.dropFirst() + [probe.program.path] + arguments, URL(filePath: $0)) }
       ?? probe.process(arguments)
@@ -29,7 +29,8 @@ import Testing
     environment["COFFER_HOME"] = nil
     environment["COFFER_APP"] = "\(Self.team).com.example.\(app)"
     environment["COFFER_CONTAINER"] = probe.home.appending(path: "Containers/\(app)").path
-    environment["COFFER_APP_GROUPS"] = isMember ? probe.home.appending(path: "Groups/\(Self.group)").path : ""
+    environment["COFFER_APP_GROUPS"] =
+      isMember ? groups.map { probe.home.appending(path: "Groups/\($0)").path }.joined(separator: "\n") : ""
     process.environment = environment
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
@@ -106,6 +107,31 @@ import Testing
     #expect(try run("editor", "container", "standard", "\(Self.team).other").output == "nil")
     // A program that is no app.
     #expect(try probe.run("container", "standard", Self.group).output == "nil")
+  }
+
+  @Test("C3 C4 C6 the name that code for Apple's systems has is the app's one group that ends in it") func nameWithoutTeam()
+    throws
+  {
+    let name = "group.com.example.shared"
+    let other = String(repeating: "z", count: 32)
+    let (full, foreign) = ("\(Self.team).\(name)", "\(other).\(name)")
+    for group in [full, foreign] { try make("Groups/\(group)") }
+    _ = try run("editor", groups: [Self.group, full], "set", name, "value", "k")
+    #expect(try files("Groups/\(full)").contains { $0.hasPrefix(full) })
+    #expect(try run("viewer", groups: [full], "get", full, "k").output == "String value")
+    #expect(try run("viewer", groups: [full], "get", name, "k") == ("String value", ""))
+    let path = probe.home.appending(path: "Groups/\(full)").path
+    #expect(try run("editor", groups: [Self.group, full], "container", "standard", name).output == path)
+    // Of two nobody says which is meant.
+    let ambiguous = try run("editor", groups: [full, foreign], "get", name, "k")
+    #expect(ambiguous.output == "no such store" && ambiguous.errors.contains("several application groups"), "\(ambiguous)")
+    let container = try run("editor", groups: [full, foreign], "container", "standard", name)
+    #expect(container.output == "nil" && container.errors.contains("several application groups"), "\(container)")
+    // Who has no such group has a file of its own, and no other name ends in a group by chance.
+    let none = try run("editor", "get", name, "k")
+    #expect(none.output == "nil" && none.errors.contains("no entitlement to the group"), "\(none)")
+    #expect(try run("editor", groups: [full], "container", "standard", "com.example.shared").output == "nil")
+    #expect(try run("editor", groups: [full], "container", "standard", "group.example.shared").output == "nil")
   }
 
   @Test("C16 C3 C18 a file of the group is written through another one and a rename, or directly", arguments: [true, false])

@@ -42,7 +42,22 @@ package struct RunningApp: Sendable, Equatable {
     group(name).map { UserDirectories.join($0, "Library/Preferences") }
   }
 
-  package func group(_ name: String) -> String? { groups.first { $0.key.utf8.elementsEqual(name.utf8) }?.value }
+  package func group(_ name: String) -> String? {
+    let found = groups(named: name)
+    return found.count == 1 ? groups[found[0]] : nil
+  }
+
+  /// The names of the app's groups that a program means by a name: that one, or for `group.com.example.x`, as programs for Apple's
+  /// systems have it, each that ends in it.
+  package func groups(named name: String) -> [String] {
+    if let own = groups.keys.first(where: { $0.utf8.elementsEqual(name.utf8) }) { return [own] }
+    guard Self.isGroupWithoutTeam(name) else { return [] }
+    let ending = Array(".\(name)".utf8)
+    return groups.keys.filter { $0.utf8.suffix(ending.count).elementsEqual(ending) }.sorted()
+  }
+
+  /// Whether a name is one of an application group on Apple's systems.
+  package static func isGroupWithoutTeam(_ name: String) -> Bool { name.utf8.starts(with: "group.".utf8) && name.utf8.count > 6 }
 
   /// Whether a name begins with that of a team, as those of all application groups do.
   package static func isGroupOfATeam(_ name: String) -> Bool {
