@@ -32,3 +32,20 @@ static inline void coffer_signal_default(int number) {
 static inline void coffer_signal_ignore(int number) {
   signal(number, SIG_IGN);
 }
+
+/// Calls `handler` with all signals blocked. A signal that is ignored stays ignored, as nohup(1) wants it.
+static inline void coffer_signal_handle(int number, void (*handler)(int)) {
+  struct sigaction action = {0};
+  if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigfillset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
+
+/// The default action in place of a handler.
+static inline void coffer_signal_unhandle(int number) {
+  struct sigaction action = {0};
+  if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  signal(number, SIG_DFL);
+}

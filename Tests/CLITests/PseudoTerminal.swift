@@ -52,6 +52,10 @@ final class PseudoTerminal {
     }
   }
 
+  func holds(_ text: [UInt8]) -> Bool {
+    transcript.indices.contains { transcript[$0...].starts(with: text) }
+  }
+
   func send(_ bytes: [UInt8]) {
     _ = unsafe write(master, bytes, bytes.count)
   }

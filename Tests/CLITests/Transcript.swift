@@ -20,6 +20,7 @@ struct Transcript {
     case send([UInt8])
     case signal(Int32)
     case mode(String)
+    case never([UInt8])
   }
 
   struct Malformed: Error {
@@ -52,8 +53,11 @@ struct Transcript {
     case "expect": steps[last].actions.append(.expect(Self.bytes(rest, lineEnd: false)))
     case "send": steps[last].actions.append(.send(Self.bytes(rest, lineEnd: false)))
     case "mode": steps[last].actions.append(.mode(rest))
+    case "never": steps[last].actions.append(.never(Self.bytes(rest, lineEnd: false)))
     case "signal":
-      guard let number = ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP, "QUIT": SIGQUIT][rest] else { return false }
+      guard let number = ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP, "QUIT": SIGQUIT, "USR1": SIGUSR1][rest] else {
+        return false
+      }
       steps[last].actions.append(.signal(number))
     case "?":
       guard let status = Int32(rest) else { return false }

@@ -87,6 +87,7 @@ final class Workspace {
     let deadline = Deadline(milliseconds: Self.limit)
     var failures: [String] = []
     var modes: [String] = []
+    var hidden: [[UInt8]] = []
     for action in step.actions {
       switch action {
       case .expect(let text):
@@ -97,6 +98,7 @@ final class Workspace {
       case .send(let bytes): terminal.send(bytes)
       case .signal(let number): kill(child.process, number)
       case .mode(let text): modes.append(text)
+      case .never(let text): hidden.append(text)
       }
       guard failures.isEmpty else { break }
     }
@@ -104,6 +106,7 @@ final class Workspace {
     terminal.drain()
     if status != step.status { failures.append("status \(status.map { "\($0)" } ?? "none")") }
     for mode in modes where !terminal.has(mode) { failures.append("the terminal has not \(mode)") }
+    for text in hidden where terminal.holds(text) { failures.append("has shown: \(String(decoding: text, as: UTF8.self))") }
     if !failures.isEmpty { failures.append("terminal: \(String(decoding: terminal.transcript, as: UTF8.self))") }
     return failures
   }

@@ -18,6 +18,7 @@ struct SecretEdit: ParsableCommand {
   @Option(parsing: .singleValue, help: ArgumentHelp("Remove this attribute. May be repeated.", valueName: "name"))
   var removeAttr: [String] = []
 
+  @OptionGroup var plainText: PlainTextOptions
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
@@ -33,6 +34,7 @@ struct SecretEdit: ParsableCommand {
 
   private func editAttributes(_ selection: Selection) throws {
     let changes = try attributes.changes(for: selection.itemClass)
+    try plainText.check(changes)
     let removed = try removeAttr.map { name in
       let stored = AttributeName.stored(name, selection.itemClass)
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }

@@ -25,6 +25,7 @@ struct SecretMove: ParsableCommand {
   @Option(name: .customLong("class"), help: "The kind of item.")
   var itemClass: ClassName = .genericPassword
 
+  @OptionGroup var plainText: PlainTextOptions
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
@@ -38,6 +39,7 @@ struct SecretMove: ParsableCommand {
     guard toGroup == nil || target?.group == nil || toGroup == target?.group else {
       throw Failure.usage("group: the new name says one, --to-group another")
     }
+    if let target { try plainText.check(target, typed: newName, isInputAllowed: !vault.noInput) }
     let renamed = try target.map { (target) throws(Failure) in try target.item(itemClass.itemClass) }
     let wantedGroup = try (toGroup ?? target?.group).map { try AccessGroup($0) }
     let items = try access.open(vault)
@@ -60,6 +62,9 @@ extension Item {
     let names = AttributeName.named(itemClass)
     result.attributes[names.service] = other.attributes[names.service]
     if let account = names.account { result.attributes[account] = other.attributes[account] }
+    for name in ["protocol", "port", "path"] {
+      if let value = other.attributes[name] { result.attributes[name] = value }
+    }
     return result
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import Glibc
 import ProcessHardening
 import VaultCore
 
@@ -18,6 +19,9 @@ struct SecretSet: ParsableCommand {
   @Option(help: ArgumentHelp("Read the secret from this file.", valueName: "path"), completion: .file())
   var file: String?
 
+  @Flag(help: "Store an empty secret too.")
+  var allowEmpty = false
+
   @Flag(help: "Make the group if it is not there.")
   var createGroup = false
 
@@ -28,6 +32,7 @@ struct SecretSet: ParsableCommand {
   var installBound = false
 
   @OptionGroup var attributes: AttributeOptions
+  @OptionGroup var plainText: PlainTextOptions
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
@@ -40,6 +45,9 @@ struct SecretSet: ParsableCommand {
       throw Failure.usage("--install-bound: only an app has items that go with it", hint: "--as APP says which app")
     }
     let changes = try attributes.changes(for: selection.itemClass)
+    try plainText.check(changes)
+    _ = try selection.name.item(selection.itemClass)
+    try plainText.check(selection.name, typed: item.name, isInputAllowed: !vault.noInput)
     let source = try SecretSource.choose(file: file, vault)
     let agent = try access.agent(vault)
     var place: VaultPlace?
@@ -53,7 +61,7 @@ struct SecretSet: ParsableCommand {
       place = opened
     }
     var given: Secret?
-    if case .stream = source { given = try source.read(isInputAllowed: false) }
+    if case .stream(let stream) = source { given = try read(stream) }
     let items = try agent ?? access.open(vault, place ?? vault.openPlace())
     let existing = try replaced(selection, in: items)
     if existing != nil, !update { throw duplicate(selection.name) }
@@ -74,7 +82,19 @@ struct SecretSet: ParsableCommand {
       }
     }
     items.finish()
+    if case .stream(let stream) = source, stream.number == STDIN_FILENO, secret.isLineWithEnd {
+      Descriptor.error.note("note: the secret ends with a line end, which belongs to it (printf '%s' writes none)\n")
+    }
     if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
+  }
+
+  /// - Throws: usage, for an empty stream: the program before it in the pipeline has probably failed.
+  private func read(_ stream: Descriptor) throws -> Secret {
+    let secret = try Secret.reading(stream)
+    guard secret.count > 0 || allowEmpty else {
+      throw Failure.usage("\(stream.name): empty; nothing has been stored", hint: "--allow-empty stores an empty secret")
+    }
+    return secret
   }
 
   /// What is there already. Of an app's groups only the one where a new item would go, unless an item is to be replaced: that may lie

@@ -76,6 +76,7 @@ extension ItemName {
     var item = Item(itemClass)
     let names = AttributeName.named(itemClass)
     try item.set(names.service, to: service)
+    if let url { try item.set(url) }
     guard let account else { return item }
     guard let name = names.account else {
       throw .usage("name \"\(service)/\(account)\": a note has a title only", hint: "--service takes a title with a / in it")
@@ -92,6 +93,21 @@ extension ItemName {
 }
 
 extension Item {
+  /// An internet password has an attribute for each part of a URL. For the other classes the port belongs to the service.
+  fileprivate mutating func set(_ url: ItemURL) throws(Failure) {
+    guard itemClass == .internetPassword else {
+      guard url.path == nil else {
+        throw .usage(
+          "name: a URL with a user and a path", hint: "--class internet-password has room for both; else leave one out")
+      }
+      if let port = url.port { try set(AttributeName.named(itemClass).service, to: "\(url.host):\(port)") }
+      return
+    }
+    attributes["protocol"] = .text(url.scheme)
+    attributes["port"] = url.port.map { .integer($0) }
+    attributes["path"] = url.path.map { .text($0) }
+  }
+
   /// The empty text is an absent attribute.
   fileprivate mutating func set(_ name: String, to text: String) throws(Failure) {
     attributes[name] = text.isEmpty ? nil : try AttributeName.kind(of: name, in: itemClass).parse(text, name)

@@ -1,4 +1,4 @@
-/// What an item is called on the command line: `service/account`, or `coffer://group/service/account#field`.
+/// What an item is called on the command line: `service/account`, `coffer://group/service/account#field`, or the URL of a service.
 package struct ItemName: Equatable, Sendable {
   /// The longest name that the vault takes, in bytes of UTF-8.
   static let longest = 1024
@@ -9,6 +9,8 @@ package struct ItemName: Equatable, Sendable {
   package var account: String?
   /// The attribute that is meant instead of the secret.
   package var field: String?
+  /// What a URL says beside host and account.
+  var url: ItemURL?
 
   package init(group: String? = nil, service: String, account: String? = nil, field: String? = nil) throws(Failure) {
     self.group = group
@@ -28,6 +30,11 @@ package struct ItemName: Equatable, Sendable {
       return
     }
     guard !text.isEmpty else { throw .usage("name: empty", hint: Self.form) }
+    if let url = try ItemURL(text) {
+      try self.init(service: url.host, account: url.account)
+      self.url = url
+      return
+    }
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard !parts[0].isEmpty else {
       throw .usage(
@@ -35,6 +42,8 @@ package struct ItemName: Equatable, Sendable {
     }
     try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : nil)
   }
+
+  static func isURL(_ text: String) -> Bool { text.contains("://") }
 
   private static let form = "a name is SERVICE/ACCOUNT or coffer://GROUP/SERVICE/ACCOUNT"
 

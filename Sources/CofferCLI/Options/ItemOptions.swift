@@ -3,7 +3,7 @@ import VaultCore
 
 /// Which item.
 struct ItemOptions: ParsableArguments {
-  @Argument(help: "SERVICE/ACCOUNT, SERVICE, or coffer://GROUP/SERVICE/ACCOUNT.")
+  @Argument(help: "SERVICE/ACCOUNT, SERVICE, coffer://GROUP/SERVICE/ACCOUNT, or a URL.")
   var name: String?
 
   @Option(help: ArgumentHelp("The service exactly, also with a / in it.", valueName: "text"))
@@ -35,7 +35,9 @@ struct ItemOptions: ParsableArguments {
       guard result.group == nil || result.group == group else { throw .usage("group: the name says one, --group another") }
       result.group = group
     }
-    return try ItemName(group: result.group, service: result.service, account: result.account, field: result.field)
+    var checked = try ItemName(group: result.group, service: result.service, account: result.account, field: result.field)
+    checked.url = result.url
+    return checked
   }
 }
 

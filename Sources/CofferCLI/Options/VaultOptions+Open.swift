@@ -68,6 +68,8 @@ extension VaultOptions {
       do {
         // The same slip is the same error, whatever ways in the vault has.
         if credential.slotType == .recoveryKey { try credential.checkForNewSlot() }
+        if isTyped { HiddenTerminal.show("Checking…") }
+        defer { HiddenTerminal.clearNotice() }
         return try body(credential)
       } catch {
         guard isTyped, attempt < Self.attempts, let error = error as? VaultError, Self.isMistyped(error) else { throw error }

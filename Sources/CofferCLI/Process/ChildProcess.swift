@@ -28,6 +28,7 @@ enum ChildProcess {
   /// - Parameter mask: Of signals, in the program.
   /// - Throws: not found; I/O.
   static func start(_ words: [String], mask: sigset_t) throws -> pid_t {
+    HiddenTerminal.restore()
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -108,9 +108,10 @@ struct Descriptor: Sendable {
     }
   }
 
-  /// All bytes.
-  /// - Throws: I/O; a reader that has gone away and a full disk are errors, not the end of the process.
+  /// All bytes. If nobody reads standard output any more, the process dies of SIGPIPE, as other programs in a pipeline do.
+  /// - Throws: I/O; for other descriptors a reader that has gone away is an error too.
   func write(_ bytes: RawSpan) throws {
+    HiddenTerminal.clearNotice()
     try unsafe bytes.withUnsafeBytes { buffer in
       var written = 0
       while written < buffer.count {
@@ -121,10 +122,17 @@ struct Descriptor: Sendable {
         } else if errno == EAGAIN {
           try wait(for: POLLOUT)
         } else if errno != EINTR {
+          if errno == EPIPE, number == STDOUT_FILENO { Self.dieOfClosedPipe() }
           throw Failure(.inputOutput, "\(name): \(SystemError.last.text)")
         }
       }
     }
+  }
+
+  private static func dieOfClosedPipe() {
+    HiddenTerminal.restore()
+    coffer_signal_default(SIGPIPE)
+    raise(SIGPIPE)
   }
 
   func write(_ text: String) throws {

@@ -16,6 +16,7 @@ enum Launch {
   static func become(_ program: String, _ arguments: [String], keeping descriptor: Int32, alone isAlone: Bool) throws -> Never {
     if isAlone, coffer_close_on_exec_from(3) != 0 { throw SystemError.last.failure("close_range") }
     _ = fcntl(descriptor, F_SETFD, 0)
+    HiddenTerminal.restore()
     // What `Hardening` ignores would be ignored in there too.
     for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_default(signal) }
     var words = unsafe cStrings([program] + arguments)

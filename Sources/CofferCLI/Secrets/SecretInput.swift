@@ -45,6 +45,13 @@ extension Secret {
   var endsLine: Bool {
     withBytes { $0.byteCount > 0 && $0.byte(at: $0.byteCount - 1) == 0x0A }
   }
+
+  /// Whether the only line end is the last byte, as echo(1) writes it.
+  var isLineWithEnd: Bool {
+    withBytes { bytes in
+      bytes.byteCount > 1 && (0..<bytes.byteCount).first { bytes.byte(at: $0) == 0x0A } == bytes.byteCount - 1
+    }
+  }
 }
 
 extension RawSpan {

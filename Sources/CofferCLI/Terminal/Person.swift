@@ -8,7 +8,7 @@ enum Person {
   /// - Throws: `locked` where there is nobody to ask, or nobody may be asked.
   static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool, error: String? = nil) throws -> Secret {
     guard isAllowed else { throw nobody(question) }
-    if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown) }
+    if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown, isFresh: isShown || error != nil) }
     // A pinentry shows nothing of what is typed.
     guard !isShown, let window = try DisplayPrompt.open() else { throw nobody(question) }
     return try window.ask(question, error: error)
@@ -21,8 +21,8 @@ enum Person {
       guard let window = try DisplayPrompt.open() else { throw nobody(question) }
       return try twice(question) { asked, error in try window.ask(asked, error: error) }
     }
-    return try twice(question) { asked, _ in
-      try prompt.ask(asked)
+    return try twice(question) { asked, error in
+      try prompt.ask(asked, isFresh: error != nil)
     } say: {
       try prompt.say($0)
     }

@@ -5,54 +5,22 @@ import VaultCore
 /// Asks a person at the controlling terminal for something that must not be seen.
 ///
 /// Reads byte by byte in non-canonical mode: the kernel's own line discipline would keep the line in its buffer and cut it at
-/// 4,095 bytes. Echo is off from the first to the last question, and the terminal is as it was whenever this ends, stops or is killed.
+/// 4,095 bytes. `HiddenTerminal` keeps echo off afterwards, for the questions that may follow.
 struct Prompt: ~Copyable {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
 
   private let terminal: Descriptor
   private let signals: BlockedSignals
-  private let before: termios
 
   /// Nil where there is nobody to ask: no controlling terminal, or another job has it.
   static func open() throws -> Prompt? {
-    let number = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    guard number >= 0 else { return nil }
-    let terminal = Descriptor(number: number, name: "terminal")
-    var mode = termios()
-    guard tcgetpgrp(number) == getpgrp(), unsafe tcgetattr(number, &mode) == 0 else {
-      terminal.close()
-      return nil
-    }
-    return try Prompt(terminal, mode)
+    guard let terminal = HiddenTerminal.hide() else { return nil }
+    return try Prompt(terminal)
   }
 
-  private init(_ terminal: Descriptor, _ mode: termios) throws {
+  private init(_ terminal: Descriptor) throws {
     signals = try BlockedSignals(Self.signals)
     self.terminal = terminal
-    before = mode
-    hideTyping()
-  }
-
-  deinit {
-    restore()
-    terminal.close()
-  }
-
-  private borrowing func restore() {
-    var mode = before
-    _ = unsafe tcsetattr(terminal.number, TCSAFLUSH, &mode)
-  }
-
-  /// Interrupt and suspend keys still make signals.
-  private borrowing func hideTyping() {
-    var mode = before
-    mode.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ECHONL | IEXTEN)
-    mode.c_lflag |= tcflag_t(ISIG)
-    mode.c_iflag |= tcflag_t(ICRNL)
-    mode.c_iflag &= ~tcflag_t(IXON)
-    mode.c_cc.6 = 1
-    mode.c_cc.5 = 0
-    _ = unsafe tcsetattr(terminal.number, TCSAFLUSH, &mode)
   }
 
   /// Text that may be seen.
@@ -62,9 +30,12 @@ struct Prompt: ~Copyable {
 
   /// One line without its end.
   /// - Throws: `Failure.cancelled` after an interrupt, an end of file on an empty line, or when the terminal has gone.
-  /// - Parameter isShown: for answers that are no secrets.
-  borrowing func ask(_ question: String, isShown: Bool = false) throws -> Secret {
+  /// - Parameters:
+  ///   - isShown: for answers that are no secrets.
+  ///   - isFresh: whether only what is typed from now on is an answer: a yes that was typed before the question agrees to nothing.
+  borrowing func ask(_ question: String, isShown: Bool = false, isFresh: Bool) throws -> Secret {
     var line = try TypedLine()
+    if isFresh { HiddenTerminal.discardTypedAhead() }
     try terminal.write(question)
     while true {
       try waitForKey(question: question, line: &line)
@@ -78,7 +49,7 @@ struct Prompt: ~Copyable {
           try terminal.write("\n")
           throw Failure.cancelled
         }
-      case 0x7F, 0x08, before.c_cc.2:
+      case 0x7F, 0x08, HiddenTerminal.eraseKey:
         if isShown, line.count > 0 { try terminal.write("\u{8} \u{8}") }
         line.removeLastCharacter()
       case 0x15: line.removeAll()
@@ -113,19 +84,13 @@ struct Prompt: ~Copyable {
   /// Whether the question must be asked anew.
   private borrowing func answer(_ signal: Int32) throws -> Bool {
     switch signal {
-    case SIGCONT:
-      hideTyping()
-      return true
-    case SIGTSTP:
-      restore()
-      signals.letThrough(SIGTSTP)
-      hideTyping()
-      return true
     case SIGINT:
       try terminal.write("\n")
       throw Failure.cancelled
+    case SIGTSTP, SIGCONT:
+      signals.letThrough(signal)
+      return true
     default:
-      restore()
       signals.letThrough(signal)
       throw Failure.cancelled
     }
