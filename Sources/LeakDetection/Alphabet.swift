@@ -33,6 +33,10 @@ struct Alphabet: Sendable {
   static let environmentName = Alphabet([digit, upper], "_")
   /// RFC 4648 with `-` and `_`, without padding.
   static let base64URL = Alphabet([digit, upper, lower], "-_")
+  static let azureSecret = Alphabet([digit, upper, lower], "_~.-")
+  static let percentEncoded = Alphabet([digit, upper, lower], "%")
+  static let hexAndDash = Alphabet([digit, UInt8(ascii: "a")...UInt8(ascii: "f")], "-")
+  static let lowerAlphanumeric = Alphabet([digit, lower])
   /// RFC 4648 with `+` and `/`, and padding.
   static let base64 = Alphabet([digit, upper, lower], "+/=")
   /// RFC 4648.

@@ -12,20 +12,27 @@ public struct Finding: Sendable, Hashable {
   public let key: String
   /// From the value of the key to the one that was found; empty where it is that value itself.
   public let steps: [Step]
+  /// Whether the last name itself, the key or that of a member, looks like a secret, and not the value.
+  public let isInName: Bool
 
-  public init(rule: String, key: String, steps: [Step] = []) {
+  public init(rule: String, key: String, steps: [Step] = [], isInName: Bool = false) {
     self.rule = rule
     self.key = key
     self.steps = steps
+    self.isInName = isInName
   }
 
-  /// The key and the steps, for people: `servers[2].token`. A key may hold dots and brackets itself, so this is no way back.
+  /// The key and the steps, for people: `servers[2].token`. A key may hold dots and brackets itself, so this is no way back. Of a name
+  /// that looks like a secret it has four characters.
   public var path: String {
-    steps.reduce(into: key) { path, step in
-      switch step {
+    let hidden = isInName ? steps.count : -1
+    return steps.enumerated().reduce(into: Self.shown(key, isHidden: hidden == 0)) { path, step in
+      switch step.element {
       case .element(let index): path += "[\(index)]"
-      case .member(let name): path += ".\(name)"
+      case .member(let name): path += "." + Self.shown(name, isHidden: hidden == step.offset + 1)
       }
     }
   }
+
+  private static func shown(_ name: String, isHidden: Bool) -> String { isHidden ? name.prefix(4) + "…" : name }
 }

@@ -38,6 +38,9 @@ package struct KeyName: Sendable {
     return KeyName(words: all, promise: KeyWords.isOfMany(words) ? .anything : .random)
   }
 
+  /// git's `user.signingKey` is the identifier of a key.
+  var isOfSigningKey: Bool { words.contains("signingkey") || holds("signing", "key") }
+
   func holds(_ first: String, _ second: String) -> Bool {
     zip(words, words.dropFirst()).contains { $0 == first && $1 == second }
   }

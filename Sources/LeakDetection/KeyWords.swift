@@ -25,6 +25,8 @@ enum KeyWords {
     "access", "account", "admin", "api", "app", "application", "auth", "client", "decryption", "deploy", "encryption", "master",
     "private", "recovery", "secret", "service", "session", "shared", "signing", "ssh", "storage", "webhook", "write",
   ]
+  /// Before the word `phrase`.
+  private static let phrases: Set<String> = ["backup", "mnemonic", "recovery", "secret", "seed"]
   /// Tokens that are no secrets: places in a list, states of a synchronisation, addresses of a device, parts of a text or a design.
   private static let harmlessBefore: Set<String> = [
     "bookmark", "cancel", "cancellation", "change", "color", "colour", "continuation", "csrf", "cursor", "delta", "design",
@@ -72,7 +74,8 @@ enum KeyWords {
     for index in 0..<name.count {
       switch name[index].lowercased {
       case UInt8(ascii: "p"):
-        if name.holdsIgnoringCase("pass", at: index) || name.holdsIgnoringCase("pwd", at: index)
+        if name.holdsIgnoringCase("pass", at: index) || name.holdsIgnoringCase("phrase", at: index)
+          || name.holdsIgnoringCase("pwd", at: index)
           || index == 0 && name.holdsIgnoringCase("pin", at: 0)
         {
           return true
@@ -128,6 +131,7 @@ enum KeyWords {
     if tokens.contains(word) || isPassword(words, at: index) { return true }
     guard index > 0 else { return false }
     return ["key", "keys"].contains(word) && keys.contains(words[index - 1]) || word == "cookie" && words[index - 1] == "session"
+      || word == "phrase" && phrases.contains(words[index - 1])
       || isSessionIdentifier(words, at: index)
   }
 
@@ -138,6 +142,7 @@ enum KeyWords {
 
   private static func isPassword(_ words: [String], at index: Int) -> Bool {
     let word = words[index]
+    if word == "phrase", index > 0, phrases.contains(words[index - 1]) { return true }
     if passwords.contains(word) || passwordEndings.contains(where: word.hasSuffix) { return true }
     return word == "pass" && index > 0 && passBefore.contains(words[index - 1])
   }

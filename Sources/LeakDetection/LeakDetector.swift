@@ -5,14 +5,17 @@ public import PropertyLists
 /// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs a
 /// microsecond or two at most.
 public enum LeakDetector {
-  /// What in `value` looks like a secret: at most one finding for each string, number or data, in the order in which they stand.
+  /// What in `key` and `value` looks like a secret: at most one finding for each string, number or data, and for each name, in the order
+  /// in which they stand.
   ///
   /// Never found: a reference to the vault, `coffer://GROUP/SERVICE/ACCOUNT`. Of an archive inside data the finding names the data,
   /// not the place in the archive, and names in the archive do not count.
   /// - Parameter key: The value's key in its domain. It counts: `hunter2` is a secret under `password` and none under `nickname`.
   public static func findings(key: String, value: PropertyListValue) -> [Finding] {
     var findings: [Finding] = []
-    walk(value, Place(key: key, name: KeyName(key)), &findings)
+    let place = Place(key: key, name: KeyName(key))
+    if let rule = ruleOfName(key) { findings.append(place.finding(rule, isInName: true)) }
+    walk(value, place, &findings)
     return findings
   }
 
@@ -22,7 +25,9 @@ public enum LeakDetector {
     var name: KeyName
     var steps: [Finding.Step] = []
 
-    func finding(_ rule: String) -> Finding { Finding(rule: rule, key: key, steps: steps) }
+    func finding(_ rule: String, isInName: Bool = false) -> Finding {
+      Finding(rule: rule, key: key, steps: steps, isInName: isInName)
+    }
 
     func element(_ index: Int) -> Place {
       var place = self
@@ -49,11 +54,23 @@ public enum LeakDetector {
       for (index, element) in elements.enumerated() { walk(element, place.element(index), &findings) }
       return
     case .dictionary(let members):
-      for (key, member) in members.sorted { walk(member, place.member(key), &findings) }
+      for (key, member) in members.sorted {
+        let place = place.member(key)
+        if let rule = ruleOfName(key) { findings.append(place.finding(rule, isInName: true)) }
+        walk(member, place, &findings)
+      }
       return
     case .real, .boolean, .date, .uid: return
     }
     if let rule { findings.append(place.finding(rule)) }
+  }
+
+  /// A name is a secret if it has the form of one: a table of tokens and what each is for.
+  private static func ruleOfName(_ name: String) -> String? {
+    guard name.utf8.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: name.utf8.span) else {
+      return nil
+    }
+    return LeakRules.allTokens[index].name
   }
 
   private static func rule(of number: UInt64, _ place: Place) -> String? {
@@ -95,7 +112,7 @@ public enum LeakDetector {
   /// Of those that need no name.
   private static func ruleOfForm(_ bytes: borrowing Span<UInt8>, _ distinct: DistinctBytes) -> String? {
     if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
-      return LeakRules.tokenForms[index].name
+      return LeakRules.allTokens[index].name
     }
     for rule in LeakRules.structures where rule.matchesForm(bytes, distinct) { return rule.name }
     return nil

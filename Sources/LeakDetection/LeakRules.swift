@@ -3,7 +3,9 @@
 ///
 /// Checksums inside tokens (GitHub's, npm's) are not verified: what a typing error has broken is still most of a secret.
 package enum LeakRules {
-  package static let all: [LeakRule] = tokenForms + structures + names
+  package static let all: [LeakRule] = allTokens + structures + names
+
+  static let allTokens = tokenForms + serviceTokens
 
   static let structures: [LeakRule] = [
     LeakRule(
@@ -17,6 +19,14 @@ package enum LeakRules {
       "otp-uri", from: "Key Uri Format of Google Authenticator", signs: "otpauh:/?=", text: StructuredSecret.isOneTimePasswordURI),
     LeakRule("secret-member", from: "the names of pairs and their values", signs: "=", text: SecretMember.isInPairs),
     LeakRule("secret-json", from: "RFC 8259, the names of members and their values", signs: "\":", text: SecretMember.isInJSON),
+    LeakRule("secret-line", from: "YAML 1.2, RFC 9110, 5", signs: ": ", text: SecretLine.isInYAML),
+    LeakRule("secret-element", from: "XML 1.0", signs: "</>", text: SecretLine.isInXML),
+    LeakRule("secret-code", from: "the manual of PHP", signs: "'", text: SecretLine.isInCode),
+    LeakRule("secret-argument", from: "the manuals of the programs", signs: " -", text: SecretArgument.isInCommand),
+    LeakRule(
+      "oracle-password", from: "Oracle JDBC Developer's Guide", signs: "jdbc:orale/@", text: SecretConnection.isOracleJDBC),
+    LeakRule("pgpass", from: "PostgreSQL manual, 34.16", signs: ":", text: SecretConnection.isPgpass),
+    LeakRule("azure-client-secret", from: "Microsoft Entra ID", signs: "Q~", text: SecretConnection.isAzureClientSecret),
   ]
 
   static let names: [LeakRule] = [
@@ -122,5 +132,5 @@ package enum LeakRules {
       .init("eyJ", .base64URL, 10...4096).then(".eyJ", .base64URL, 10...65536).then(".", .base64URL, 16...)),
   ]
 
-  static let tokens = TokenIndex(tokenForms)
+  static let tokens = TokenIndex(allTokens)
 }

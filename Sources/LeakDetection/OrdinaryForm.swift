@@ -12,6 +12,12 @@ enum OrdinaryForm {
     return true
   }
 
+  /// Of OpenPGP: the last 8 or 16 digits of a fingerprint, or all 32 or 40, perhaps behind `0x`.
+  static func isKeyIdentifier(_ text: borrowing Span<UInt8>) -> Bool {
+    let start = text.holdsIgnoringCase("0x", at: 0) ? 2 : 0
+    return [8, 16, 32, 40].contains(text.count - start) && text.end(of: .anyHex, from: start) == text.count
+  }
+
   static func isUUID(_ text: borrowing Span<UInt8>) -> Bool {
     guard text.count == 36 else { return false }
     for index in 0..<36 {
@@ -36,10 +42,16 @@ enum OrdinaryForm {
     let end = text.end(of: .letters, from: 0)
     guard end >= 2, text.holds("://", at: end) || text.holds("+", at: end) && text.position(of: "://") != nil else {
       return text.holds("urn:", at: 0) || text.holds("env:", at: 0) || text.holds("keychain:", at: 0)
+        || text.holds("keyring:", at: 0) || text.holds("vault:", at: 0) || text.holds("file:", at: 0) || isPublishableKey(text)
     }
     // An address that brings its key along is one of the forms of the table, or says so in its query.
     return text.position(of: "=") == nil
       || !Randomness.looksRandom(text.extracting((text.lastPosition(of: "=") ?? 0) + 1..<text.count))
+  }
+
+  /// Stripe's and Mapbox's keys for code that everybody gets.
+  private static func isPublishableKey(_ text: borrowing Span<UInt8>) -> Bool {
+    text.holds("pk_live_", at: 0) || text.holds("pk_test_", at: 0) || text.holds("pk.eyJ", at: 0)
   }
 
   private static func isColour(_ text: borrowing Span<UInt8>) -> Bool {

@@ -3,11 +3,12 @@ enum Placeholder {
   /// Words that say what is done with a secret, and what forms show in its place.
   private static let words: Set<String> = [
     "always", "ask", "auto", "automatic", "changeme", "custom", "default", "disabled", "empty", "enabled", "env", "environment",
-    "false", "file", "hidden", "keychain", "keyring", "manual", "manually", "masked", "missing", "never", "nil", "no", "none",
+    "false", "file", "hidden", "incorrect", "invalid", "keychain", "keyring", "manual", "manually", "masked", "missing", "never",
+    "nil", "no", "none",
     "null",
     "off", "on", "optional", "password", "passwort", "kennwort", "placeholder", "prompt", "redacted", "removed", "required",
     "saved",
-    "set", "stored", "system", "true", "undefined", "unknown", "unset", "vault", "visible", "yes",
+    "set", "stored", "system", "true", "undefined", "unknown", "unset", "vault", "visible", "wrong", "yes",
   ]
 
   static func matches(_ text: borrowing Span<UInt8>) -> Bool {

@@ -2,14 +2,18 @@
 enum SecretMember {
   private static let longestName = 200
 
-  /// `NAME=VALUE`, up to one of `;`, `&`, `,`, a space or the end. Only what looks drawn by lot, stands between semicolons, or where a
-  /// shell or a file of settings would take it for a pair: a sentence may hold an equals sign.
+  /// `NAME=VALUE`, up to one of `;`, `&`, `,`, a space or the end. Only what looks drawn by lot, stands between semicolons, in the query
+  /// of a URL, beside the names of libpq or behind two dashes, or where a shell or a file of settings would take it for a pair: a
+  /// sentence may hold an equals sign.
   static func isInPairs(_ text: borrowing Span<UInt8>) -> Bool {
     var hasSemicolon: Bool?
     for equals in 0..<text.count where text[equals] == UInt8(ascii: "=") && !text.holds("==", at: equals) {
-      guard let (start, name) = name(in: text, endingAt: equals) else { continue }
-      let isQuoted = equals + 1 < text.count && isQuote(text[equals + 1])
-      let from = equals + (isQuoted ? 2 : 1)
+      let nameEnd = text.endOfWord(before: equals)
+      guard let (start, name) = text.secretName(endingAt: nameEnd) else { continue }
+      var from = equals + 1
+      while nameEnd < equals, from < text.count, text[from] == 0x20 { from += 1 }
+      let isQuoted = from < text.count && isQuote(text[from])
+      if isQuoted { from += 1 }
       var end = from
       while end < text.count, end - from <= SecretUnderName.longestText {
         guard isQuoted ? !isQuote(text[end]) : !endsPair(text[end]) else { break }
@@ -20,11 +24,16 @@ enum SecretMember {
       guard name.promise == .anything, SecretUnderName.matches(name, .text, value) else { continue }
       let isList = hasSemicolon ?? (text.position(of: ";") != nil)
       hasSemicolon = isList
-      if isList { return true }
+      if isList || isInQuery(text, start) || text.holds("--", at: start) || SecretConnection.isLibpq(text) { return true }
       let isAlone = endsLine(text, isQuoted ? end + 1 : end)
       if isAlone || text.end(of: .environmentName, from: start) == equals, isAssignment(text, start) { return true }
     }
     return false
+  }
+
+  private static func isInQuery(_ text: borrowing Span<UInt8>, _ start: Int) -> Bool {
+    start > 0
+      && (text[start - 1] == UInt8(ascii: "?") || text[start - 1] == UInt8(ascii: "&") || text[start - 1] == UInt8(ascii: "#"))
   }
 
   private static func endsLine(_ text: borrowing Span<UInt8>, _ position: Int) -> Bool {
@@ -59,7 +68,7 @@ enum SecretMember {
       guard nameEnd > 1, text[nameEnd - 1] == UInt8(ascii: "\"") else { continue }
       var from = colon + 1
       while from < text.count, from - colon < longestName, text[from].isSpace { from += 1 }
-      guard from < text.count, text[from] == UInt8(ascii: "\""), let (_, name) = name(in: text, endingAt: nameEnd - 1) else {
+      guard from < text.count, text[from] == UInt8(ascii: "\""), let (_, name) = text.secretName(endingAt: nameEnd - 1) else {
         continue
       }
       var end = from + 1
@@ -67,15 +76,6 @@ enum SecretMember {
       if SecretUnderName.matches(name, .text, text.extracting(from + 1..<end)) { return true }
     }
     return false
-  }
-
-  /// The name before a sign, where it promises a secret.
-  private static func name(in text: borrowing Span<UInt8>, endingAt end: Int) -> (start: Int, name: KeyName)? {
-    var start = end
-    while start > 0, end - start < longestName, Alphabet.nameInText.contains(text[start - 1]) { start -= 1 }
-    guard start < end else { return nil }
-    let name = KeyName(text.text(start..<end))
-    return name.promise == .nothing ? nil : (start, name)
   }
 
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
@@ -86,6 +86,13 @@ enum SecretMember {
 }
 
 extension Span<UInt8> {
+  /// The end of the word before the spaces at `end`.
+  fileprivate func endOfWord(before end: Int) -> Int {
+    var position = end
+    while position > 0, self[position - 1] == 0x20 { position -= 1 }
+    return position
+  }
+
   /// ASCII, as all alphabets are.
   func text(_ range: Range<Int>) -> String {
     var text = ""

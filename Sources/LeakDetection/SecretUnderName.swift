@@ -16,9 +16,15 @@ enum SecretUnderName {
     guard name.promise != .nothing, (shortestPassword...longestText).contains(value.count), !Placeholder.matches(value) else {
       return false
     }
-    if let words = wordCount(value) { return isPhrase(name, words) }
-    guard !OrdinaryForm.matches(value) else { return false }
+    if let words = wordCount(value) { return isPhrase(name, words) || isPasswordOfWords(name, words, value) }
+    guard !isOrdinary(name, value) else { return false }
     return name.promise == .random ? Randomness.looksRandom(value) : hasLatinLetterOrDigit(value)
+  }
+
+  private static func isOrdinary(_ name: KeyName, _ value: borrowing Span<UInt8>) -> Bool {
+    // Identity providers draw client secrets as UUIDs.
+    if name.holds("client", "secret"), OrdinaryForm.isUUID(value) { return false }
+    return OrdinaryForm.matches(value) || name.isOfSigningKey && OrdinaryForm.isKeyIdentifier(value)
   }
 
   /// Nil for a single word.
@@ -33,6 +39,32 @@ enum SecretUnderName {
   private static func isPhrase(_ name: KeyName, _ wordCount: Int) -> Bool {
     guard name.promise == .anything || name.words.contains("seed"), wordCount >= 4 else { return false }
     return name.words.contains { $0 == "passphrase" || $0 == "mnemonic" || $0 == "phrase" || $0.hasSuffix("passphrase") }
+  }
+
+  /// A password of several words, and no text for people: those begin with one capital and hold no digit, or end as a sentence does, or
+  /// speak of the password.
+  private static func isPasswordOfWords(_ name: KeyName, _ wordCount: Int, _ value: borrowing Span<UInt8>) -> Bool {
+    guard name.promise == .anything else { return false }
+    var words = Words()
+    var capitals = 0
+    var hasDigit = false
+    var isFirstCapital: Bool?
+    while let word = words.next(in: value) {
+      for index in word {
+        guard value[index] < 0x80 else { return false }
+        if Alphabet.digits.contains(value[index]) { hasDigit = true }
+      }
+      let isCapital = CharacterKind(value[word.lowerBound]) == .capital
+      isFirstCapital = isFirstCapital ?? isCapital
+      if isCapital { capitals += 1 }
+      for about: StaticString in ["password", "passwort", "passphrase", "your", "the", "enter", "must"]
+      where word.count == about.utf8CodeUnitCount && value.holdsIgnoringCase(about, at: word.lowerBound) { return false }
+    }
+    let last = value[value.count - 1]
+    guard ![UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "?")].contains(last), hasLatinLetterOrDigit(value) else {
+      return false
+    }
+    return hasDigit || isFirstCapital != true || capitals == wordCount && wordCount >= 4
   }
 
   /// Not so for what a form says in another script.

@@ -71,16 +71,19 @@ enum StructuredSecret {
     return false
   }
 
-  /// `Bearer TOKEN` (RFC 6750) and `Basic BASE64` (RFC 7617), as a header or its value.
+  /// `Bearer TOKEN` (RFC 6750) and `Basic BASE64` (RFC 7617), as a header or its value; behind the header's name any other scheme.
   static func isAuthorization(_ text: borrowing Span<UInt8>) -> Bool {
     var words = Words()
+    var isHeader = false
     while let word = words.next(in: text) {
-      let isBearer = text.isWord("bearer", word, ignoringCase: true) || text.isWord("token", word, ignoringCase: true)
+      defer { isHeader = text.isWord("authorization:", word, ignoringCase: true) }
+      let isBearer =
+        isHeader || text.isWord("bearer", word, ignoringCase: true) || text.isWord("token", word, ignoringCase: true)
       let isBasic = text.isWord("basic", word, ignoringCase: true)
       guard isBearer || isBasic, let next = words.next(in: text) else { continue }
       let credential = text.extracting(next)
       guard credential.end(of: .token68, from: 0) == credential.count else { continue }
-      if isBearer, credential.count >= 16, Randomness.looksRandom(credential) { return true }
+      if isBearer, !isBasic, credential.count >= 16, Randomness.looksRandom(credential) { return true }
       if isBasic, isUserAndPassword(credential) { return true }
     }
     return false

@@ -53,6 +53,8 @@ struct TokenPattern: Sendable {
       guard part.counts.contains(end - position) else { return false }
       position = end
     }
+    // As AWS marks those of its documentation.
+    guard !text.holds("EXAMPLE", at: position - 7) else { return false }
     return position == text.count || !Alphabet.alphanumeric.contains(text[position])
   }
 }

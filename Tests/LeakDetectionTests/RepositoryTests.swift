@@ -10,7 +10,7 @@ import Testing
   /// What shows how something is written, and holds no token.
   static let structures: Set = [
     "private-key", "putty-private-key", "url-password", "authorization-header", "netrc", "otp-uri", "secret-member",
-    "secret-json",
+    "secret-json", "secret-line", "secret-element", "secret-code", "secret-argument", "oracle-password", "pgpass",
   ]
 
   @Test func noTokenIsWrittenOut() throws {

@@ -117,6 +117,20 @@ import Testing
     #expect(LeakDetector.findings(key: "state", value: .data(list)) == [Finding(rule: "npm-token", key: "state")])
   }
 
+  /// A table of tokens, and what each is for. The finding shows no more of the name than four characters.
+  @Test func aTokenIsFoundAsAKey() {
+    var maker = SampleMaker(random: SeededGenerator(seed: 15))
+    let token = "npm" + "_" + maker.any(36)
+    let asKey = LeakDetector.findings(key: token, value: .string("laptop"))
+    #expect(asKey == [Finding(rule: "npm-token", key: token, isInName: true)])
+    #expect(asKey.map(\.path) == ["npm_…"])
+    var members = PropertyListDictionary()
+    members[token] = .dictionary(PropertyListDictionary())
+    let asMember = LeakDetector.findings(key: "tokens", value: .array([.dictionary(members)]))
+    #expect(asMember == [Finding(rule: "npm-token", key: "tokens", steps: [.element(0), .member(token)], isInName: true)])
+    #expect(asMember.map(\.path) == ["tokens[0].npm_…"])
+  }
+
   @Test func bytesAreSecretUnderANameAlone() {
     var random = SeededGenerator(seed: 10)
     for _ in 0..<200 {

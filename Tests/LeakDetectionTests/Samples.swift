@@ -168,5 +168,5 @@ struct SampleMaker {
       + [Sample(rule: "secret-name", key: "passphrase", text: "four words in order")]
   }
 
-  mutating func all() -> [Sample] { tokens() + structures() + named() }
+  mutating func all() -> [Sample] { tokens() + structures() + named() + services() + lines() }
 }

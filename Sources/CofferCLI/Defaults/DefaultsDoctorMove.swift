@@ -79,7 +79,7 @@ struct DefaultsDoctorMove {
   private static func found(
     in domain: any EditableDomain, _ key: String, _ value: PropertyListValue, _ group: AccessGroup
   ) throws -> [MoveCandidate] {
-    try LeakDetector.findings(key: key, value: value).compactMap { finding in
+    try LeakDetector.findings(key: key, value: value).filter { !$0.isInName }.compactMap { finding in
       try value.value(at: finding.steps[...]).map { try MoveCandidate(domain, finding, $0, group) }
     }
   }

@@ -10,7 +10,9 @@ extension DefaultsSession {
     let lines = findings.map { finding in
       DefaultsFailure.failed(
         "\(domain.title): \(finding.path): looks like a secret (\(finding.rule)); nothing has been stored",
-        hint: "\(LeakAdvice.command(domain.service, finding.path)) keeps it safe; --not-a-secret stores it here all the same")
+        hint: finding.isInName
+          ? "a key is no place for a secret; --not-a-secret stores it all the same"
+          : "\(LeakAdvice.command(domain.service, finding.path)) keeps it safe; --not-a-secret stores it here all the same")
     }
     try DefaultsFailure.raise(lines)
   }
@@ -23,7 +25,9 @@ extension DoctorFinding {
     return values.sorted.flatMap { LeakDetector.findings(key: $0.key, value: $0.value) }.map { finding in
       DoctorFinding(
         kind: "secret", subject: domain.title, detail: "looks like a secret (\(finding.rule))",
-        hint: "to move it to the vault: coffer defaults doctor --move", key: finding.path)
+        hint: finding.isInName
+          ? "give it another key: coffer defaults rename" : "to move it to the vault: coffer defaults doctor --move",
+        key: finding.path)
     }
   }
 }
