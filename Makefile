@@ -11,7 +11,8 @@ STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
 RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
 # The tests run optimised as well (a hundred thousand damaged files want it), in a build folder of their own.
 TEST = -c release -Xswiftc -enable-testing --scratch-path .build-test
-PROGRAMS = $(shell $(SWIFT) build $(RELEASE) --show-bin-path)
+# Where SwiftPM leaves them: `make install` as root finds them without Swift in its PATH.
+PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
 
 .PHONY: all demo test check lint asan tsan bench fuzz trust install uninstall clean setup setup-tests
@@ -61,10 +62,12 @@ trust: setup-tests
 	$(SWIFT) build $(TEST) --build-tests
 	COFFER_TRUST=1 $(SWIFT) test $(TEST) --skip-build --filter PreferenceSafetyTests
 
-install: all
-	install -D -m 755 "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"
-	install -D -m 755 "$(PROGRAMS)/cofferd" "$(DESTDIR)$(PREFIX)/bin/cofferd"
-	install -D -m 755 "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
+# Builds only what is not there: after `make`, root only copies. Without symbols, which take two thirds of the size and which nothing
+# prints: a crash says no more than its signal.
+install: $(if $(wildcard $(COFFER)),,all)
+	install -D -m 755 -s "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"
+	install -D -m 755 -s "$(PROGRAMS)/cofferd" "$(DESTDIR)$(PREFIX)/bin/cofferd"
+	install -D -m 755 -s "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
 	for unit in Packaging/systemd/user/*; do \
 	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" && \
 	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; \

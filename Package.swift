@@ -60,7 +60,9 @@ let package = Package(
     .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
     .target(
       name: "PreferenceStore",
-      dependencies: ["PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log")]),
+      dependencies: [
+        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log"),
+      ]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
       name: "PreferenceStoreCombine",
@@ -191,7 +193,8 @@ let package = Package(
 // `make tsan` is about the threads of the preference store: it builds those tests and what they need, which takes a fraction of the time.
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   let kept: Set = [
-    "CSodium", "CLinux", "VaultCore", "CofferTesting", "SystemCalls", "AppContainers", "PropertyLists", "Preferences",
+    "CSodium", "CLinux", "VaultCore", "CofferTesting", "SystemCalls", "AppContainers", "PropertyLists", "LeakDetection",
+    "Preferences",
     "PreferenceStore",
     "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "TemporaryHome", "PreferencesTests",
     "PreferenceSafetyTests",

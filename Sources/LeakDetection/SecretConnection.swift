@@ -53,7 +53,7 @@ enum SecretConnection {
       let start = mark - 4
       var isRun = start == 0 || !Alphabet.alphanumeric.contains(text[start - 1])
       for index in start..<mark where !Alphabet.token68.contains(text[index]) { isRun = false }
-      if isRun, (31...34).contains(text.end(of: .azureSecret, from: from) - from) { return true }
+      if isRun, (31...34).contains(text.end(of: .azureSecret, from: from, limit: 34) - from) { return true }
     }
     return false
   }

@@ -7,6 +7,7 @@ enum SecretMember {
   /// sentence may hold an equals sign.
   static func isInPairs(_ text: borrowing Span<UInt8>) -> Bool {
     var hasSemicolon: Bool?
+    var isLibpq: Bool?
     for equals in 0..<text.count where text[equals] == UInt8(ascii: "=") && !text.holds("==", at: equals) {
       let nameEnd = text.endOfWord(before: equals)
       guard let (start, name) = text.secretName(endingAt: nameEnd) else { continue }
@@ -24,7 +25,10 @@ enum SecretMember {
       guard name.promise == .anything, SecretUnderName.matches(name, .text, value) else { continue }
       let isList = hasSemicolon ?? (text.position(of: ";") != nil)
       hasSemicolon = isList
-      if isList || isInQuery(text, start) || text.holds("--", at: start) || SecretConnection.isLibpq(text) { return true }
+      if isList || isInQuery(text, start) || text.holds("--", at: start) { return true }
+      let isConnection = isLibpq ?? SecretConnection.isLibpq(text)
+      isLibpq = isConnection
+      if isConnection { return true }
       let isAlone = endsLine(text, isQuoted ? end + 1 : end)
       if isAlone || text.end(of: .environmentName, from: start) == equals, isAssignment(text, start) { return true }
     }

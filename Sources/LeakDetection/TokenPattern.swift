@@ -54,7 +54,7 @@ struct TokenPattern: Sendable {
       position = end
     }
     // As AWS marks those of its documentation.
-    guard !text.holds("EXAMPLE", at: position - 7) else { return false }
+    guard position - start > 100 || !text.holds("EXAMPLE", at: position - 7) else { return false }
     return position == text.count || !Alphabet.alphanumeric.contains(text[position])
   }
 }

@@ -54,8 +54,14 @@ enum Diagnostics {
 
   /// Only what will not be tried again: the store tells of the rest.
   static func notSaved(_ error: PreferenceError, _ domain: DomainName) {
-    guard [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge].contains(error.code) else { return }
+    guard [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .looksLikeSecret].contains(error.code) else { return }
     log("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
+  }
+
+  static func looksLikeSecret(_ path: String, _ rule: String, _ domain: DomainName) {
+    say {
+      logger.warning("\(path) of \(domain.name) looks like a secret (\(rule)): settings are plain files; a vault keeps it")
+    }
   }
 
   /// As on Apple's systems no error: the program has settings under this name, and shares them with nobody.

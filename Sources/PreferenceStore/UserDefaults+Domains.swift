@@ -40,7 +40,9 @@ extension UserDefaults {
   func setPersistentValues(_ values: [String: Any], _ name: String) {
     let values = orTrap { () throws(PreferenceError) in try PropertyListDictionary(storing: values) }
     do throws(PreferenceError) {
-      let domain = lists.domain(try DomainName(name))
+      let name = try DomainName(name)
+      for (key, value) in values.sorted { try Self.checkForSecret(value, key, name) }
+      let domain = lists.domain(name)
       let keys = Mutex<[String]?>(nil)
       let observation = domain.observe { _ in
       } tell: { origin, changed in

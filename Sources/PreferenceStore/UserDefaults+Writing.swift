@@ -4,15 +4,22 @@ internal import PropertyLists
 
 extension UserDefaults {
   func write(_ value: PropertyListValue?, _ key: String) {
+    do throws(PreferenceError) {
+      try Self.checkForSecret(value, key, application.name)
+    } catch {
+      return Diagnostics.notSaved(error, application.name)
+    }
     if let error = application.own.keep(value, forKey: key) { Diagnostics.notSaved(error, application.name) }
   }
 
   /// As `set(_:forKey:)`, but says what it cannot do.
-  /// - Throws: `notAPropertyList` with Apple's text; `valueTooLarge`, `domainTooLarge`, `keyTooLong`, `valueTooDeep`; `full`,
-  ///   `accessDenied`, `readOnly`, … where the files cannot be written. Then nothing has changed.
+  /// - Throws: `notAPropertyList` with Apple's text; `valueTooLarge`, `domainTooLarge`, `keyTooLong`, `valueTooDeep`;
+  ///   `looksLikeSecret`, if `secretPolicy` refuses it; `full`, `accessDenied`, `readOnly`, … where the files cannot be written. Then nothing has changed.
   public func store(_ value: Any?, forKey key: String) throws(PreferenceError) {
     guard let value else { return try application.own.set(nil, forKey: key) }
-    try application.own.set(try PropertyListValue(storing: value, forKey: key), forKey: key)
+    let stored = try PropertyListValue(storing: value, forKey: key)
+    try Self.checkForSecret(stored, key, application.name)
+    try application.own.set(stored, forKey: key)
   }
 
   /// Sets those of the values whose keys have none in any place of the list, all at once: first values that, unlike registered ones, are
@@ -23,6 +30,7 @@ extension UserDefaults {
   public func seed(_ values: [String: Any]) throws(PreferenceError) -> [String] {
     let missing = try PropertyListValue.edits(values).filter { list.value(forKey: $0.key) == nil }
     guard !missing.isEmpty else { return [] }
+    for (key, value) in missing { try Self.checkForSecret(value, key, application.name) }
     var edits: [(key: String, value: PropertyListValue?)] = []
     try application.own.update(missing.map(\.key)) { own in
       // Another process may have been first.

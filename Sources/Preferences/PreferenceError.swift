@@ -16,6 +16,9 @@ public struct PreferenceError: Error, Equatable, Sendable {
     public static let valueTooDeep = Self("valueTooDeep")
     /// The value is none that a property list can hold, or has one inside. The detail is Apple's text for it.
     public static let notAPropertyList = Self("notAPropertyList")
+    /// The value, or its key, looks like a secret, and the program has asked for such values to be refused. The detail has the key and
+    /// the rule.
+    public static let looksLikeSecret = Self("looksLikeSecret")
     /// The property list is damaged, and so is no store. It stays as it is.
     public static let damaged = Self("damaged")
     /// A newer version has written the journal.

@@ -32,7 +32,10 @@ import Testing
     ("Sources/Preferences", ["PropertyLists", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     (
       "Sources/PreferenceStore",
-      ["PropertyLists", "Preferences", "AppContainers", "Foundation", "Observation", "Synchronization", "Logging"]
+      [
+        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", "Foundation", "Observation", "Synchronization",
+        "Logging",
+      ]
     ),
     ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
     (

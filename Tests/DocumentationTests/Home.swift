@@ -68,7 +68,9 @@ final class Home {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
     seen += Self.read(master)
-    let lines = seen.replacing(directory.path, with: Self.shown).replacing("\r\n", with: "\n").components(separatedBy: "\n")
+    // A notice that was wiped is no longer seen.
+    let shown = seen.replacing("\r\n", with: "\n").replacing(#/[^\r\n]*\r *\r/#, with: "")
+    let lines = shown.replacing(directory.path, with: Self.shown).components(separatedBy: "\n")
     return (process.terminationStatus, lines.dropLast(lines.last == "" ? 1 : 0).map { $0.replacing(#/ +$/#, with: "") })
   }
 

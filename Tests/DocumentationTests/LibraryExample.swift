@@ -41,3 +41,7 @@ func saveVolume(_ volume: Double, in defaults: UserDefaults) throws {
   try defaults.store(volume, forKey: "volume")  // `set` is there as well; this one says what went wrong
   guard defaults.synchronize() else { throw CocoaError(.fileWriteUnknown) }
 }
+
+func refuseSecrets() {
+  UserDefaults.secretPolicy = .refuse  // or .warn, which stores them and logs the key
+}

@@ -151,6 +151,24 @@ import Testing
     }
   }
 
+  /// No rule walks the rest of a text again at each place where it might begin: 256 KiB would take minutes.
+  @Test(
+    .timeLimit(.minutes(20)),
+    arguments: [
+      "1Q~", "a:12:b:c:", "password: \"a ", "{password: ,", "host=a password=ab ", "<password>", "'password' => ", "mysql -p ",
+      "--password ", "define('password', ", "AAAA-", "password                   = ",
+    ])
+  func timeGrowsWithTheSizeAlone(part: String) {
+    func time(_ size: Int) -> Duration {
+      let text = String(repeating: part, count: size / part.utf8.count)
+      return (0..<3).map { _ in ContinuousClock().measure { _ = LeakDetector.findings(key: "note", value: .string(text)) } }.min()
+        ?? .zero
+    }
+    let (small, large) = (time(16 << 10), time(256 << 10))
+    // Sixteen times the size: a quadratic rule would take 256 times as long.
+    #expect(large < small * 100 || large < .milliseconds(500), "\(small) and \(large)")
+  }
+
   /// Texts of any size and any bytes, and values that are deep, end in an answer.
   @Test func anyValueHasAnAnswer() throws {
     var random = SeededGenerator(seed: 41)

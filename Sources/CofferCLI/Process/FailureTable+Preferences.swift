@@ -10,6 +10,7 @@ extension FailureTable {
       .usage, "the domain would be too large: 4 MiB are allowed", "keep data in files or in a database, settings here"),
     "valueTooDeep": .init(.usage, "the value has too many levels", nil),
     "notAPropertyList": .init(.usage, "is no value of a property list", nil),
+    "looksLikeSecret": .init(.usage, "looks like a secret", "coffer secret set keeps it"),
     "damaged": .init(
       .integrity, "is damaged", "it stays as it is until you repair it or put it away; defaults doctor looks at all domains"),
     "newerFormat": .init(

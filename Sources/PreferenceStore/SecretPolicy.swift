@@ -1,0 +1,38 @@
+internal import LeakDetection
+internal import Preferences
+internal import PropertyLists
+internal import Synchronization
+
+extension UserDefaults {
+  /// What this process does with a value that looks like a secret: a token, a password, a private key. Settings are plain files, which
+  /// backups and bug reports carry away.
+  public enum SecretPolicy: Int, Sendable {
+    /// Store it. The default.
+    case allow
+    /// Store it, and log the key and the rule, never the value.
+    case warn
+    /// Leave the setting as it is. `set` logs why; `store(_:forKey:)`, `seed(_:)` and the setting of a whole domain fail with
+    /// `looksLikeSecret`.
+    case refuse
+  }
+
+  /// For all settings that this process sets from now on. Values that are stored already are read as before, other processes have a
+  /// policy of their own, and neither registered defaults nor migrations are checked. A guard against accidents: a value that was
+  /// encoded is not recognised. Checking a short value takes a microsecond or two.
+  ///
+  /// Thread-safe.
+  public static var secretPolicy: SecretPolicy {
+    get { SecretPolicy(rawValue: currentSecretPolicy.load(ordering: .relaxed)) ?? .refuse }
+    set { currentSecretPolicy.store(newValue.rawValue, ordering: .relaxed) }
+  }
+
+  private static let currentSecretPolicy = Atomic(SecretPolicy.allow.rawValue)
+
+  /// - Throws: `looksLikeSecret`, if the policy refuses one of the values.
+  static func checkForSecret(_ value: PropertyListValue?, _ key: String, _ domain: DomainName) throws(PreferenceError) {
+    let policy = secretPolicy
+    guard policy != .allow, let value, let finding = LeakDetector.findings(key: key, value: value).first else { return }
+    guard policy == .warn else { throw PreferenceError(.looksLikeSecret, "\(finding.path): \(finding.rule)") }
+    Diagnostics.looksLikeSecret(finding.path, finding.rule, domain)
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// Swift code of the documents compiles with exactly the imports that it shows, in a file that has nothing else.
+@Suite struct SnippetTests {
+  /// A file that a reader makes of a document: from a block that begins with imports to the next one.
+  static func files(of document: Document) -> [(line: Int, text: String)] {
+    var files: [(line: Int, text: String)] = []
+    for block in Block.all(in: document) where block.kind == Block.Kind.library.rawValue {
+      let text = block.lines.joined(separator: "\n") + "\n"
+      if block.lines.first?.hasPrefix("import ") == true || files.isEmpty {
+        files.append((block.line, text))
+      } else {
+        files[files.count - 1].text += "\n" + text
+      }
+    }
+    return files
+  }
+
+  @Test(arguments: Document.texts) func codeCompilesWithTheImportsThatItShows(document: Document) throws {
+    for file in Self.files(of: document) {
+      #expect(file.text.hasPrefix("import "), "\(document):\(file.line): the first code of a document shows its imports")
+      let errors = try Self.errors(in: file.text, isProgram: false)
+      #expect(errors.isEmpty, "\(document):\(file.line): \(errors)")
+    }
+  }
+
+  /// What the README promises for code that was written for Foundation's class: each member that it may use, and no line more.
+  @Test(arguments: ["5", "6"]) func oneLineAndNothingElse(mode: String) throws {
+    #expect(
+      Document.readme.text.contains("needs one line, `import class PreferenceStore.UserDefaults` beside `import Foundation`"))
+    let errors = try Self.errors(in: "import class PreferenceStore.UserDefaults\n" + Self.program, isProgram: true, mode: mode)
+    #expect(errors.isEmpty, "\(errors)")
+    // The program is one: without the line, too, it compiles, with Foundation's class.
+    #expect(try Self.errors(in: Self.program, isProgram: true, mode: mode).isEmpty)
+  }
+
+  static let program = """
+    import Foundation
+
+    let defaults = UserDefaults.standard
+    defaults.register(defaults: ["volume": 0.8])
+    defaults.set(["a", "b"], forKey: "recent")
+    defaults.set(URL(fileURLWithPath: "/tmp"), forKey: "place")
+    defaults.set(Date(), forKey: "date")
+    let changes = NotificationCenter.default.addObserver(
+      forName: UserDefaults.didChangeNotification, object: defaults, queue: nil
+    ) { _ in }
+    print(defaults.double(forKey: "volume"), defaults.stringArray(forKey: "recent") ?? [], defaults.url(forKey: "place") as Any)
+    print(defaults.object(forKey: "date") as? Date as Any, defaults.dictionaryRepresentation().isEmpty)
+    if let suite = UserDefaults(suiteName: "com.example.shared") {
+      suite.removeObject(forKey: "x")
+      suite.setPersistentDomain(["a": 1], forName: "com.example.other")
+      print(suite.synchronize(), suite.persistentDomain(forName: "com.example.other") ?? [:])
+    }
+    NotificationCenter.default.removeObserver(changes)
+
+    """
+
+  /// What the compiler says, with the modules that were built beside this test. Features that the package itself switches on are off.
+  static func errors(in source: String, isProgram: Bool, mode: String = "6") throws -> String {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-snippet-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let file = directory.appending(path: isProgram ? "main.swift" : "Snippet.swift")
+    try source.write(to: file, atomically: true, encoding: .utf8)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    var arguments = ["swiftc", "-typecheck", "-swift-version", mode, "-I", Home.programs.appending(path: "Modules").path]
+    arguments += ["-module-cache-path", directory.appending(path: "cache").path]
+    if !isProgram { arguments.append("-parse-as-library") }
+    var maps = ["CSodium", "CSQLite", "CLinux"].map { Document.root.appending(path: "Sources/\($0)/module.modulemap").path }
+    maps.append(Home.programs.appending(path: "COpenCombineHelpers.build/module.modulemap").path)
+    for map in maps { arguments += ["-Xcc", "-fmodule-map-file=\(map)"] }
+    process.arguments = arguments + [file.path]
+    let output = Pipe()
+    (process.standardOutput, process.standardError) = (output, output)
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? "" : "status \(process.terminationStatus): " + String(decoding: text, as: UTF8.self)
+  }
+}
