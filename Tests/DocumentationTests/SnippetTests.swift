@@ -69,7 +69,10 @@ import Testing
     var arguments = ["swiftc", "-typecheck", "-swift-version", mode, "-I", Home.programs.appending(path: "Modules").path]
     arguments += ["-module-cache-path", directory.appending(path: "cache").path]
     if !isProgram { arguments.append("-parse-as-library") }
-    var maps = ["CSodium", "CSQLite", "CLinux"].map { Document.root.appending(path: "Sources/\($0)/module.modulemap").path }
+    // C libraries of the package, which a package that depends on it finds by itself.
+    let sources = Document.root.appending(path: "Sources")
+    var maps = try FileManager.default.contentsOfDirectory(atPath: sources.path)
+      .map { sources.appending(path: "\($0)/module.modulemap").path }.filter(FileManager.default.fileExists)
     maps.append(Home.programs.appending(path: "COpenCombineHelpers.build/module.modulemap").path)
     for map in maps { arguments += ["-Xcc", "-fmodule-map-file=\(map)"] }
     process.arguments = arguments + [file.path]
