@@ -63,9 +63,16 @@ package final class AgentVault: @unchecked Sendable {
 
   /// Proves the credential, also where the vault is open: who has it is the owner. The key derivation is outside of the lock, so that
   /// others go on meanwhile.
+  /// - Parameter proven: Called when the credential has proven right. What it throws leaves everything as it was.
   /// - Returns: How often it was locked until then.
-  /// - Throws: `VaultError`, `StorageError`.
-  @discardableResult package func unlock(_ credential: borrowing Credential) throws -> UInt64 { put(try open(credential)) }
+  /// - Throws: `VaultError`, `StorageError`; what `proven` throws.
+  @discardableResult package func unlock(
+    _ credential: borrowing Credential, proven: () throws -> Void = {}
+  ) throws -> UInt64 {
+    let opened = try open(credential)
+    try proven()
+    return put(opened)
+  }
 
   /// From now on it is this one.
   /// - Returns: As `unlock`.
@@ -158,11 +165,14 @@ package final class AgentVault: @unchecked Sendable {
   ///   - caller: In whose name. Told for which state of the rules: see `RulesCount`.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
+  ///   - allowed: Called before what was asked is given out or committed, when the rights to it have been checked; with the item that is
+  ///     new. What it throws is thrown instead, and nothing is done.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
     _ call: consuming Call, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
-    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody
+    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
+    let isReading = call.isReading
     var call: Call? = consume call
     var confirmed: [Confirmation] = []
     var seenLockCount: UInt64 = 0
@@ -184,12 +194,15 @@ package final class AgentVault: @unchecked Sendable {
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
         let (intention, before) = (call.intention, lastGeneration)
-        let answer = try service.carryOut(call, in: &vault!)
+        let answer = try service.carryOut(call, in: &vault!, allowed: allowed)
         rules.itemsChanged(from: before, to: lastGeneration)
         notices = intention.notices(answer)
         return answer
       }
-      if let answer { return answer }
+      if let answer {
+        if isReading { try allowed(nil) }
+        return answer
+      }
       guard let needed else { break }
       try confirm(needed, seenLockCount)
       confirmed.append(needed)

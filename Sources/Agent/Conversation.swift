@@ -73,20 +73,20 @@ struct Conversation: ~Copyable {
   }
 
   private mutating func decided(_ operation: Wire.Operation, _ call: consuming Call) throws -> Answer {
-    let facts = try facts(operation, call.group)
+    let facts = try facts(operation, call.group, call.item)
     let decision = Gate.decide(facts)
-    if decision != .repeatRequest { try log(facts, decision) }
     switch decision {
     case .repeatRequest: return .repeatRequest
     case .refuse(let code, let rule):
+      try log(facts, decision)
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     case .allow(let name):
       do {
-        return try done(call, as: name, facts.program)
+        return try done(call, as: name, facts)
       } catch {
         let error = KeychainError(error)
-        // The gate lets the program in; what it may do there says the vault, and that is a decision as well.
-        if Self.refusals.contains(error.code) {
+        // The gate lets the program in; what it may do there says the vault, and that is the decision.
+        if error.code.isRefusal {
           try log(facts, .refuse(code: error.code.name, rule: error.detail))
         }
         throw error
@@ -95,7 +95,9 @@ struct Conversation: ~Copyable {
   }
 
   /// What cannot be logged is not done. But who wants the keys forgotten is not kept from that by a disk that is full.
-  func log(_ facts: Gate.Facts, _ decision: Gate.Decision) throws {
+  func log(_ facts: Gate.Facts, _ decision: Gate.Decision) throws { try Self.log(facts, decision, peer, office) }
+
+  private static func log(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, _ office: Office) throws {
     do {
       try office.log(facts, decision, peer)
     } catch {
@@ -105,18 +107,13 @@ struct Conversation: ~Copyable {
     }
   }
 
-  /// Answers that say "you may not", and not how things are.
-  private static let refusals: Set<KeychainError.Code> = [
-    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused,
-  ]
-
   /// What is known now.
-  func facts(_ operation: Wire.Operation, _ group: AccessGroup? = nil) throws -> Gate.Facts {
+  func facts(_ operation: Wire.Operation, _ group: AccessGroup? = nil, _ item: Identifier? = nil) throws -> Gate.Facts {
     let program = try program()
     return Gate.Facts(
       operation: operation, program: program, isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil, isIntroduced: introduction.covers(program) { channel.isQuiet }, group: group)
+      isSystem: office.desk != nil, isIntroduced: introduction.covers(program) { channel.isQuiet }, group: group, item: item)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -130,13 +127,22 @@ struct Conversation: ~Copyable {
     }
   }
 
-  private mutating func done(_ call: consuming Call, as name: Gate.As, _ program: ProgramIdentity) throws -> Answer {
+  /// Logs that it is allowed, once nothing but the doing is left, and does it: a program that is refused has no entry but the refusal.
+  private mutating func done(_ call: consuming Call, as name: Gate.As, _ facts: Gate.Facts) throws -> Answer {
+    let program = facts.program
+    let allowed = { [office, peer] (new: Reference?) in
+      var facts = facts
+      if let new { (facts.group, facts.item) = (new.group, new.id) }
+      try Self.log(facts, .allow(name), peer, office)
+    }
     switch consume call {
     case .status: return .status(office.vault.status)
     case .lock:
+      try allowed(nil)
       office.vault.lock()
       return .done
     case .end:
+      try allowed(nil)
       // Who hears that it is done may copy the vault's file.
       office.vault.end()
       isEnding = true
@@ -144,26 +150,29 @@ struct Conversation: ~Copyable {
     case .unlock(let kind, let text, let file, let seat):
       let seat = try Self.seat(seat)
       let credential = try Self.credential(kind, text, file)
-      let count = try inTurn(program) { try office.vault.unlock(credential) }
+      let count = try inTurn(program) { try office.vault.unlock(credential) { try allowed(nil) } }
       ownedAt = try kind != .keyFile || office.desk?.hasKeyFilesAlone() ?? false ? count : nil
       if ownedAt != nil { office.questions?.ownerIs(at: seat) }
       return .done
     case .vault(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
-      guard call.operation != .inspect else { return try desk.answer(call, &ownedAt) }
+      guard call.operation != .inspect else { return try desk.answer(call, &ownedAt) { try allowed(nil) } }
       var call: VaultCall? = consume call
       var owned = ownedAt
-      let answer = try inTurn(program) { try desk.answer(call.take()!, &owned) }
+      let answer = try inTurn(program) { try desk.answer(call.take()!, &owned) { try allowed(nil) } }
       ownedAt = owned
       return answer
     case .apps(let call):
       guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      try allowed(nil)
       return try desk.answer(call)
     case let call:
       return try office.vault.answer(call) { (vault, rules) in
         try callers.caller(name, in: vault, at: rules) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)
+      } allowed: {
+        try allowed($0)
       }
     }
   }

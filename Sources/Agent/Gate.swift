@@ -20,10 +20,12 @@ package enum Gate {
     package var isIntroduced: Bool
     /// What it concerns, for the log. Who may do what with it, says the vault.
     package var group: AccessGroup?
+    /// Likewise.
+    package var item: Identifier?
 
     package init(
       operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
-      isSystem: Bool = false, isIntroduced: Bool = true, group: AccessGroup? = nil
+      isSystem: Bool = false, isIntroduced: Bool = true, group: AccessGroup? = nil, item: Identifier? = nil
     ) {
       self.operation = operation
       self.program = program
@@ -33,6 +35,7 @@ package enum Gate {
       self.isSystem = isSystem
       self.isIntroduced = isIntroduced
       self.group = group
+      self.item = item
     }
   }
 

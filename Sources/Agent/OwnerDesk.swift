@@ -25,18 +25,22 @@ package final class OwnerDesk: Sendable {
 
   // MARK: The vault
 
-  /// - Parameter ownedAt: As `AgentVault.unlock` says it, where the call makes the vault, and so its owner.
-  func answer(_ call: consuming VaultCall, _ ownedAt: inout UInt64?) throws -> Answer {
+  /// - Parameters:
+  ///   - ownedAt: As `AgentVault.unlock` says it, where the call makes the vault, and so its owner.
+  ///   - allowed: Called when everything that can be refused has been looked at, before anything is done.
+  func answer(_ call: consuming VaultCall, _ ownedAt: inout UInt64?, allowed: () throws -> Void = {}) throws -> Answer {
     switch consume call {
-    case .create(let credential, let kdf, let recovery): ownedAt = try create(credential, kdf, recovery)
-    case .inspect: return .rows(try Vault.inspect(FileStore(at: places.vault)).wireRows)
+    case .create(let credential, let kdf, let recovery): ownedAt = try create(credential, kdf, recovery, allowed)
+    case .inspect:
+      try allowed()
+      return .rows(try Vault.inspect(FileStore(at: places.vault)).wireRows)
     case .addSlot(let credential, let kdf, let proof):
       try Self.check(kdf)
-      try change(by: proof) { _ = try $0.addSlot(credential, kdf: kdf) }
+      try change(by: proof, allowed) { _ = try $0.addSlot(credential, kdf: kdf) }
     case .replaceSlot(let id, let credential, let kdf, let proof):
       try Self.check(kdf)
-      try change(by: proof) { try $0.replaceSlot(id, with: credential, kdf: kdf) }
-    case .removeSlot(let id, let proof): try change(by: proof) { try $0.removeSlot(id) }
+      try change(by: proof, allowed) { try $0.replaceSlot(id, with: credential, kdf: kdf) }
+    case .removeSlot(let id, let proof): try change(by: proof, allowed) { try $0.removeSlot(id) }
     }
     return .done
   }
@@ -44,13 +48,16 @@ package final class OwnerDesk: Sendable {
   /// Then there is no other owner than who has one of them.
   func hasKeyFilesAlone() throws -> Bool { try !vault.use { try $0.isOwnedByPerson() } }
 
-  private func create(_ credential: borrowing Credential, _ kdf: KDFParameters, _ recovery: borrowing Secret) throws -> UInt64? {
+  private func create(
+    _ credential: borrowing Credential, _ kdf: KDFParameters, _ recovery: borrowing Secret, _ allowed: () throws -> Void
+  ) throws -> UInt64? {
     let isRecoverable = recovery.count > 0
     let recovery = try Credential.recoveryKey(recovery.duplicate())
     // Before the vault is made, which then has all that was asked for.
     if isRecoverable { try recovery.checkForNewSlot() }
     try Self.check(kdf)
     let store = try FileStore.create(at: places.vault)
+    try allowed()
     let deviceKey = DeviceKeyFile(at: places.deviceKey)
     try deviceKey.createUnlessThere()
     var vault = try Vault.create(
@@ -71,9 +78,12 @@ package final class OwnerDesk: Sendable {
   }
 
   /// A key file that lies there for programs opens the vault, and changes no way into it.
-  private func change(by proof: borrowing Credential, _ body: (inout Vault) throws -> Void) throws {
+  private func change(
+    by proof: borrowing Credential, _ allowed: () throws -> Void, _ body: (inout Vault) throws -> Void
+  ) throws {
     var opened = try vault.open(proof)
     guard try opened.isOpenedByOwner() else { throw Self.notOwner }
+    try allowed()
     try body(&opened)
     try opened.close()
   }

@@ -17,6 +17,10 @@ package final class Peer: Sendable {
   /// What `Programs` has found, for the file that it has found it for.
   let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
 
+  /// Where the program lies that `Programs` has found, for the log. Empty if it may not be looked at.
+  package var programPath: String { path.withLock { $0 } }
+  let path = Mutex("")
+
   package enum Failure: Error, Equatable {
     /// It ended before anything could be found out about it.
     case gone

@@ -70,14 +70,15 @@ package final class Programs: ProgramDirectory {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
     let file = FileKey(status)
+    let path = Peer.path(of: descriptor)
+    peer.path.withLock { $0 = path }
     if let application = application(descriptor, status, signed, of: peer) {
       peer.known.withLock { $0 = (file, apps, application) }
       return .app(application)
     }
-    let path = Peer.path(of: descriptor)
     if isCommand(status) { return .command }
     if let name = try Surroundings.unit(of: peer) { return .unit(name) }
-    if ProgramIdentity.isInterpreter(path) { return .interpreter(path: path) }
+    if Interpreters.contain(path) { return .interpreter(path: path) }
     if Self.isOfRoot(path, status) { return .system(path: path) }
     return .unknown(path)
   }

@@ -14,9 +14,10 @@ package struct AuditLimits: Sendable {
   package init() {}
 }
 
-/// The files of the log: `head`, and the entries in files that are named by the number of the first one in each.
+/// The files of one ring of the log: `head`, and the entries in files that are named by the number of the first one in each.
 struct AuditDirectory: Sendable {
   static let name = "audit"
+  static let countsPrefix = "counts."
   private static let suffix = ".log"
   private static let digits = 20
 
@@ -24,16 +25,22 @@ struct AuditDirectory: Sendable {
 
   /// Made where there is none.
   /// - Parameter state: The directory for what belongs to this machine.
-  init(in state: String) throws(ContainerError) {
+  init(in state: String, _ ring: AuditRing) throws(ContainerError) {
     let path = UserDirectories.join(state, Self.name)
-    guard let directory = try OpenDirectory.root(path, isMade: true) else { throw ContainerError(.missing, path) }
+    guard let parent = try OpenDirectory.root(path, isMade: true) else { throw ContainerError(.missing, path) }
+    directory = try parent.makeDirectory(FileName(ring.rawValue))
+  }
+
+  /// Nil if the ring has no directory.
+  init?(existingIn state: String, _ ring: AuditRing) throws(ContainerError) {
+    let parent = try OpenDirectory.root(UserDirectories.join(state, Self.name), isMade: false)
+    guard let directory = try parent?.directory(FileName(ring.rawValue)) else { return nil }
     self.directory = directory
   }
 
-  /// Nil where nothing was ever logged.
-  init?(existingIn state: String) throws(ContainerError) {
-    guard let directory = try OpenDirectory.root(UserDirectories.join(state, Self.name), isMade: false) else { return nil }
-    self.directory = directory
+  /// Whether there is a directory for any ring.
+  static func exists(in state: String) throws(ContainerError) -> Bool {
+    try OpenDirectory.root(UserDirectories.join(state, name), isMade: false) != nil
   }
 
   /// Made where there is none.
@@ -68,6 +75,11 @@ struct AuditDirectory: Sendable {
   /// - Throws: `tooLarge`: no genuine file is.
   func contents(_ segment: UInt64) throws(ContainerError) -> [UInt8] {
     try directory.contents(Self.fileName(segment), limit: AuditLimits.maximumFileByteCount) ?? []
+  }
+
+  /// The files of `RepeatCounts`.
+  func countNames() throws(ContainerError) -> [FileName] {
+    try directory.names().filter { "\($0)".hasPrefix(Self.countsPrefix) }
   }
 
   func remove(_ segment: UInt64) throws(ContainerError) { try directory.remove(Self.fileName(segment)) }

@@ -23,7 +23,8 @@ struct AuditEnd {
   /// - Parameters:
   ///   - head: Nil where there is none that can be read.
   ///   - isNew: Whether there is none at all.
-  init(recovering head: AuditHead?, isNew: Bool, in files: AuditDirectory) throws {
+  ///   - isHeadMissing: Whether `head` is what a process remembers, and not what the file holds.
+  init(recovering head: AuditHead?, isNew: Bool, isHeadMissing: Bool = false, in files: AuditDirectory) throws {
     var segments = try files.segments()
     var tail = AuditTail([])
     var byteCount = 0
@@ -48,6 +49,7 @@ struct AuditEnd {
       if last != nil || !isNew { notes.append(.headMissing) }
       return
     }
+    if isHeadMissing { notes.append(.headMissing) }
     if found.number < head.chain.number {
       notes.append(.missing(after: found.number))
       chain = head.chain

@@ -13,19 +13,6 @@ package struct AuditEntry: Equatable, Sendable {
     case noted
   }
 
-  /// What was asked for: `app.install`. Other modules have others.
-  package struct Operation: Hashable, Sendable {
-    package let name: String
-    /// Whether the entry is on the disk before the operation begins. So it is for all that changes what anybody may do; what only uses
-    /// a right is in the kernel's hands, and a power failure may take the last of it.
-    package let isSynced: Bool
-
-    package init(_ name: String, isSynced: Bool) {
-      self.name = name
-      self.isSynced = isSynced
-    }
-  }
-
   /// Who asked, as far as it is known.
   package struct Caller: Equatable, Sendable {
     package var user: UInt32
@@ -45,17 +32,21 @@ package struct AuditEntry: Equatable, Sendable {
   /// Since 1970, as the clock of the machine said.
   package var milliseconds: Int64
   package var decision: Decision
+  /// What was asked for: `app.install`. Each module names its own.
   package var operation: String
   package var caller: Caller
   /// With what it was to be done. Empty where there is none, or where it is not known.
   package var application: String
   package var group: String
+  /// The id of the item's record in hexadecimal digits: a keyed hash of what makes the item unique, so the log shows no name. Empty if it
+  /// concerns no single item.
+  package var item: String
   /// The rule: the name of an error, or of what allows it.
   package var reason: String
 
   package init(
     at milliseconds: Int64, _ decision: Decision, _ operation: String, by caller: Caller, application: String = "",
-    group: String = "", because reason: String
+    group: String = "", item: String = "", because reason: String
   ) {
     self.milliseconds = milliseconds
     self.decision = decision
@@ -63,7 +54,23 @@ package struct AuditEntry: Equatable, Sendable {
     self.caller = caller
     self.application = application
     self.group = group
+    self.item = item
     self.reason = reason
+  }
+}
+
+extension AuditEntry {
+  /// With texts that have room: a program chooses its own path, and a long one is not to keep its refusal out of the log.
+  package var shortened: AuditEntry {
+    func short(_ text: String) -> String {
+      guard text.utf8.count > Self.maximumFieldByteCount else { return text }
+      // A character that is cut becomes a replacement mark of three bytes.
+      return String(decoding: text.utf8.prefix(Self.maximumFieldByteCount - 3), as: UTF8.self)
+    }
+    var entry = self
+    entry.caller.executable = short(caller.executable)
+    entry.reason = short(reason)
+    return entry
   }
 }
 

@@ -1,11 +1,11 @@
-/// An entry as a line of text: twelve fields with tabs in between. What would end a field or a line, or play tricks on a terminal,
+/// An entry as a line of text: thirteen fields with tabs in between. What would end a field or a line, or play tricks on a terminal,
 /// stands there as `\xNN`, so no text can make a second entry.
 enum AuditLine {
-  private static let fieldCount = 12
+  private static let fieldCount = 13
   private static let separator = UInt8(ascii: "\t")
   static let end = UInt8(ascii: "\n")
-  /// Five fields of text, each byte of which may take four.
-  static let maximumByteCount = 5 * 4 * AuditEntry.maximumFieldByteCount + 1024
+  /// Six fields of text, each byte of which may take four.
+  static let maximumByteCount = 6 * 4 * AuditEntry.maximumFieldByteCount + 1024
 
   /// Without the digest, and with the tab before it.
   static func content(_ entry: AuditEntry, number: UInt64) -> [UInt8] {
@@ -13,7 +13,7 @@ enum AuditLine {
     var bytes: [UInt8] = []
     for text in [
       "\(number)", "\(entry.milliseconds)", entry.decision.rawValue, entry.operation, "\(caller.user)", "\(caller.process)",
-      caller.executable, caller.application, entry.application, entry.group, entry.reason,
+      caller.executable, caller.application, entry.application, entry.group, entry.item, entry.reason,
     ] {
       append(text, to: &bytes)
       bytes.append(separator)
@@ -38,7 +38,8 @@ enum AuditLine {
     else { return nil }
     let caller = AuditEntry.Caller(user: user, process: process, executable: texts[6], application: texts[7])
     let entry = AuditEntry(
-      at: milliseconds, decision, texts[3], by: caller, application: texts[8], group: texts[9], because: texts[10])
+      at: milliseconds, decision, texts[3], by: caller, application: texts[8], group: texts[9], item: texts[10],
+      because: texts[11])
     let content = line[..<(line.endIndex - parts[fieldCount - 1].count)]
     return (LoggedEntry(number: number, entry: entry, digest: digest), content)
   }

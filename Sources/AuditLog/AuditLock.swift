@@ -24,6 +24,9 @@ enum AuditLock {
     }
   }
 
+  /// Until the file is closed. Returns false if another process has it.
+  static func takeAtOnce(_ file: OpenFile) -> Bool { retrying { flock(file.number, LOCK_EX | LOCK_NB) }.result == 0 }
+
   static func release(_ file: OpenFile) { flock(file.number, LOCK_UN) }
 }
 

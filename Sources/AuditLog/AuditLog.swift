@@ -1,7 +1,7 @@
 package import AppContainers
 internal import Synchronization
 
-/// The log of decisions, to which several processes and threads may write.
+/// One ring of the log of decisions, to which several processes and threads may write.
 ///
 /// An entry costs a lock, one write of itself and one of the head, and no sync, unless its operation asks for one. What could not be
 /// logged is an error, and is not to be done then.
@@ -12,9 +12,17 @@ package final class AuditLog: Sendable {
   /// Made where there is none.
   /// - Parameter state: The directory for what belongs to this machine.
   /// - Throws: `ContainerError`.
-  package init(in state: String, limits: AuditLimits = AuditLimits()) throws(ContainerError) {
-    files = try AuditDirectory(in: state)
-    self.state = Mutex(AuditWriter(head: try files.head(), limits: limits))
+  package convenience init(
+    in state: String, _ ring: AuditRing = .decisions, limits: AuditLimits? = nil
+  ) throws(ContainerError) {
+    try self.init(AuditDirectory(in: state, ring), limits ?? ring.limits)
+  }
+
+  init(_ files: AuditDirectory, _ limits: AuditLimits) throws(ContainerError) {
+    self.files = files
+    var writer = AuditWriter(head: try files.head(), limits: limits)
+    try writer.begin(files)
+    state = Mutex(writer)
   }
 
   /// - Returns: the end of the chain, with the entry.
@@ -29,7 +37,7 @@ package final class AuditLog: Sendable {
 
 extension AuditEntry {
   fileprivate func checkLengths() throws(ContainerError) {
-    for text in [operation, caller.executable, caller.application, application, group, reason] {
+    for text in [operation, caller.executable, caller.application, application, group, item, reason] {
       guard text.utf8.count <= Self.maximumFieldByteCount else {
         throw ContainerError(.tooLarge, "a field of the audit log: more than \(Self.maximumFieldByteCount) bytes")
       }
@@ -42,10 +50,21 @@ struct AuditWriter: ~Copyable {
   private var head: OpenFile
   private var segment: (number: UInt64, file: OpenFile)?
   private let limits: AuditLimits
+  /// What this process wrote into `head` last: the log can't end before it, whatever the files say.
+  private var last: AuditHead?
 
   init(head: OpenFile, limits: AuditLimits) {
     self.head = head
     self.limits = limits
+  }
+
+  /// A log without entries has a `head` too, so that a log whose files were all removed is not taken for a new one.
+  mutating func begin(_ files: AuditDirectory) throws(ContainerError) {
+    guard try head.byteCount == 0 else { return }
+    try lock(files)
+    defer { AuditLock.release(head) }
+    guard try head.byteCount == 0, try files.segments().isEmpty else { return }
+    try head.write(AuditHead(chain: .start, segment: 1, byteCount: 0, synced: 0).bytes, at: 0)
   }
 
   mutating func append(_ entry: AuditEntry, isSynced: Bool, in files: AuditDirectory) throws -> AuditChain {
@@ -93,9 +112,10 @@ struct AuditWriter: ~Copyable {
     try save(end)
   }
 
-  private func save(_ end: AuditEnd) throws(ContainerError) {
+  private mutating func save(_ end: AuditEnd) throws(ContainerError) {
     let kept = AuditHead(chain: end.chain, segment: end.segment, byteCount: end.byteCount, synced: end.synced)
     try head.write(kept.bytes, at: 0)
+    last = kept
   }
 
   private mutating func open(_ number: UInt64, _ files: AuditDirectory) throws(ContainerError) -> OpenFile {
@@ -129,6 +149,10 @@ struct AuditWriter: ~Copyable {
   private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
     let bytes = try head.read(AuditHead.byteCount, at: 0)
     let kept = AuditHead(bytes)
+    // Somebody has removed the files, or put older ones in their place, while this process had them open.
+    if let last, (kept?.chain.number ?? 0) < last.chain.number {
+      return try AuditEnd(recovering: last, isNew: false, isHeadMissing: true, in: files)
+    }
     if let kept, try open(kept.segment, files).namedByteCount() == Int(kept.byteCount) {
       return AuditEnd(chain: kept.chain, segment: kept.segment, byteCount: kept.byteCount, synced: kept.synced)
     }

@@ -1,22 +1,24 @@
 package import AppContainers
 internal import VaultCore
 
-/// The log as it was at one moment, to be read while others go on writing.
+/// One ring of the log as it was at one moment, to be read while others go on writing.
 package struct AuditReading {
-  private struct Part {
+  fileprivate struct Part {
+    /// The number of its first entry.
+    let first: UInt64
     let file: OpenFile
     let byteCount: Int
   }
 
   private let parts: [Part]
   let head: AuditHead?
-  /// Whether there is a log at all, and there `head` is missing.
+  /// `head` is missing or can't be read.
   let hasLostHead: Bool
 
-  /// Nil where nothing was ever logged.
+  /// Returns nil if the ring has no directory.
   /// - Throws: `ContainerError`: `busy`; `tooLarge` for a file that is longer than any genuine one; what the system says.
-  package init?(of state: String) throws(ContainerError) {
-    guard let files = try AuditDirectory(existingIn: state) else { return nil }
+  package init?(of state: String, _ ring: AuditRing = .decisions) throws(ContainerError) {
+    guard let files = try AuditDirectory(existingIn: state, ring) else { return nil }
     // Without the file nobody can be asked to wait, and the log is broken anyway.
     let head = try files.existingHead()
     if let head { try AuditLock.take(head, isShared: true) }
@@ -28,38 +30,60 @@ package struct AuditReading {
       guard byteCount <= AuditLimits.maximumFileByteCount else {
         throw ContainerError(.tooLarge, "\(file.path): \(byteCount) bytes")
       }
-      parts.append(Part(file: file, byteCount: byteCount))
+      parts.append(Part(first: segment, file: file, byteCount: byteCount))
     }
     self.parts = parts
     let bytes = try head?.read(AuditHead.byteCount, at: 0) ?? []
     self.head = AuditHead(bytes)
-    hasLostHead = self.head == nil && (!bytes.isEmpty || parts.contains { $0.byteCount > 0 })
+    // Each writer begins with one, so a ring without it was emptied, or its first writer was killed at once.
+    hasLostHead = self.head == nil
   }
 
+  /// - Parameter number: Files with older entries alone are left out.
+  func lines(from number: UInt64 = 0) -> AuditLines {
+    let first = parts.lastIndex { $0.first <= number } ?? parts.startIndex
+    return AuditLines(parts[first...])
+  }
+
+  func forEachLine(_ body: (AuditLines.Line) throws -> Void) throws {
+    var lines = lines()
+    while let line = try lines.next() { try body(line) }
+  }
+
+  /// Every entry, the oldest first, whatever is wrong beside it: see `AuditVerification`.
+  package func forEachEntry(_ body: (LoggedEntry) throws -> Void) throws {
+    var lines = lines()
+    while let logged = try lines.nextEntry() { try body(logged) }
+  }
+}
+
+/// Line after line of a ring. One file is in memory at a time.
+struct AuditLines {
   enum Line {
     case entry(LoggedEntry, content: [UInt8])
     /// What is no entry.
     case other([UInt8])
   }
 
-  func forEachLine(_ body: (Line) throws -> Void) throws {
-    for part in parts {
-      var rest = try part.file.read(part.byteCount, at: 0)[...]
-      while !rest.isEmpty {
-        let end = rest.firstIndex(of: AuditLine.end) ?? rest.endIndex
-        let line = rest[..<end]
-        rest = rest[end...].dropFirst()
-        if let read = AuditLine.read(line) {
-          try body(.entry(read.logged, content: Array(read.content)))
-        } else {
-          try body(.other(Array(line)))
-        }
-      }
+  private var parts: ArraySlice<AuditReading.Part>
+  private var rest: ArraySlice<UInt8> = []
+
+  fileprivate init(_ parts: ArraySlice<AuditReading.Part>) { self.parts = parts }
+
+  mutating func next() throws -> Line? {
+    while rest.isEmpty {
+      guard let part = parts.popFirst() else { return nil }
+      rest = try part.file.read(part.byteCount, at: 0)[...]
     }
+    let end = rest.firstIndex(of: AuditLine.end) ?? rest.endIndex
+    let line = rest[..<end]
+    rest = rest[end...].dropFirst()
+    guard let read = AuditLine.read(line) else { return .other(Array(line)) }
+    return .entry(read.logged, content: Array(read.content))
   }
 
-  /// Every entry, the oldest first, whatever is wrong beside it: see `AuditVerification`.
-  package func forEachEntry(_ body: (LoggedEntry) throws -> Void) throws {
-    try forEachLine { if case .entry(let logged, _) = $0 { try body(logged) } }
+  mutating func nextEntry() throws -> LoggedEntry? {
+    while let line = try next() { if case .entry(let logged, _) = line { return logged } }
+    return nil
   }
 }

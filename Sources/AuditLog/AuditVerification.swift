@@ -22,6 +22,8 @@ package struct AuditVerification {
     case headIsWrong
     /// A chain that was kept elsewhere does not lead here.
     case notContinued(UInt64)
+
+    fileprivate var isBeginning: Bool { if case .beginsLate = self { true } else { false } }
   }
 
   package private(set) var count: UInt64 = 0
@@ -32,6 +34,19 @@ package struct AuditVerification {
   package private(set) var unfinishedCount = 0
   /// Whether only entries that were not yet on the disk are missing at the end: a power failure does this too.
   package private(set) var mayBePowerFailure = false
+  /// When the oldest entry was written, in milliseconds since 1970. Nil if there is none.
+  package private(set) var since: Int64?
+  /// Whether the chain that was kept elsewhere ends before the oldest entry that is left: whether the log continues it is not known.
+  package private(set) var isKeptTooOld = false
+
+  /// Of a ring whose directory is not there, while that of another ring is.
+  static var missing: AuditVerification {
+    var verification = AuditVerification()
+    verification.problems = [.headIsWrong]
+    return verification
+  }
+
+  private init() {}
 
   /// - Parameter kept: The end of the chain at an earlier time, which was kept elsewhere.
   package init(_ reading: AuditReading, continuing kept: AuditChain? = nil) throws {
@@ -51,6 +66,7 @@ package struct AuditVerification {
       let here = AuditChain(number: logged.number, digest: logged.digest)
       if here == kept { isKeptFound = true }
       if here == reading.head?.chain { isHeadFound = true }
+      if count == 0 { since = logged.entry.milliseconds }
       end = here
       count += 1
     }
@@ -67,7 +83,10 @@ package struct AuditVerification {
         problems.append(.headIsWrong)
       }
     }
-    if let kept, !isKeptFound { problems.append(.notContinued(kept.number)) }
+    guard let kept, !isKeptFound else { return }
+    isKeptTooOld = !problems.contains(where: \.isBeginning) && kept.number + 1 < (first?.number ?? 0)
+    if dropped.contains(kept) || isKeptTooOld { return }
+    problems.append(.notContinued(kept.number))
   }
 
   /// In place: a file may have a million lines that are no entries.

@@ -1,4 +1,5 @@
 import Agent
+import AuditLog
 import CLinux
 import Glibc
 import SystemCalls
@@ -27,6 +28,7 @@ struct SignalsToEnd: @unchecked Sendable {
 struct Guardian: Sendable {
   let server: AgentServer
   let vault: AgentVault
+  private let log: DecisionLog
   /// A file; when it is gone, so is the agent.
   let watched: String?
   /// In milliseconds; nil: never.
@@ -39,6 +41,7 @@ struct Guardian: Sendable {
   init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
     server = service.server
     vault = service.vault
+    log = service.log
     watched = service.watched
     self.idle = idle
     self.signals = signals
@@ -50,6 +53,8 @@ struct Guardian: Sendable {
         guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
+        // What was counted is shown within a minute. Where that fails, the count stays in its file.
+        try? log.flush()
       }
       server.end()
     }

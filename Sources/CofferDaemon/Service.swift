@@ -25,12 +25,12 @@ struct Service {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)
     let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
-    let log = DecisionLog(try AuditLog(in: places.state))
+    let log = try DecisionLog(in: places.state)
     self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     let questions = OwnerQuestions(
       minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
-      log: { event in try Self.append(event, to: log) })
+      log: { event in try log.append(event) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
@@ -40,7 +40,7 @@ struct Service {
         inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
         programs: programs, questions: questions
       ) { facts, decision, peer in
-        try Self.append(facts, decision, peer, to: log)
+        try log.append(facts, decision, peer)
       }
     } catch {
       throw StartFailure(error, socket: socket)
@@ -62,7 +62,7 @@ struct Service {
     Hardening.hide()
     let places = Places(in: directory)
     let data = try DataDirectory(at: directory)
-    let log = DecisionLog(try AuditLog(in: places.state))
+    let log = try DecisionLog(in: places.state)
     self.log = log
     let vault = AgentVault(at: places.vault) { credential in
       // Anew for each: it may not be there yet.
@@ -77,7 +77,7 @@ struct Service {
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
       desk: OwnerDesk(vault, places, data), user: user
     ) { facts, decision, peer in
-      try Self.append(facts, decision, peer, to: log)
+      try log.append(facts, decision, peer)
     }
     self.vault = vault
     watched = nil
@@ -94,7 +94,7 @@ struct Service {
     if let socket, let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
   }
 
-  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+  static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
   /// A program that lies beside this one.
   private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
@@ -106,58 +106,5 @@ struct Service {
     let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
     return String(own[...slash])
-  }
-
-  /// What opens the vault, or changes what anybody may do.
-  private static let synced: Set<Wire.Operation> = [
-    .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
-  ]
-
-  private static func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer, to log: DecisionLog) throws {
-    // What tells nothing of items is asked often.
-    guard facts.operation != .status else { return }
-    let (result, reason): (AuditEntry.Decision, String) =
-      switch decision {
-      case .allow(.owner): (.allowed, "owner")
-      case .allow: (.allowed, "gate")
-      case .repeatRequest: (.refused, "again")
-      case .refuse(let code, let rule): (.refused, "\(code): \(rule)")
-      }
-    // Anybody may lock, as often as it likes.
-    let isReading = [.entitlements, .items, .contains, .entry, .secret, .watch, .lock].contains(facts.operation)
-    try append(
-      result, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "", reason, to: log,
-      isRepeatable: isReading || result == .refused, isSynced: Self.synced.contains(facts.operation))
-  }
-
-  private static func append(_ event: OwnerQuestions.Event, to log: DecisionLog) throws {
-    let (result, operation, reason): (AuditEntry.Decision, String, String) =
-      switch event.outcome {
-      case .asked: (.allowed, "agent.ask", "the owner is asked")
-      case .allowed(let how): (.allowed, "agent.confirm", how)
-      case .refused(let why): (.refused, "agent.confirm", why)
-      }
-    try append(result, operation, event.program, event.peer, group: event.group, reason, to: log)
-  }
-
-  private static func append(
-    _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String = "",
-    _ reason: String, to log: DecisionLog, isRepeatable: Bool = false, isSynced: Bool = false
-  ) throws {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    var (application, executable) = ("", "")
-    switch program {
-    case .app(let name): application = name
-    case .command: executable = "coffer"
-    case .unit, .flatpak: application = program.grantedName ?? ""
-    case .system(let path), .interpreter(let path): executable = path
-    case .unknown(let why): executable = why
-    }
-    try log.append(
-      AuditEntry(
-        at: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000, decision, operation,
-        by: .init(user: peer.user, process: peer.process, executable: executable, application: application),
-        application: application, group: group, because: reason), isChange: !isRepeatable, isSynced: isSynced)
   }
 }

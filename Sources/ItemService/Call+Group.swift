@@ -21,4 +21,18 @@ extension Call {
       }
     }
   }
+
+  /// The item that it concerns, if it names one.
+  package var item: Identifier? {
+    borrowing get {
+      switch self {
+      case .entry(let reference): reference.id
+      case .secret(let reference, purpose: _): reference.id
+      case .update(let reference, generation: _, _, _): reference.id
+      case .move(let reference, generation: _, _, _): reference.id
+      case .remove(let reference): reference.id
+      default: nil
+      }
+    }
+  }
 }

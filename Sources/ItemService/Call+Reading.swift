@@ -12,6 +12,9 @@ extension Call {
     }
   }
 
+  /// Whether it changes nothing.
+  package var isReading: Bool { borrowing get { Self.reading(self) != nil } }
+
   /// The same call once more, where it only reads and may be asked twice.
   package static func reading(_ call: borrowing Call) -> Call? {
     switch call {

@@ -23,7 +23,11 @@ package struct ItemService {
   }
 
   /// The same, where it has been seen that the owner need not be asked, or has agreed.
-  package func carryOut(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
+  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the call does not
+  ///   name it. What it throws undoes the change.
+  package func carryOut(
+    _ call: consuming Call, in vault: inout Vault, allowed: (Reference?) throws -> Void = { _ in }
+  ) throws -> Answer {
     switch consume call {
     case .entitlements:
       return .entitlements(try entitlements(in: vault), application: caller.application)
@@ -39,17 +43,23 @@ package struct ItemService {
       try caller.check(reference.group, .read)
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
-      return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault))
+      return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault, allowed))
     case .update(let reference, let generation, let item, let secret):
+      try caller.check(reference.group, .write)
+      try allowed(nil)
       return .reference(try update(reference, generation, item, secret, in: &vault))
     case .move(let reference, let generation, let item, let group):
+      try checkMove(reference, to: group)
+      try allowed(nil)
       return .reference(try move(reference, generation, item, to: group, in: &vault))
     case .remove(let reference):
       try caller.check(reference.group, .write)
+      try allowed(nil)
       try vault.remove(reference)
       return .done
     case .discard(let item, let group):
       try caller.check(group, .write)
+      try allowed(nil)
       try vault.remove(item, in: group)
       return .done
     default: throw KeychainError(.notAllowed, "that is no question about items")
@@ -115,21 +125,22 @@ package struct ItemService {
 
   private func add(
     _ item: Item, _ secret: borrowing Secret, to group: AccessGroup?, _ accessible: Accessibility, _ installBound: Bool,
-    in vault: inout Vault
+    in vault: inout Vault, _ allowed: (Reference?) throws -> Void
   ) throws -> Reference {
     let group = try caller.groupForAdding(group)
     try caller.check(group, .write)
     let item = try caller.bind(item, installBound: installBound)
     return try vault.transaction { transaction in
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
-      return try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
+      let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
+      try allowed(reference)
+      return reference
     }
   }
 
   private func update(
     _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, in vault: inout Vault
   ) throws -> Reference {
-    try caller.check(reference.group, .write)
     let change = { (old: inout Item) throws in
       try Self.check(item, inPlaceOf: old)
       old = item
@@ -150,13 +161,16 @@ package struct ItemService {
   }
 
   /// To move is to read: the right to do so is needed where the item lies.
-  private func move(
-    _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
-  ) throws -> Reference {
+  private func checkMove(_ reference: Reference, to group: AccessGroup) throws {
     try caller.check(reference.group, [.read, .write])
     _ = try caller.groupForAdding(group)
     if group != reference.group { try caller.check(group, .write) }
-    return try vault.transaction { transaction in
+  }
+
+  private func move(
+    _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
+  ) throws -> Reference {
+    try vault.transaction { transaction in
       let old = try Self.entry(reference, generation, &transaction)
       try Self.check(item, inPlaceOf: old.item)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }

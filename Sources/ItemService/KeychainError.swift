@@ -78,6 +78,14 @@ extension KeychainError.Code {
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? KeychainError)?.code == code }
 }
 
+extension KeychainError.Code {
+  /// Whether it says "you may not", and not how things are. Such an answer is a decision, for the audit log.
+  package var isRefusal: Bool { Self.refusals.contains(self) }
+  private static let refusals: Set<Self> = [
+    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused,
+  ]
+}
+
 extension KeychainError {
   private static let vaultCodes: [VaultError.Code: Code] = [
     .locked: .locked, .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound,

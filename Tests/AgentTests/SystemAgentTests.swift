@@ -100,7 +100,7 @@ import Testing
   }
 
   private func log() throws -> String {
-    try String(contentsOfFile: bench.state.path + "/state/audit/00000000000000000001.log", encoding: .utf8)
+    try String(contentsOfFile: bench.state.path + "/state/audit/refusals/00000000000000000001.log", encoding: .utf8)
   }
 
   @Test func aProgramOfTheSystemIsKnownAsOne() throws {

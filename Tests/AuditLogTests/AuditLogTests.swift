@@ -49,7 +49,7 @@ import Testing
     }
     let file = try bench.bytes(try #require(bench.segments().first))
     #expect(try file.filter { $0 < 0x20 && $0 != 9 && $0 != 10 }.isEmpty && bench.entries().count == 8)
-    #expect(file.count { $0 == 10 } == 8 && file.count { $0 == 9 } == 8 * 11)
+    #expect(file.count { $0 == 10 } == 8 && file.count { $0 == 9 } == 8 * 12)
     #expect(try bench.problems() == [])
   }
 

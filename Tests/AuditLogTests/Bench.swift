@@ -36,7 +36,7 @@ final class Bench: Sendable {
 
   // MARK: Files
 
-  func path(_ name: String) -> String { "\(state)/audit/\(name)" }
+  func path(_ name: String) -> String { "\(state)/audit/\(AuditRing.decisions.rawValue)/\(name)" }
 
   func segments() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path("")).filter { $0.hasSuffix(".log") }.sorted()

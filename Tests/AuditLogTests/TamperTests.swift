@@ -97,6 +97,20 @@ import Testing
     #expect(try bench.problems() == [.wereMissing(notedIn: 6), .beginsLate(6)])
   }
 
+  /// Removed files are no new log, neither for whoever looks nor for the next writer that had it open.
+  @Test func aLogWhoseFilesWereAllRemovedIsNotWhole() throws {
+    let bench = try filled()
+    for name in try bench.segments() + ["head"] { try FileManager.default.removeItem(atPath: bench.path(name)) }
+    #expect(try bench.problems() == [.headIsWrong])
+  }
+
+  /// One that nobody has written to yet is.
+  @Test func aNewLogIsWhole() throws {
+    let bench = Bench()
+    _ = try AuditLog(in: bench.state)
+    #expect(try bench.problems() == [] && bench.entries().isEmpty)
+  }
+
   /// A process that keeps the log open notices that its files are gone.
   @Test func aLogThatIsOpenGoesOnInFilesWithNames() throws {
     let bench = Bench()
@@ -104,7 +118,8 @@ import Testing
     try log.append(Bench.entry("one"), isSynced: false)
     for name in try bench.segments() + ["head"] { try FileManager.default.removeItem(atPath: bench.path(name)) }
     try log.append(Bench.entry("two"), isSynced: false)
-    #expect(try bench.names() == ["two"])
+    #expect(try bench.names().last == "two" && bench.entries().last?.number == 4)
+    #expect(try bench.problems() == [.headWasWrong(notedIn: 2), .wereMissing(notedIn: 3), .beginsLate(2)])
   }
 
   @Test func textThatIsNoEntryIsSeen() throws {

@@ -24,9 +24,9 @@ import Wire
     let bench = try AgentBench(teams.store, teams.stranger)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .missingEntitlement)
     let application = teams.stranger.manifest.applicationIdentifier
-    #expect(decisions(bench) == ["allowed", "missingEntitlement"])
-    #expect(bench.decisions.first?.decision == .allow(.app(application)))
-    #expect(bench.decisions.allSatisfy { $0.facts.group == reference.group && $0.facts.operation == .secret })
+    #expect(decisions(bench) == ["missingEntitlement"])
+    #expect(bench.decisions.first?.facts.program == .app(application))
+    #expect(bench.decisions.allSatisfy { $0.facts.group == reference.group && $0.facts.operation == .secret && $0.facts.item == reference.id })
   }
 
   /// What there is, and what there is not, is no decision about who may see it.

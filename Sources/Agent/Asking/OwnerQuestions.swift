@@ -16,8 +16,13 @@ package final class OwnerQuestions: Sendable {
   package struct Event: Sendable {
     package enum Outcome: Equatable, Sendable {
       case asked
+      /// The owner, now.
       case allowed(String)
+      /// The owner, or nobody, now.
       case refused(String)
+      case agreedBefore(String)
+      /// The owner was not asked, because of an answer a short while ago, or because nobody can be asked.
+      case notAsked(String)
     }
     package let outcome: Outcome
     package let program: ProgramIdentity
@@ -80,7 +85,7 @@ package final class OwnerQuestions: Sendable {
     do throws(PinentryError) {
       asking = try Pinentry(pinentry(), at: seat())
     } catch {
-      try log(.refused("nobody can be asked: \(error.code.name)"))
+      try log(.notAsked("nobody can be asked: \(error.code.name)"))
       throw KeychainError(
         .confirmationNeeded, "nobody can be asked: \(error.code.name)\(error.detail.isEmpty ? "" : " ")\(error.detail)")
     }
@@ -92,7 +97,7 @@ package final class OwnerQuestions: Sendable {
         try ask(asking, confirmation, program, lockCount, connection, log)
       }
     } catch let failure as TurnQueue.Failure {
-      try log(.refused("not asked: \(failure)"))
+      try log(.notAsked("not asked: \(failure)"))
       throw KeychainError(.confirmationNeeded, "others are being asked about: \(failure)")
     }
   }
@@ -109,16 +114,16 @@ package final class OwnerQuestions: Sendable {
       )
     }
     if isCovered {
-      try log(.allowed("agreed before"))
+      try log(.agreedBefore("agreed before"))
       return true
     }
     switch quiet {
     case nil: return false
     case .refused:
-      try log(.refused("refused before"))
+      try log(.notAsked("refused before"))
       throw KeychainError(.confirmationRefused, "a short while ago")
     case .unanswered:
-      try log(.refused("not answered before"))
+      try log(.notAsked("not answered before"))
       throw KeychainError(.confirmationNeeded, "nobody has answered a short while ago")
     }
   }
@@ -138,7 +143,7 @@ package final class OwnerQuestions: Sendable {
       // Also who goes away, and would come again to have the owner interrupted.
       let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
       if isQuiet { keepQuiet(confirmation, program, .unanswered) }
-      try log(.refused(isQuiet ? "no answer: \(error.code.name)" : "nobody can be asked: \(error.code.name)"))
+      try log(isQuiet ? .refused("no answer: \(error.code.name)") : .notAsked("nobody can be asked: \(error.code.name)"))
       throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "\(error.code.name): \(error.detail)")
     }
     switch choice {

@@ -12,11 +12,11 @@ struct AppAudit {
     case install, remove, forget, grant, revoke, run
 
     /// All but `run` change what anybody may do.
-    var operation: AuditEntry.Operation { .init("app.\(rawValue)", isSynced: self != .run) }
+    var isSynced: Bool { self != .run }
   }
 
-  private let operation: AuditEntry.Operation
-  private let log: AuditLog
+  private let verb: Verb
+  private let log: AuditRings
   /// In full, when it is known.
   var application = ""
   var group = ""
@@ -25,8 +25,8 @@ struct AppAudit {
 
   /// - Throws: where there is no log: nothing is done then.
   init(_ verb: Verb) throws {
-    operation = verb.operation
-    log = try about("the audit log") { try AuditLog(in: AuditPlace.state()) }
+    self.verb = verb
+    log = try about("the audit log") { try AuditRings(in: AuditPlace.state()) }
   }
 
   /// A key file that lies there for programs is not the owner.
@@ -57,9 +57,10 @@ struct AppAudit {
 
   private func append(_ decision: AuditEntry.Decision, _ reason: String) throws {
     let entry = AuditEntry(
-      at: AuditPlace.now(), decision, operation.name, by: AuditPlace.caller(), application: application, group: group,
+      at: DecisionLog.now(), decision, "app.\(verb.rawValue)", by: AuditPlace.caller(), application: application, group: group,
       because: reason)
-    try log.append(entry, isSynced: operation.isSynced)
+    let ring: AuditRing = decision == .refused ? .refusals : verb == .run ? .uses : .decisions
+    try log.append(entry, to: ring, isSynced: verb.isSynced)
   }
 
   /// The name of the rule.
@@ -77,13 +78,16 @@ struct AppAudit {
 
 /// Where the log of this user is, and who this process is.
 enum AuditPlace {
-  static func state() throws -> String { try Places { Environment[$0] }.state }
-
-  static func now() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  /// What shows that there was a log: an agent opens it before it takes its lock, and an app is installed after it was logged.
+  /// - Returns: Nil if nothing shows it.
+  static func witness(in state: String) throws -> String? {
+    let files = try OpenDirectory.root(state, isMade: false)?.names().map { "\($0)" } ?? []
+    if files.contains(where: { $0.hasPrefix("agent-") && $0.hasSuffix(".lock") }) { return "an agent has run, which keeps one" }
+    let apps = try OpenDirectory.root(UserDirectories.join(AppPlace.user().data, "Apps"), isMade: false)?.names() ?? []
+    return apps.isEmpty ? nil : "apps are installed, which is logged"
   }
+
+  static func state() throws -> String { try Places { Environment[$0] }.state }
 
   static func caller() -> AuditEntry.Caller {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))

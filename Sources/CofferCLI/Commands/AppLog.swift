@@ -8,8 +8,8 @@ struct AppLog: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "What was decided about apps: allowed, refused, or begun and failed.",
     discussion: """
-      The oldest first. Columns: time, decision, operation, app, group, reason, executable; at no terminal without a heading, separated by \
-      tabs. coffer doctor says whether the log is whole.
+      The oldest first. Columns: time, decision, operation, app, group, item, reason, executable; at no terminal without a heading, \
+      separated by tabs. coffer doctor says whether the log is whole.
       """)
 
   @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
@@ -23,15 +23,15 @@ struct AppLog: ParsableCommand {
 
   func run() throws {
     let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
-    guard let reading = try about("the audit log", { try AuditReading(of: AuditPlace.state()) }) else { return }
+    guard let history = try about("the audit log", { try AuditHistory(of: AuditPlace.state()) }) else { return }
     var isFound = false
-    var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "REASON", "BY"])
+    var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "ITEM", "REASON", "BY"])
     try about("the audit log") {
-      try reading.forEachEntry { logged in
+      try history.forEachEntry { ring, logged in
         guard logged.entry.milliseconds >= start, concerns(logged.entry) else { return }
         isFound = isFound || logged.entry.decision != .noted
         if json {
-          try Descriptor.output.write(logged.json.description + "\n")
+          try Descriptor.output.write(logged.json(in: ring).description + "\n")
         } else {
           table.rows.append(logged.entry.columns)
         }
@@ -39,7 +39,7 @@ struct AppLog: ParsableCommand {
     }
     if let app, !isFound { Descriptor.error.note("note: \(app.escapingControls()): nothing of it is in the log\n") }
     if !json { try Descriptor.output.write(table.text(style: .current())) }
-    if try !AuditVerification(reading).problems.isEmpty {
+    if try history.verify().contains(where: { !$0.verification.problems.isEmpty }) {
       Descriptor.error.note("coffer: warning: the audit log is not whole: coffer doctor says where\n")
     }
   }
@@ -57,11 +57,15 @@ struct AppLog: ParsableCommand {
 enum AuditTime {
   private static let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
 
+  static func text(_ milliseconds: Int64) -> String {
+    Timestamp(secondsSince1970: milliseconds.quotientRoundedDown(by: 1000)).text
+  }
+
   /// - Throws: usage.
   static func milliseconds(_ text: String) throws -> Int64 {
     if let last = text.last, let unit = units[last], let count = Int64(text.dropLast()), count >= 0 {
       let (product, hasOverflown) = count.multipliedReportingOverflow(by: unit * 1000)
-      if !hasOverflown { return max(0, AuditPlace.now() - product) }
+      if !hasOverflown { return max(0, DecisionLog.now() - product) }
     }
     guard let seconds = DateText.parse(text) else {
       throw Failure.usage("--since \(text): is no time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
@@ -71,10 +75,12 @@ enum AuditTime {
 }
 
 extension LoggedEntry {
-  var json: JSON {
+  func json(in ring: AuditRing) -> JSON {
     .object([
-      ("number", .natural(number)), ("time", .text(entry.time)), ("decision", .text(entry.decision.rawValue)),
+      ("ring", .text(ring.rawValue)), ("number", .natural(number)), ("time", .text(entry.time)),
+      ("decision", .text(entry.decision.rawValue)),
       ("operation", .text(entry.operation)), ("application", .text(entry.application)), ("group", .text(entry.group)),
+      ("item", .text(entry.item)),
       ("reason", .text(entry.reason)), ("user", .natural(UInt64(entry.caller.user))),
       ("process", .integer(Int64(entry.caller.process))), ("executable", .text(entry.caller.executable)),
       ("caller", .text(entry.caller.application)),
@@ -83,10 +89,10 @@ extension LoggedEntry {
 }
 
 extension AuditEntry {
-  fileprivate var time: String { Timestamp(secondsSince1970: milliseconds.quotientRoundedDown(by: 1000)).text }
+  fileprivate var time: String { AuditTime.text(milliseconds) }
 
   fileprivate var columns: [String] {
-    [time, decision.rawValue, operation, application, group, reason, caller.executable]
+    [time, decision.rawValue, operation, application, group, item, reason, caller.executable]
   }
 }
 

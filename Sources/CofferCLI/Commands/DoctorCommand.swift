@@ -5,11 +5,11 @@ struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check what Coffer has written beside the vault: the audit log.",
     discussion: """
-      Prints how many entries there are, and the end of the chain, to be kept elsewhere and named with --end another time. Ends with 9 \
-      where the chain is broken. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
+      Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
+      Ends with 9 if the log is broken or was removed. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
       """)
 
-  @Option(help: ArgumentHelp("An end that was printed before: the log must go on from there.", valueName: "number:digest"))
+  @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
   var end: String?
 
   @Flag(help: "As JSON.")
@@ -17,37 +17,80 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let kept = try end.map { text in
-      guard let chain = AuditChain(text) else {
-        throw Failure.usage("--end \(text): is no end of a chain", hint: "coffer doctor prints one: NUMBER:DIGEST")
+      guard let ends = AuditEnds(text) else {
+        throw Failure.usage(
+          "--end \(text): is no end of the log", hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
       }
-      return chain
+      return ends
     }
-    let verification = try about("the audit log") {
-      try AuditReading(of: AuditPlace.state()).map { try AuditVerification($0, continuing: kept) }
+    let check = try AuditCheck(continuing: kept)
+    if json { try Descriptor.output.write(JSON.object([("auditLog", check.json)]).description + "\n") }
+    if !json, check.problems.isEmpty { try Descriptor.output.write("audit log: \(check.text)\n") }
+    if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
+    guard !check.problems.isEmpty else { return }
+    throw Failure(.integrity, "the audit log: is not whole", hint: check.hint, details: check.problems)
+  }
+}
+
+/// What the files of the log, and what lies beside them, tell of it.
+private struct AuditCheck {
+  private let rings: [(ring: AuditRing, verification: AuditVerification)]
+  /// Whether there is a directory of the log.
+  private let exists: Bool
+  private(set) var problems: [String] = []
+
+  init(continuing kept: AuditEnds?) throws {
+    let state = try AuditPlace.state()
+    let found = try about("the audit log") { try AuditHistory(of: state).map { try $0.verify(continuing: kept) } }
+    exists = found != nil
+    rings = found ?? []
+    problems = rings.flatMap { ring, verification in verification.problems.map { "\(ring.rawValue), \($0.text)" } }
+    guard !exists else { return }
+    if let kept, !kept.chains.isEmpty { problems.append("it was removed, with the end that was named") }
+    if kept == nil, let witness = try AuditPlace.witness(in: state) { problems.append("it was removed: \(witness)") }
+  }
+
+  private var count: UInt64 { rings.reduce(0) { $0 + $1.verification.count } }
+  private var unfinishedCount: Int { rings.reduce(0) { $0 + $1.verification.unfinishedCount } }
+
+  private var ends: AuditEnds? {
+    let chains = rings.compactMap { ring, verification in verification.end.map { (ring, $0) } }
+    return chains.isEmpty ? nil : AuditEnds(Dictionary(uniqueKeysWithValues: chains))
+  }
+
+  /// Without a problem.
+  var text: String {
+    guard exists else { return "there is none" }
+    guard let ends else { return "no entries yet" }
+    let since = rings.compactMap { $0.verification.since }.min().map { " since \(AuditTime.text($0))" } ?? ""
+    return "\(count == 1 ? "1 entry" : "\(count) entries")\(since), whole, ends with \(ends.text)"
+  }
+
+  var notes: [String] {
+    var notes: [String] = []
+    if unfinishedCount > 0 {
+      let entries = unfinishedCount == 1 ? "1 entry was" : "\(unfinishedCount) entries were"
+      notes.append("\(entries) not finished, by a kill or a full disk; what was written is kept in the log")
     }
-    let problems = verification?.problems ?? kept.map { [.notContinued($0.number)] } ?? []
-    let count = verification?.count ?? 0
-    if json {
-      let members: [(String, JSON)] = [
-        ("whole", .boolean(problems.isEmpty)), ("entries", .natural(count)),
-        ("unfinished", .integer(Int64(verification?.unfinishedCount ?? 0))),
-        ("end", (verification?.end).map { .text($0.text) } ?? .null), ("problems", .array(problems.map { .text($0.text) })),
-      ]
-      try Descriptor.output.write(JSON.object([("auditLog", .object(members))]).description + "\n")
-    } else if problems.isEmpty {
-      let end = verification?.end.map { ", ends with \($0.text)" } ?? ""
-      try Descriptor.output.write("audit log: \(count == 1 ? "1 entry" : "\(count) entries"), whole\(end)\n")
-      if let count = verification?.unfinishedCount, count > 0 {
-        let entries = count == 1 ? "1 entry was" : "\(count) entries were"
-        Descriptor.error.note("note: \(entries) not finished, by a kill or a full disk; what was written is kept in the log\n")
-      }
+    for (ring, verification) in rings where verification.isKeptTooOld {
+      notes.append(
+        "\(ring.rawValue): the entry that was named was dropped for newer ones; whether the log continues it can't be told")
     }
-    guard !problems.isEmpty else { return }
-    let hint =
-      verification?.mayBePowerFailure == true
-      ? "where the power has failed, entries may be missing that were not synced"
+    return notes
+  }
+
+  var hint: String {
+    rings.contains { $0.verification.mayBePowerFailure }
+      ? "if the power has failed, entries may be missing that were not synced"
       : "somebody has changed its files; keep a copy of them before you do anything"
-    throw Failure(.integrity, "the audit log: is not whole", hint: hint, details: problems.map(\.text))
+  }
+
+  var json: JSON {
+    .object([
+      ("exists", .boolean(exists)), ("whole", .boolean(ends != nil && problems.isEmpty)), ("entries", .natural(count)),
+      ("unfinished", .integer(Int64(unfinishedCount))), ("end", (ends?.text).map { .text($0) } ?? .null),
+      ("problems", .array(problems.map { .text($0) })),
+    ])
   }
 }
 

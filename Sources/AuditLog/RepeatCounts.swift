@@ -1,0 +1,76 @@
+internal import AppContainers
+
+/// How often an entry was repeated, in a file beside the ring, overwritten in place: a process that is killed loses no count. The next
+/// one that logs writes what it finds there into the ring.
+///
+/// A slot is 16 bytes: the number of the entry and how many repetitions followed it. Its process holds a lock on the file.
+struct RepeatCounts {
+  static let slotCount = 256
+  private static let slotByteCount = 16
+  private static let maximumFileCount = 1024
+
+  private let file: OpenFile
+
+  /// Takes a file that no process has, or makes one.
+  /// - Returns: Also what processes that were killed have left, each number of an entry with its count.
+  /// - Throws: `ContainerError`.
+  static func claim(in files: AuditDirectory) throws(ContainerError) -> (counts: RepeatCounts, left: [UInt64: UInt64]) {
+    var left: [UInt64: UInt64] = [:]
+    var own: OpenFile?
+    for name in try files.countNames() {
+      guard let file = try files.directory.fileIfThere(name), AuditLock.takeAtOnce(file),
+        try file.namedByteCount() != nil
+      else { continue }
+      left.merge(try read(file)) { min($0 + $1, AuditChain.maximumNumber) }
+      if own == nil { own = file }
+    }
+    if let own { return (RepeatCounts(file: own), left) }
+    return (RepeatCounts(file: try make(in: files)), left)
+  }
+
+  /// After what was left is in the ring.
+  static func clear(in files: AuditDirectory, but own: RepeatCounts) throws(ContainerError) {
+    try own.clear()
+    for name in try files.countNames() where files.directory.below(name) != own.file.path {
+      guard let file = try files.directory.fileIfThere(name), AuditLock.takeAtOnce(file) else { continue }
+      try files.directory.remove(name)
+    }
+  }
+
+  private static func make(in files: AuditDirectory) throws(ContainerError) -> OpenFile {
+    for index in 0..<maximumFileCount {
+      let file = try files.directory.fileToChange(FileName("\(AuditDirectory.countsPrefix)\(index)"))
+      if AuditLock.takeAtOnce(file), try file.namedByteCount() != nil { return file }
+    }
+    throw ContainerError(.busy, "\(files.directory.path): \(maximumFileCount) processes count repetitions")
+  }
+
+  private static func read(_ file: OpenFile) throws(ContainerError) -> [(UInt64, UInt64)] {
+    let bytes = try file.read(slotCount * slotByteCount, at: 0)
+    return stride(from: 0, through: bytes.count - slotByteCount, by: slotByteCount).compactMap { start in
+      let (number, count) = (word(bytes[start..<start + 8]), word(bytes[start + 8..<start + 16]))
+      // Anybody's bytes may lie there: neither number may overflow.
+      return count > 0 && max(number, count) <= AuditChain.maximumNumber ? (number, count) : nil
+    }
+  }
+
+  /// - Parameter slot: Below `slotCount`.
+  func set(_ slot: Int, _ number: UInt64, _ count: UInt64) throws(ContainerError) {
+    try file.write(Self.bytes(number) + Self.bytes(count), at: slot * Self.slotByteCount)
+  }
+
+  func clear() throws(ContainerError) {
+    try file.write([UInt8](repeating: 0, count: Self.slotCount * Self.slotByteCount), at: 0)
+  }
+
+  private static func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+
+  private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+extension OpenDirectory {
+  /// For reading and writing. Returns nil if it is not there any more.
+  fileprivate func fileIfThere(_ name: FileName) throws(ContainerError) -> OpenFile? {
+    try kind(name) == .file ? fileToChange(name) : nil
+  }
+}

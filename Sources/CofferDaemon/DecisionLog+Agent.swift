@@ -1,0 +1,86 @@
+import Agent
+import AuditLog
+import VaultCore
+import Wire
+
+/// What the agent writes into the audit log.
+extension DecisionLog {
+  /// What the gate, or after it the vault, has decided.
+  func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
+    // It shows nothing of items, and is asked often.
+    guard facts.operation != .status else { return }
+    let kind = facts.operation.auditKind
+    switch decision {
+    // The same request comes again.
+    case .repeatRequest: return
+    case .refuse(let code, let rule): try append(.refused, facts, peer, "\(code): \(rule)", to: .refusals, isMerged: true)
+    case .allow(let name):
+      try append(
+        .allowed, facts, peer, name == .owner ? "owner" : "gate", to: kind.ring, isMerged: kind.isMerged, isSynced: kind.isSynced)
+    }
+  }
+
+  private func append(
+    _ decision: AuditEntry.Decision, _ facts: Gate.Facts, _ peer: Peer, _ reason: String, to ring: AuditRing, isMerged: Bool,
+    isSynced: Bool = false
+  ) throws {
+    try append(
+      decision, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "",
+      item: facts.item.map { "\($0)" } ?? "", reason, to: ring, isMerged: isMerged, isSynced: isSynced)
+  }
+
+  /// What has become of a question to the owner.
+  func append(_ event: OwnerQuestions.Event) throws {
+    let (decision, operation, reason): (AuditEntry.Decision, String, String) =
+      switch event.outcome {
+      case .asked: (.allowed, "agent.ask", "the owner is asked")
+      case .allowed(let how), .agreedBefore(let how): (.allowed, "agent.confirm", how)
+      case .refused(let why), .notAsked(let why): (.refused, "agent.confirm", why)
+      }
+    let (ring, isMerged): (AuditRing, Bool) =
+      switch event.outcome {
+      // Each costs the owner an answer or a minute.
+      case .allowed, .refused: (.decisions, false)
+      case .asked: (.uses, false)
+      case .agreedBefore: (.uses, true)
+      case .notAsked: (.refusals, true)
+      }
+    try append(decision, operation, event.program, event.peer, group: event.group, reason, to: ring, isMerged: isMerged)
+  }
+
+  private func append(
+    _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String,
+    item: String = "", _ reason: String, to ring: AuditRing, isMerged: Bool, isSynced: Bool = false
+  ) throws {
+    var (application, executable) = ("", peer.programPath)
+    switch program {
+    case .app(let name): application = name
+    case .command: break
+    case .unit, .flatpak: application = program.grantedName ?? ""
+    case .system(let path), .interpreter(let path): executable = path
+    case .unknown(let why): if executable.isEmpty { executable = why }
+    }
+    let caller = AuditEntry.Caller(user: peer.user, process: peer.process, executable: executable, application: application)
+    try append(
+      AuditEntry(
+        at: Self.now(), decision, operation, by: caller, application: application, group: group, item: item, because: reason
+      ).shortened, to: ring, isMerged: isMerged, isSynced: isSynced)
+  }
+}
+
+extension Wire.Operation {
+  /// Which entries displace one another, whether repetitions are counted, and whether the entry is on the disk first.
+  fileprivate var auditKind: (ring: AuditRing, isMerged: Bool, isSynced: Bool) {
+    switch self {
+    // What opens the vault, or changes who may do what.
+    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke:
+      (.decisions, false, true)
+    case .pins, .itemCount, .grants: (.uses, true, false)
+    case .entitlements, .items, .contains, .entry, .secret, .watch: (.uses, true, false)
+    case .add, .update, .move, .remove, .discard: (.uses, false, false)
+    // Any program may, as often as it likes.
+    case .status, .lock, .end, .inspect: (.refusals, true, false)
+    case .done, .part, .failed, .notices: (.refusals, true, false)
+    }
+  }
+}
