@@ -52,7 +52,9 @@ let package = Package(
       ]),
     .target(
       name: "Coffer",
-      dependencies: ["VaultCore", "Storage", "AppContainers", "Apps", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux"]),
+      dependencies: [
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux",
+      ]),
     // Apps
     .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
     // Preferences
@@ -150,7 +152,7 @@ let package = Package(
       name: "AgentTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
-        "Coffer", "Apps",
+        "Coffer", "Apps", "AuditLog",
         "AppContainers", "Passphrases", "Storage", "SystemCalls", "Wire",
         "VaultCore",
         "CofferTesting",

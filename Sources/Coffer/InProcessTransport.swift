@@ -1,3 +1,4 @@
+internal import AuditLog
 internal import Glibc
 package import ItemService
 internal import Synchronization
@@ -9,22 +10,24 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   /// In whose name, asked anew for each call: what was granted may have been taken back.
   private let caller: @Sendable (borrowing Vault) throws -> Caller
   private let confirm: ConfirmationQuestion
+  private let log: DirectAccessLog?
   private let mutex = Mutex(())
   private var vault: Vault?
   let board = NoticeBoard()
 
   /// - Throws: `appNotInstalled`: an app that the vault does not know, or that was removed, gets nothing at all.
-  convenience init(_ vault: consuming Vault, as identity: KeychainIdentity) throws {
-    try self.init(vault) { try identity.caller(in: $0) }
+  convenience init(_ vault: consuming Vault, as identity: KeychainIdentity, log: DirectAccessLog? = nil) throws {
+    try self.init(vault, log: log) { try identity.caller(in: $0) }
   }
 
   init(
-    _ vault: consuming Vault,
+    _ vault: consuming Vault, log: DirectAccessLog? = nil,
     confirm: @escaping ConfirmationQuestion = { throw KeychainError(.confirmationNeeded, $0.group.name) },
     caller: @escaping @Sendable (borrowing Vault) throws -> Caller
   ) throws {
     self.caller = caller
     self.confirm = confirm
+    self.log = log
     try put(vault)
   }
 
@@ -66,6 +69,11 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   private func tell(_ notices: [Notice]) { board.tell(notices, generation: vault?.lastGeneration ?? 0) }
 
   func answer(_ call: consuming Call) throws -> Answer {
+    let (operation, group, item, isReading) = (call.itemOperation, call.group, call.item, call.isReading)
+    let note = { [log] (_ decision: AuditEntry.Decision, _ new: Reference?, _ reason: String) in
+      guard let log, let operation else { return }
+      log.append(operation, decision, new?.group ?? group, new?.id ?? item, because: reason, isMerged: isReading)
+    }
     var call: Call? = consume call
     return try mutex.withLock { _ in
       guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
@@ -84,11 +92,14 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
             throw error
           }
         }
-        let answer = try service.carryOut(call, in: &vault!)
+        let answer = try service.carryOut(call, in: &vault!) { note(.allowed, $0, "credential") }
+        if isReading { note(.allowed, nil, "credential") }
         notices = intention.notices(answer)
         return answer
       } catch {
-        throw refusal ?? KeychainError(error)
+        let failure = refusal ?? KeychainError(error)
+        if let failure = failure as? KeychainError, failure.code.isRefusal { note(.refused, nil, "\(failure)") }
+        throw failure
       }
     }
   }

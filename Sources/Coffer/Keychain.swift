@@ -25,10 +25,10 @@ public final class Keychain: Sendable {
 
   /// A keychain for callers that are no `KeychainIdentity`, with somebody to ask.
   package convenience init(
-    _ vault: consuming Vault, confirm: @escaping ConfirmationQuestion,
+    _ vault: consuming Vault, log: DirectAccessLog?, confirm: @escaping ConfirmationQuestion,
     caller: @escaping @Sendable (borrowing Vault) throws -> Caller
   ) throws {
-    self.init(try InProcessTransport(vault, confirm: confirm, caller: caller))
+    self.init(try InProcessTransport(vault, log: log, confirm: confirm, caller: caller))
   }
 
   /// Ends the use of a vault that is open in this process. A keychain that just goes does so as well, but cannot tell of a failure.
@@ -37,7 +37,7 @@ public final class Keychain: Sendable {
     if let transport = transport as? InProcessTransport { try transport.close() }
   }
 
-  /// Opens the user's vault, or the one at a path.
+  /// Opens the user's vault, or the one at a path. What is done with its items is written into the user's audit log, if that is possible.
   /// - Parameters:
   ///   - path: Nil for the user's own: `vault.coffer` under `COFFER_HOME`, or `coffer` in the data directory of XDG's specification.
   ///   - credential: A passphrase takes the time of its key derivation, about half a second; a key file none.
@@ -45,7 +45,9 @@ public final class Keychain: Sendable {
   public static func open(
     at path: String? = nil, with credential: borrowing Credential, as identity: KeychainIdentity
   ) throws -> Keychain {
-    try Keychain(try openVault(path, credential), as: identity)
+    let vault = try openVault(path, credential)
+    let log = try? DirectAccessLog(in: Places(environment: variable).state, application: identity.applicationIdentifier)
+    return Keychain(try InProcessTransport(vault, as: identity, log: log))
   }
 
   /// Opens it with what the service manager has handed over: see `ServiceCredentials`.

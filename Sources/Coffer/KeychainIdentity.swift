@@ -11,4 +11,9 @@ public enum KeychainIdentity: Sendable {
   case groups([AccessGroup])
   /// The owner of the vault: all groups that it has, `default` first.
   case owner
+
+  /// `TEAM.identifier`; empty if it is no app.
+  var applicationIdentifier: String {
+    if case .app(let signed) = self { signed.manifest.applicationIdentifier } else { "" }
+  }
 }

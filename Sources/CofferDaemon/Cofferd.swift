@@ -11,7 +11,9 @@ import VaultCore
 struct Cofferd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cofferd", abstract: "Keep a vault unlocked, and give each program what is its own.",
-    discussion: "Started by `coffer vault unlock`, or by the service manager. Starts locked. SIGTERM ends it.", version: "0.1.0")
+    discussion:
+      "Started by `coffer vault unlock`, or by the service manager. Starts locked, unless $CREDENTIALS_DIRECTORY holds coffer.key or coffer.passphrase. SIGTERM ends it.",
+    version: "0.1.0")
 
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
@@ -86,6 +88,7 @@ struct Cofferd: ParsableCommand {
       ?? Service(vault: vault, leaseMinutes: lease)
     // All paths are absolute by now, and whoever has started it may want to unmount where that was.
     guard unsafe chdir("/") == 0 else { throw StartFailure(.inputOutput, "/: \(ErrorNumber.text(of: errno))") }
+    try service.unlockWithServiceCredential()
     say("ready\n")
     service.watchLogind()
     Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()

@@ -13,6 +13,7 @@ struct StartFailure: Error {
   enum Status: Int32 {
     case other = 1
     case usage = 2
+    case wrongPassphrase = 7
     case noVault = 10
     /// Reading or writing failed, or somebody else holds the vault.
     case inputOutput = 12

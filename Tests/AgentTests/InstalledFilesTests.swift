@@ -57,6 +57,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     #expect(
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "system/cofferd@.service", "system/cofferd@.socket",
+        "system/cofferd-server@.service",
       ])
     for unit in units {
       #expect(try !text(unit).contains("@PREFIX@"), "\(unit)")

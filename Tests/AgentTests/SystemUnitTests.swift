@@ -42,37 +42,8 @@ private let areToolsThere =
     #expect(try analyze("security", "--offline=true", "--threshold=12", control.path).status != 0)
   }
 
-  /// Each value that a setting of the service has, its words.
-  private func words(_ setting: String) throws -> [[String]] {
-    try String(contentsOfFile: service, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("\(setting)=") }
-      .map { $0.dropFirst(setting.count + 1).split(separator: " ").map(String.init) }
-  }
-
-  /// A group of system calls with those in it, and so on.
-  private func expand(_ names: [String]) throws -> Set<String> {
-    var found: Set<String> = []
-    for name in names {
-      guard name.hasPrefix("@") else {
-        found.insert(name)
-        continue
-      }
-      let listed = try analyze("syscall-filter", "--no-pager", name).output.split(separator: "\n").dropFirst()
-        .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-      try #require(!listed.isEmpty)
-      found.formUnion(try expand(listed))
-    }
-    return found
-  }
-
   @Test func whatTheAgentCallsTheFilterAllows() throws {
-    var allowed: Set<String> = []
-    for rule in try words("SystemCallFilter") {
-      if rule[0].hasPrefix("~") {
-        allowed.subtract(try expand([String(rule[0].dropFirst())] + rule.dropFirst()))
-      } else {
-        allowed.formUnion(try expand(rule))
-      }
-    }
+    let allowed = try UnitFilter(service).allowed()
     // What CAP_SYS_PTRACE would be good for besides.
     for call in ["ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "mount", "setuid", "bpf"] {
       #expect(!allowed.contains(call), "\(call)")
@@ -86,12 +57,7 @@ private let areToolsThere =
     #expect(try bench.coffer("app", "list", "--passphrase-fd", "0", input: "correct horse\n").status == 0)
     #expect(try bench.coffer("vault", "lock").status == 0)
     bench.stop()
-    let lines = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
-    let begin = try #require(lines.firstIndex { $0.contains("execve(") && $0.contains("/cofferd") })
-    let called = Set(
-      lines[begin...].compactMap { line in
-        line.drop { $0.isNumber }.trimmingPrefix { $0 == " " }.split(separator: "(").first.map(String.init)
-      }.filter { $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } })
+    let called = try UnitFilter.called(in: trace, from: "/cofferd")
     #expect(called.contains("accept4") && called.contains("readlink"))
     #expect(called.subtracting(allowed) == [])
   }

@@ -23,8 +23,8 @@ import Testing
     (
       "Sources/Coffer",
       [
-        "VaultCore", "Storage", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "Glibc",
-        "Synchronization",
+        "VaultCore", "Storage", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux", "AppContainers", "Apps", "AuditLog",
+        "Glibc", "Synchronization",
       ]
     ),
     ("Sources/Apps", ["VaultCore", "AppContainers", "PropertyLists"]),

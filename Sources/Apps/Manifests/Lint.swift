@@ -1,3 +1,4 @@
+package import AppContainers
 package import VaultCore
 
 /// What is allowed, and still may not be what was meant.
@@ -15,6 +16,23 @@ package enum Lint {
     let shared = Set(manifest.keychainAccessGroups.map(\.name)).intersection(manifest.applicationGroups.map(\.name))
     for name in shared.sorted() {
       warnings.append("\(name) is a keychain access group and an application group: the first is enough for secrets")
+    }
+    return warnings
+  }
+
+  /// What the agent will not take for the app, because what the kernel runs is another program.
+  /// - Throws: `AppsError`: `manifestField`, `executableMissing`; `ContainerError`.
+  package static func warnings(about manifest: Manifest, executablesIn directory: OpenDirectory) throws -> [String] {
+    var warnings: [String] = []
+    for path in manifest.executables.map(\.path) {
+      if try ExecutableContent.open(path, in: directory).isScript {
+        warnings.append(
+          "\(path) is a script: the agent identifies the interpreter that runs it, and gives it nothing; "
+            + "a program that uses the keychain has to be compiled")
+      } else if Interpreters.contain(path) {
+        warnings.append(
+          "\(path) has the name of an interpreter: whatever script it runs is taken for the app, and gets what the app may read")
+      }
     }
     return warnings
   }

@@ -103,6 +103,11 @@ struct ExecutableContent {
     return ExecutableContent(file: file)
   }
 
+  /// Whether the kernel runs the program that its first line names.
+  var isScript: Bool {
+    get throws(ContainerError) { try file.read(upTo: 2).elementsEqual("#!".utf8) }
+  }
+
   /// - Parameter copy: Each piece, as it is read: what is copied is what the digest is of.
   func digest(_ copy: ([UInt8]) throws -> Void = { _ in }) throws -> [UInt8] {
     var digest = try ContentDigest()

@@ -43,7 +43,10 @@ struct AccessOptions: ParsableArguments {
     let isOwner = try vault.isOpenedByOwner()
     let name = signed?.manifest.applicationIdentifier ?? Caller.commandName
     let isInputAllowed = !options.noInput
-    let keychain = try Keychain(vault) { confirmation in
+    let log = try DirectAccessLog(in: AuditPlace.state(), application: signed?.manifest.applicationIdentifier ?? "") { error in
+      Descriptor.error.note("coffer: warning: the audit log: \(Failure(error).message.escapingControls())\n")
+    }
+    let keychain = try Keychain(vault, log: log) { confirmation in
       try OpenItems.confirm(confirmation, name, isInputAllowed)
     } caller: { vault in
       switch (signed, isOwner) {

@@ -65,7 +65,8 @@ struct AppLint: ParsableCommand {
   func run() throws {
     let place = try manifest.place()
     let (checked, isSigned) = try about(place.path) { try check(place) }
-    let warnings = Lint.warnings(about: checked).map { isSigned ? $0 : $0.replacing(Self.nobody, with: "$(TEAM)") }
+    let found = try Lint.warnings(about: checked) + Lint.warnings(about: checked, executablesIn: place.directory)
+    let warnings = found.map { isSigned ? $0 : $0.replacing(Self.nobody, with: "$(TEAM)") }
     guard !json else {
       let members: [(String, JSON)] = [
         ("signed", .boolean(isSigned)), ("application", isSigned ? .text(checked.applicationIdentifier) : .null),
