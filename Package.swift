@@ -121,12 +121,13 @@ let package = Package(
       name: "PreferenceSafetyTests",
       dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+    .target(name: "Waiting", path: "Tests/Support/Waiting"),
     .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests",
       dependencies: [
-        "PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome",
+        "PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome", "Waiting",
       ]),
     .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
     .testTarget(
@@ -136,12 +137,12 @@ let package = Package(
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
-    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers"]),
+    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "Waiting"]),
     .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
     .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "VaultCore"]),
     .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
     .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
-    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe"]),
+    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe", "Waiting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
@@ -155,16 +156,17 @@ let package = Package(
         "Coffer", "Apps", "AuditLog",
         "AppContainers", "Passphrases", "Storage", "SystemCalls", "Wire",
         "VaultCore",
-        "CofferTesting",
+        "CofferTesting", "Waiting",
       ]),
     .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
-    .testTarget(name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting"]),
+    .testTarget(
+      name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting", "Waiting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
-        "Passphrases", "Pinentry", "Storage", "SystemCalls", "VaultCore", "Wire", "CofferTesting",
+        "Passphrases", "Pinentry", "Storage", "SystemCalls", "VaultCore", "Wire", "CofferTesting", "Waiting",
       ]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(

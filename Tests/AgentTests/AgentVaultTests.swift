@@ -10,7 +10,7 @@ import Wire
 @testable import Agent
 
 /// What the agent remembers of a vault, and what it leaves on the disk.
-@Suite(.timeLimit(.minutes(15))) struct AgentVaultTests {
+@Suite(.timeLimit(.minutes(60))) struct AgentVaultTests {
   let bench: AgentBench
   let anchors: AnchorFiles
 

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// What is only announced takes no locked memory, of which a process may have little.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct AnnouncedFrameTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   @Test func manyLargeFramesAtOnce() throws {
     let bench = try DaemonBench()
     try bench.unlock()

@@ -98,10 +98,10 @@ final class DaemonBench {
     return process
   }
 
-  /// `coffer` to its end, which it meets within a minute.
+  /// `coffer` to its end, which it meets within five minutes.
   /// - Returns: How it ended, and what it said; 124 where it did not.
   func coffer(_ arguments: [String], input: String? = nil) throws -> (status: Int32, output: String) {
-    let process = command("/usr/bin/timeout", ["-s", "KILL", "60", AgentBench.program("coffer").path] + arguments)
+    let process = command("/usr/bin/timeout", ["-s", "KILL", "300", AgentBench.program("coffer").path] + arguments)
     let output = Pipe()
     process.standardOutput = output
     let pipe = Pipe()

@@ -10,7 +10,7 @@ import VaultCore
 @testable import Wire
 
 /// How an agent ends, and what does not keep it from that, nor from forgetting the keys.
-@Suite(.timeLimit(.minutes(5))) struct EndingTests {
+@Suite(.timeLimit(.minutes(60))) struct EndingTests {
   /// Nobody would find it any more, neither to use it nor to lock it.
   @Test(arguments: ["rm run/agent.sock", "mv run away", "mv run/agent.sock run/x", "rm -r run"])
   func anAgentWhoseSocketIsGoneEnds(command: String) throws {

@@ -27,10 +27,10 @@ import VaultCore
     unsafe _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Whether the agent has closed the connection, within ten seconds.
+  /// Whether the agent has closed the connection, within five minutes.
   private func isClosed(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&entry, 1, 10_000) == 1 else { return false }
+    guard unsafe poll(&entry, 1, 300_000) == 1 else { return false }
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, 0) <= 0
   }

@@ -5,6 +5,7 @@ import ItemService
 import Synchronization
 import Testing
 import VaultCore
+import Waiting
 import Wire
 
 @testable import Agent
@@ -92,7 +93,7 @@ import Wire
     let client = """
       import os, socket
       kept = socket.socket(socket.AF_UNIX); kept.connect('\(bench.socket)')
-      kept.settimeout(5)
+      kept.settimeout(300)
       try: print('closed' if kept.recv(1) == b'' else 'answered')
       except TimeoutError: print('let in')
       except OSError: print('closed')
@@ -162,7 +163,7 @@ import Wire
   @Test func whatWasAskedBeforeAProgramBecameAnotherOneIsNotTheOthers() throws {
     let isTheApp = Atomic(false)
     // The agent does not come to the later requests before.
-    let bench = try AgentBench { while !isTheApp.load(ordering: .acquiring) { usleep(1000) } }
+    let bench = try AgentBench { try wait(for: "it is the app") { isTheApp.load(ordering: .acquiring) } }
     try bench.unlock()
     let app = try bench.install(probe, as: "com.example.app")
     let asking = """

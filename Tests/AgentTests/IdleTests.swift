@@ -3,11 +3,12 @@ import Foundation
 import Storage
 import Testing
 import VaultCore
+import Waiting
 
 @testable import Coffer
 
 /// The agent itself, with the shortest time that it takes.
-@Suite(.timeLimit(.minutes(15))) struct IdleTests {
+@Suite(.timeLimit(.minutes(60))) struct IdleTests {
   @Test func itLocksWhereNobodyUsesIt() async throws {
     let bench = try DaemonBench(options: "--idle 1")
     let unlocked = ContinuousClock.now
@@ -15,8 +16,10 @@ import VaultCore
     let keychain = try Keychain.connect(toAgentAt: bench.places.agentSocket)
     #expect(try !keychain.isLocked)
     // To ask how it is, is no use of it. Other tests have the thread meanwhile.
-    while try !keychain.isLocked, unlocked.duration(to: .now) < .seconds(300) { try await Task.sleep(for: .milliseconds(500)) }
-    #expect(try keychain.isLocked)
+    try await waitAside(for: "the agent has locked") {
+      try await Task.sleep(for: .milliseconds(500))
+      return try keychain.isLocked
+    }
     #expect(unlocked.duration(to: .now) >= .seconds(59))
   }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import Storage
 import Testing
+import Waiting
 import Wire
 
 /// As many connections as there may be, from many processes: all are served, and nothing of them stays.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct ManyConnectionsTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ManyConnectionsTests {
   /// What a connection may cost while it is there, in KiB: its thread's stack as far as it was used, and its buffers.
   static let residentPerConnection = 64
   /// What may be left of all of them, in KiB: what the allocator keeps for the next ones.
@@ -34,14 +35,12 @@ import Wire
   }
 
   private func expectServed(_ bench: DaemonBench) throws {
-    let clock = ContinuousClock()
-    let start = clock.now
+    // 124 where that takes longer than it may.
     #expect(try bench.coffer(["secret", "list"]).status == 0)
-    #expect(clock.now - start < .seconds(10))
   }
 
   private func waitForThreads(_ count: Int, _ bench: DaemonBench) throws {
-    for _ in 0..<10_000 where try bench.usage().threads > count { usleep(1000) }
+    try wait(for: "the agent has at most \(count) threads") { try bench.usage().threads <= count }
   }
 
   /// Also where the system gives a program 1,024 descriptors, and more if it asks: a connection takes two.

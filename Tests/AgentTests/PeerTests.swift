@@ -6,7 +6,7 @@ import Testing
 @testable import Agent
 
 /// What the kernel says of the other end, while it runs and afterwards.
-@Suite(.timeLimit(.minutes(15))) struct PeerTests {
+@Suite(.timeLimit(.minutes(60))) struct PeerTests {
   private let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-peer-\(UUID().uuidString.prefix(8))")
 
   /// A process that has connected, and what is known of it.

@@ -7,7 +7,7 @@ import VaultCore
 
 /// An agent that is killed again and again under sixteen clients: nothing that was acknowledged is lost, nobody hangs, and never
 /// do two agents have the vault.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct RestartSoakTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct RestartSoakTests {
   /// A client's items, which nobody else touches: for each account the values that it may have. Nil: that there is none.
   private struct Model {
     private(set) var possible: [String: Set<String?>] = [:]

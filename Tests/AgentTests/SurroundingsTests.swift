@@ -6,7 +6,7 @@ import Testing
 @testable import Agent
 
 /// Services of the system and applications of Flatpak: what the kernel's texts say, and real processes.
-@Suite(.timeLimit(.minutes(15))) struct SurroundingsTests {
+@Suite(.timeLimit(.minutes(60))) struct SurroundingsTests {
   @Test(arguments: [
     ("0::/system.slice/backup.service\n", "backup.service"),
     ("0::/system.slice/system-web.slice/web@1.service\n", "web@1.service"),

@@ -1,6 +1,7 @@
 import Foundation
 import SystemBench
 import Testing
+import Waiting
 
 /// The boundary against programs of the same user: two real users, and the agent as its unit starts it.
 @Suite(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason))) struct SystemAgentTests {
@@ -65,7 +66,7 @@ import Testing
     defer { own.end() }
     let file = bench.home.path + "/file"
     _ = try bench.run("/bin/sh", ["-c", "echo x >\(file)"])
-    while try bench.run("/bin/cat", ["/proc/\(own.process)/comm"]).output != "sleep\n" { usleep(1000) }
+    try wait(for: "the process is sleep") { try bench.run("/bin/cat", ["/proc/\(own.process)/comm"]).output == "sleep\n" }
     #expect(try attempts(on: own.process, file, bench.home.path) == Self.names.map { "\($0) yes" })
   }
 

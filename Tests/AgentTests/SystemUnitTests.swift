@@ -1,6 +1,7 @@
 import Foundation
 import SystemBench
 import Testing
+import Waiting
 
 private let areToolsThere =
   SystemBench.isPossible
@@ -70,7 +71,7 @@ private let areToolsThere =
     let activator = try bench.command(
       "/bin/sh", ["-c", "exec systemd-socket-activate -l \(path) \(bench.launch(in: state)) 2>/dev/null"], as: 0)
     defer { activator.end() }
-    while unsafe access(path, F_OK) != 0 { usleep(1000) }
+    try wait(for: "systemd-socket-activate listens") { unsafe access(path, F_OK) == 0 }
     unsafe chown(path, bench.user, bench.user)
     let probe = bench.programs.appending(path: "AgentProbe").path
     // Nobody has unlocked anything; whose question it is it knows.

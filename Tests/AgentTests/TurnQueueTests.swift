@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(15))) struct TurnQueueTests {
+@Suite(.timeLimit(.minutes(60))) struct TurnQueueTests {
   private let queue = TurnQueue(milliseconds: 60_000)
 
   /// Something that has its turn until it is told to end.
@@ -30,14 +31,16 @@ import Testing
     }
   }
 
-  private func waitForWaiting(_ count: Int, _ queue: TurnQueue) { while queue.waitingCount != count { usleep(1000) } }
+  private func waitForWaiting(_ count: Int, _ queue: TurnQueue) throws {
+    try wait(for: "\(count) wait") { queue.waitingCount == count }
+  }
 
   @Test func soManyWaitAltogether() throws {
     let first = Turn(queue, "first")
-    while !queue.isBusy { usleep(1000) }
-    let waiting = (0..<TurnQueue.maximumCount).map { index in
+    try wait(for: "the first has its turn") { queue.isBusy }
+    let waiting = try (0..<TurnQueue.maximumCount).map { index in
       let turn = Turn(queue, "\(index)")
-      waitForWaiting(index + 1, queue)
+      try waitForWaiting(index + 1, queue)
       return turn
     }
     #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.command, -1) {} }
@@ -54,11 +57,11 @@ import Testing
   @Test func ofOneProgramFewerWait() throws {
     let queue = TurnQueue(milliseconds: 60_000, maximumCount: 3, perProgram: 2)
     let first = Turn(queue, "first")
-    while !queue.isBusy { usleep(1000) }
+    try wait(for: "the first has its turn") { queue.isBusy }
     var waiting: [Turn] = []
     for program in ["a", "a", "b"] {
       waiting.append(Turn(queue, program))
-      waitForWaiting(waiting.count, queue)
+      try waitForWaiting(waiting.count, queue)
       if waiting.count == 2 { #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("a"), -1) {} } }
     }
     #expect(throws: TurnQueue.Failure.full) { try queue.inTurn(.app("c"), -1) {} }
@@ -71,7 +74,7 @@ import Testing
   @Test func nobodyWaitsForEver() throws {
     let queue = TurnQueue(milliseconds: 1)
     let first = Turn(queue, "first")
-    while !queue.isBusy { usleep(1000) }
+    try wait(for: "the first has its turn") { queue.isBusy }
     #expect(throws: TurnQueue.Failure.late) { try queue.inTurn(.command, -1) {} }
     #expect(queue.waitingCount == 0)
     first.finish()

@@ -5,7 +5,7 @@ import Passphrases
 import Testing
 import VaultCore
 
-@Suite(.timeLimit(.minutes(15))) struct UnlockTests {
+@Suite(.timeLimit(.minutes(60))) struct UnlockTests {
   /// Who tries passphrases is in the log.
   @Test func aWrongPassphraseIsNoted() throws {
     let bench = try AgentBench()

@@ -121,17 +121,17 @@ import Testing
     #expect(Scratch.code { _ = try Backup(of: scratch.container, to: output) } == .tooDeep)
   }
 
-  /// Members of an archive: name, kind, and what it links to or holds.
+  /// Members of an archive: name, kind, and what it links to or holds. ELSEWHERE is an empty directory of the test.
   static let hostile: [(String, [[String]])] = [
     ("above", [["../x", "file", "x"]]),
     ("far above", [["Documents/../../x", "file", "x"]]),
-    ("absolute", [["/tmp/x", "file", "x"]]),
+    ("absolute", [["ELSEWHERE/x", "file", "x"]]),
     ("absolute in the place of a document", [["/Documents/x", "file", "x"]]),
     ("link to above", [["Documents/l", "link", "../.."]]),
     ("absolute link", [["Documents/l", "link", "/etc"]]),
     ("link after a name", [["Documents/l", "link", "d/../../.."]]),
     ("through a link", [["Documents/l", "link", "../../.."], ["Documents/l/x", "file", "x"]]),
-    ("through an absolute link", [["Documents/l", "link", "/tmp"], ["Documents/l/x", "file", "x"]]),
+    ("through an absolute link", [["Documents/l", "link", "ELSEWHERE"], ["Documents/l/x", "file", "x"]]),
     ("link in the place of a directory", [["Library", "link", "Documents"]]),
     ("link in the place of preferences", [["Library/Preferences", "link", "Notes"]]),
     ("hard link to an absolute path", [["Documents/h", "hard", "/etc/passwd"]]),
@@ -161,7 +161,10 @@ import Testing
               member.size = len(text) if kind == "file" else 0
               archive.addfile(member, io.BytesIO(text.encode()))
       """
-    let json = String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
+    let elsewhere = URL(filePath: archive).deletingLastPathComponent().appending(path: "elsewhere")
+    try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: false)
+    let real = members.map { $0.map { $0.replacing("ELSEWHERE", with: elsewhere.path) } }
+    let json = String(decoding: try JSONEncoder().encode(real), as: UTF8.self)
     try Scratch.run("/usr/bin/env", ["python3", "-c", script, archive, json])
     let before = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
     let code = Scratch.code { _ = try Restoration(of: scratch.container, from: scratch.open(archive), isOfAnyApp: true) }
@@ -170,7 +173,7 @@ import Testing
     let after = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
     #expect(after.filter { !$0.hasSuffix(".running") } == before.filter { !$0.hasSuffix(".running") })
     #expect(scratch.text("Documents/a") == "of Documents/a")
-    #expect(!FileManager.default.fileExists(atPath: "/tmp/x"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
 
   @Test func whatIsNoArchiveIsRefused() throws {

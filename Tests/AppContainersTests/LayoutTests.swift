@@ -1,6 +1,7 @@
 import AppContainers
 import Foundation
 import Testing
+import Waiting
 
 @Suite struct LayoutTests {
   @Test func aContainerHasItsDirectoriesForItsOwnerAlone() throws {
@@ -89,7 +90,9 @@ import Testing
     let brought = OpenFile(adopting: dup(pipe.fileHandleForReading.fileDescriptor), "a pipe")
     let first = thread { _ = try? scratch.container.deliver(brought, as: FileName("report")) }
     pipe.fileHandleForWriting.write(Data("first, ".utf8))
-    while try FileManager.default.contentsOfDirectory(atPath: scratch.inside("Documents/Inbox")).isEmpty { usleep(1000) }
+    try wait(for: "the first delivery has begun") {
+      try !FileManager.default.contentsOfDirectory(atPath: scratch.inside("Documents/Inbox")).isEmpty
+    }
     let small = try scratch.open(scratch.outside("small", "second"))
     let second = thread { _ = try? scratch.container.deliver(small, as: FileName("report")) }
     // Long enough for one that does not wait.

@@ -175,7 +175,7 @@ import Testing
   }
 
   /// Four million lines that are none.
-  @Test(.timeLimit(.minutes(15))) func aFileOfLineEndsIsReadToItsEnd() throws {
+  @Test(.timeLimit(.minutes(60))) func aFileOfLineEndsIsReadToItsEnd() throws {
     let bench = try filled()
     let segment = try #require(bench.segments().first)
     try bench.write(bench.bytes(segment) + [UInt8](repeating: UInt8(ascii: "\n"), count: 4 << 20), segment)

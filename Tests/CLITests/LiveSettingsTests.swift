@@ -13,7 +13,7 @@ import Testing
 
     func sees(_ text: String, _ place: SourceLocation = #_sourceLocation) {
       #expect(
-        terminal.expect(Array(text.utf8), until: Deadline(milliseconds: 10_000)),
+        terminal.expect(Array(text.utf8), until: Deadline(milliseconds: 300_000)),
         "\(text): \(String(decoding: terminal.transcript, as: UTF8.self))", sourceLocation: place)
     }
 
@@ -45,12 +45,12 @@ import Testing
     one.types("--")
     other.sees(" 0 %")
     one.types("q")
-    #expect(one.program.wait(until: Deadline(milliseconds: 10_000)) == 0)
+    #expect(one.program.wait(until: Deadline(milliseconds: 300_000)) == 0)
     #expect(one.terminal.has("+echo") && one.terminal.has("+icanon"))
     #expect(other.terminal.has("-echo"))
     // Interrupted, it leaves the terminal as it was, too.
     other.types("\u{3}")
-    #expect(other.program.wait(until: Deadline(milliseconds: 10_000)) == 0)
+    #expect(other.program.wait(until: Deadline(milliseconds: 300_000)) == 0)
     #expect(other.terminal.has("+echo"))
   }
 

@@ -26,7 +26,7 @@ import Testing
 
   /// The widget, running, with what it shows in a file.
   private struct Widget {
-    private static let limit = 30_000
+    private static let limit = 300_000
 
     private let program: Child
     private let path: String

@@ -4,9 +4,15 @@ import Synchronization
 /// A fresh directory with an empty home, in which the steps of one transcript run one after the other.
 final class Workspace {
   /// After which a step hangs, in milliseconds.
-  private static let limit = 30_000
+  private static let limit = 300_000
   /// How often a step that must be fast is tried: other processes share the machine.
   private static let attempts = 8
+
+  /// How many processes each processor has to run.
+  private static var load: Double {
+    var average = 0.0
+    return unsafe getloadavg(&average, 1) == 1 ? average / Double(sysconf(Int32(_SC_NPROCESSORS_ONLN))) : 1
+  }
 
   let path: String
 
@@ -66,7 +72,7 @@ final class Workspace {
       if !Pattern.matches(outcome.errors, step.errors) { failures.append("stderr: \(outcome.errors.prefix(2000))") }
       guard let limit = step.limit, outcome.milliseconds > Double(limit), failures.isEmpty else { return failures }
       // Where others take the processor, what the command took of it counts, as long as it has not waited for anything either.
-      let isBusy = outcome.processorTime <= Double(limit) && outcome.milliseconds <= Double(20 * limit)
+      let isBusy = outcome.processorTime <= Double(limit) && outcome.milliseconds <= Double(20 * limit) * max(1, Self.load)
       if attempt + 1 == Self.attempts, isBusy { return [] }
       failures.append("took \(outcome.milliseconds) ms, \(outcome.processorTime) ms of the processor")
       usleep(UInt32(attempt) * 20_000)

@@ -4,6 +4,7 @@ import Foundation
 import Pinentry
 import Synchronization
 import VaultCore
+import Waiting
 
 @testable import Agent
 @testable import Coffer
@@ -86,10 +87,14 @@ final class AskingBench: Sendable {
   /// How often somebody was asked.
   var questionCount: Int { fake.told.count { $0 == "CONFIRM" } }
 
-  func waitForQuestions(_ count: Int) { while questionCount < count { usleep(1000) } }
+  func waitForQuestions(_ count: Int) {
+    do { try wait(for: "\(count) questions") { questionCount >= count } } catch { Issue.record(error) }
+  }
 
   /// Of questions that wait for their turn.
-  func waitForWaiting(_ count: Int) { while questions.queue.waitingCount != count { usleep(1000) } }
+  func waitForWaiting(_ count: Int) {
+    do { try wait(for: "\(count) wait") { questions.queue.waitingCount == count } } catch { Issue.record(error) }
+  }
 
   /// The last text of a kind that was shown.
   func shown(_ command: String) -> String? {

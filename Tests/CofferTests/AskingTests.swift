@@ -9,7 +9,7 @@ import Wire
 @testable import Coffer
 
 /// What was granted with the wish to be asked, through an agent that asks.
-@Suite(.timeLimit(.minutes(15))) struct AskingTests {
+@Suite(.timeLimit(.minutes(60))) struct AskingTests {
   let teams: Teams
   let bench: AskingBench
   let reference: Reference

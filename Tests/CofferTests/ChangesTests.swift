@@ -4,12 +4,13 @@ import Foundation
 import ItemService
 import Testing
 import VaultCore
+import Waiting
 import Wire
 
 @testable import Coffer
 
 /// What `Keychain.changes` tells. Over both transports, but where it says so.
-@Suite(.timeLimit(.minutes(15))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangesTests {
   private let item = Item(service: "mail", account: "ada")
 
   /// The next so many.
@@ -312,7 +313,7 @@ import Wire
       #expect(bench.vault.board.isWatched)
       withExtendedLifetime(changes) {}
     }
-    while bench.vault.board.isWatched { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitAside(for: "nobody watches") { !bench.vault.board.isWatched }
     let transport = try #require(try teams.keychain(teams.editor).transport as? InProcessTransport)
     do {
       let watch = transport.watch()

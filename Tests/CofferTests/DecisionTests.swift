@@ -7,7 +7,7 @@ import Wire
 @testable import Coffer
 
 /// What the agent notes of what it has decided: also what the gate lets through, and the vault refuses.
-@Suite(.timeLimit(.minutes(15))) struct DecisionTests {
+@Suite(.timeLimit(.minutes(60))) struct DecisionTests {
   let teams: Teams
   let reference: Reference
 

@@ -7,7 +7,7 @@ import VaultCore
 @testable import Coffer
 
 /// Programs that are no apps, and have what was granted to them by their names.
-@Suite(.timeLimit(.minutes(15))) struct GrantedProgramTests {
+@Suite(.timeLimit(.minutes(60))) struct GrantedProgramTests {
   let teams: Teams
   let reference: Reference
 

@@ -8,7 +8,7 @@ import Wire
 @testable import Coffer
 
 /// Items that say themselves that the owner is to be asked.
-@Suite(.timeLimit(.minutes(15))) struct ItemConfirmationTests {
+@Suite(.timeLimit(.minutes(60))) struct ItemConfirmationTests {
   let teams: Teams
   let bench: AskingBench
   let reference: Reference

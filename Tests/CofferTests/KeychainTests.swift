@@ -304,7 +304,7 @@ struct Teams {
     #expect(Self.code { try keychain.add(item, secret: Secret(testing: "3"), group: .standard) } == .missingEntitlement)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: Transport.allCases) func threadsTakeTurns(_ transport: Transport) async throws {
+  @Test(.timeLimit(.minutes(60)), arguments: Transport.allCases) func threadsTakeTurns(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let keychain = try teams.keychain(teams.editor)
     try await withThrowingTaskGroup(of: Void.self) { group in

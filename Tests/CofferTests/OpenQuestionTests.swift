@@ -5,12 +5,13 @@ import Foundation
 import SystemCalls
 import Testing
 import VaultCore
+import Waiting
 import Wire
 
 @testable import Coffer
 
 /// What happens while a question is open.
-@Suite(.timeLimit(.minutes(15))) struct OpenQuestionTests {
+@Suite(.timeLimit(.minutes(60))) struct OpenQuestionTests {
   let teams: Teams
   let bench: AskingBench
   let reference: Reference
@@ -114,7 +115,7 @@ import Wire
     try connection.send(try Call.secret(reference, purpose: "").frame(request: 1))
     bench.waitForQuestions(1)
     connection.shutDown()
-    while bench.log.events.last != "refused(\"no answer: withdrawn\")" { usleep(1000) }
+    try wait(for: "the question is withdrawn") { bench.log.events.last == "refused(\"no answer: withdrawn\")" }
     #expect(bench.fake.isGone)
     // And who comes again at once does not interrupt the owner again.
     #expect(client().result == "confirmationNeeded")

@@ -8,7 +8,7 @@ import VaultCore
 @testable import Wire
 
 /// An agent that takes connections and says nothing: one that was stopped, or hangs.
-@Suite(.timeLimit(.minutes(5))) final class SilentAgentTests {
+@Suite(.timeLimit(.minutes(60))) final class SilentAgentTests {
   private let directory: URL
   private let listener: Int32
 

@@ -12,7 +12,7 @@ final class Home {
   /// The home directory that the documents show.
   private static let shown = "/home/ada"
   /// In seconds.
-  private static let limit = 60.0
+  private static let limit = 300.0
 
   private let directory: URL
 

@@ -58,7 +58,7 @@ func token(for account: String) throws -> Secret? {
 
 @Suite struct KeychainExampleTests {
   /// In a process of its own, whose home has no agent.
-  @Test(.timeLimit(.minutes(5))) func withoutAnAgentThereIsNoToken() async throws {
+  @Test(.timeLimit(.minutes(60))) func withoutAnAgentThereIsNoToken() async throws {
     _ = try await #require(processExitsWith: .success, observing: []) {
       unsafe setenv("COFFER_HOME", FileManager.default.temporaryDirectory.path + "/coffer-none-\(UUID())", 1)
       let isMissing = try token(for: "ada") == nil
@@ -89,7 +89,7 @@ func token(for account: String) throws -> Secret? {
   }
 
   /// What the page shows, in a process of its own: it uses the user's own vault.
-  @Test(.timeLimit(.minutes(20))) func thePageDoesWhatItShows() async throws {
+  @Test(.timeLimit(.minutes(60))) func thePageDoesWhatItShows() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {

@@ -35,7 +35,7 @@ import Testing
     #expect(scan.hits.isEmpty, "\(command): \(scan.hits)")
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: Place.Memory.allCases)
+  @Test(.timeLimit(.minutes(60)), arguments: Place.Memory.allCases)
   func nothingLiesOutsideTheArena(memory: Place.Memory) throws {
     let (place, agent) = try Self.session(memory)
     var scans: [Scan] = []
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// To look into a process of one's own takes no privilege, unless that hides itself.
-  @Test(.enabled(if: getuid() == 0 && CommandTests.canRun(as: 65_534)), .timeLimit(.minutes(20)))
+  @Test(.enabled(if: getuid() == 0 && CommandTests.canRun(as: 65_534)), .timeLimit(.minutes(60)))
   func nobodyElseOfTheSameUserLooksIn() throws {
     let (place, agent) = try Self.session(.locked, user: 65_534)
     #expect(try agent.scan().leaks.isEmpty)

@@ -26,7 +26,7 @@ import Testing
     return process
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS])
+  @Test(.timeLimit(.minutes(60)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS])
   func crashSaysNothing(signal: Int32) throws {
     let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 2000)])
     let opening = ["--vault", place.file("vault.coffer"), "--key-file", place.file("key-file")]
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// The agent with an open vault, and with a secret that it has just handed out.
-  @Test(.timeLimit(.minutes(20)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE, SIGQUIT])
+  @Test(.timeLimit(.minutes(60)), arguments: [SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE, SIGQUIT])
   func crashOfTheAgentSaysNothing(signal: Int32) throws {
     let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 2000)])
     func coffer(_ command: String, _ descriptors: [Int32: String] = [:]) throws {

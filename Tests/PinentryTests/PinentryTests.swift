@@ -3,6 +3,7 @@ import FakePinentry
 import Foundation
 import Testing
 import VaultCore
+import Waiting
 
 @testable import Pinentry
 
@@ -90,7 +91,7 @@ import VaultCore
     let pinentry = try fake.pinentry()
     let (mine, theirs) = (pair[0], pair[1])
     let thread = Thread {
-      while !fake.told.contains("GETPIN") { usleep(1000) }
+      do { try wait(for: "the question") { fake.told.contains("GETPIN") } } catch { Issue.record(error) }
       close(theirs)
     }
     thread.start()

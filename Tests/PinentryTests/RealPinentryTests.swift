@@ -97,7 +97,7 @@ final class Terminal: Sendable {
 }
 
 /// Debian's own.
-@Suite(.timeLimit(.minutes(15))) struct RealPinentryTests {
+@Suite(.timeLimit(.minutes(60))) struct RealPinentryTests {
   let terminal: Terminal
 
   init() throws { terminal = try Terminal() }

@@ -52,7 +52,7 @@ import Testing
       })
   }
 
-  @Test("D12 kill -9 right after set: the value is kept", .timeLimit(.minutes(30))) func killedWritersLoseNothing() throws {
+  @Test("D12 kill -9 right after set: the value is kept", .timeLimit(.minutes(60))) func killedWritersLoseNothing() throws {
     let place = Place()
     let result = Self.soak(rounds: isLong ? 1000 : 60, writers: 3) { writer in
       place.writer(commands: ["stream \(writer)"])
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// The control.
-  @Test(.timeLimit(.minutes(20))) func foundationLosesThem() {
+  @Test(.timeLimit(.minutes(60))) func foundationLosesThem() {
     let place = Place()
     var found = 0
     for _ in 0..<10 where found == 0 {

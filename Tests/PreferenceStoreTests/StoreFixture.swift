@@ -89,7 +89,7 @@ final class Notifications: @unchecked Sendable {
 }
 
 /// Looks until the condition holds, at most for the seconds given.
-func eventually(within seconds: Double = 5, _ condition: () throws -> Bool) rethrows -> Bool {
+func eventually(within seconds: Double = 300, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {
     if try condition() { return true }

@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: [1, 2, 3] as [UInt64])
+  @Test(.timeLimit(.minutes(60)), arguments: [1, 2, 3] as [UInt64])
   func bothWriteInTurns(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = try Directory(inMemory: true)
@@ -230,7 +230,7 @@ import Testing
   }
 
   /// The reference implementation's own tests.
-  @Test(.timeLimit(.minutes(20))) func referencePassesItsTests() throws {
+  @Test(.timeLimit(.minutes(60))) func referencePassesItsTests() throws {
     #expect(try ReferenceVectorTests.python(["-m", "unittest", "-q"]).status == 0)
   }
 }

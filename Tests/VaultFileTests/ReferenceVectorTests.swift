@@ -86,7 +86,7 @@ import VaultCore
     }
   }
 
-  @Test(.timeLimit(.minutes(20))) func everyRuleRefuses() throws {
+  @Test(.timeLimit(.minutes(60))) func everyRuleRefuses() throws {
     let directory = try Directory(inMemory: true)
     #expect(try Self.python(["make_refuse_vectors.py", directory.path]).status == 0)
     let index = try String(contentsOfFile: directory.file("index.txt"), encoding: .utf8)

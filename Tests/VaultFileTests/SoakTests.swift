@@ -81,7 +81,7 @@ import VaultCore
     return (acknowledged, broken)
   }
 
-  @Test(.timeLimit(.minutes(20))) func killedWritersLoseNothing() throws {
+  @Test(.timeLimit(.minutes(60))) func killedWritersLoseNothing() throws {
     var (kills, acknowledged, broken) = (0, 0, 0)
     // On a machine that is busy few writers come so far.
     while acknowledged <= 100, kills < 1200 {
@@ -96,7 +96,7 @@ import VaultCore
   }
 
   /// The control: a writer that acknowledges before it commits is caught by the same harness.
-  @Test(.timeLimit(.minutes(20))) func writerThatAcknowledgesEarlyIsCaught() throws {
+  @Test(.timeLimit(.minutes(60))) func writerThatAcknowledgesEarlyIsCaught() throws {
     var broken = 0
     for _ in 0..<10 where broken == 0 {
       broken += try Self.soak(kills: 30, writers: 3, arguments: ["--ack-early"]).broken
@@ -104,7 +104,7 @@ import VaultCore
     #expect(broken > 0)
   }
 
-  @Test(.timeLimit(.minutes(20))) func eightProcessesOfAHundredWrites() throws {
+  @Test(.timeLimit(.minutes(60))) func eightProcessesOfAHundredWrites() throws {
     let directory = try Directory()
     let path = directory.file("vault.coffer")
     try Vault.throwAway(in: FileStore.create(at: path)).close()

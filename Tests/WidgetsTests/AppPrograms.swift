@@ -48,7 +48,7 @@ final class AppPrograms {
 /// A program whose output is read line by line.
 final class RunningProgram {
   /// In seconds.
-  private static let patience = 30.0
+  private static let patience = 300.0
 
   private let process = Process()
   private let (input, output) = (Pipe(), Pipe())

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Widgets
 
 /// A host in this process, on a clock of the test's.
-@Suite(.timeLimit(.minutes(15))) struct HostTests {
+@Suite(.timeLimit(.minutes(60))) struct HostTests {
   private final class ManualClock: HostClock {
     private struct State {
       var now = Date(timeIntervalSinceReferenceDate: 0)
@@ -37,7 +38,7 @@ import Testing
   private final class Events: WidgetRenderer {
     private let stream: AsyncStream<String>
     private let sender: AsyncStream<String>.Continuation
-    private let limit: Duration = .seconds(30)
+    private let limit: Duration = .seconds(longestWait)
 
     init() { (stream, sender) = AsyncStream<String>.makeStream() }
 
@@ -124,7 +125,7 @@ import Testing
     try await showing(widgets) {
       #expect(try await events.next() == "A is asked")
       #expect(try await events.next() == "A shows first")
-      while clock.date != Date(timeIntervalSinceReferenceDate: 100) { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitAside(for: "the clock is set") { clock.date == Date(timeIntervalSinceReferenceDate: 100) }
       clock.advance(to: 100)
       #expect(try await events.next() == "A shows second")
       #expect(try await events.next() == "A is asked")

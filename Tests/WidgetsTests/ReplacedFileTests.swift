@@ -16,7 +16,7 @@ import Testing
 
   /// The thread that has stopped, as strace says it.
   private func stopped() throws -> pid_t {
-    let deadline = Date(timeIntervalSinceNow: 30)
+    let deadline = Date(timeIntervalSinceNow: 300)
     while Date() < deadline {
       let lines = ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n")
       if let line = lines.first(where: { $0.contains("--- stopped by SIGSTOP ---") }),

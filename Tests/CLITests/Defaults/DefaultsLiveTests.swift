@@ -96,9 +96,9 @@ private final class Changes: Sendable {
   var all: [PreferenceChange.Key] { changes.withLock { $0.flatMap(\.keys) } }
   var origins: Set<PreferenceChange.Origin> { changes.withLock { Set($0.map(\.origin)) } }
 
-  /// False where it has not come true after ten seconds.
+  /// False where it has not come true after five minutes.
   func wait(until isTrue: ([PreferenceChange.Key]) -> Bool) -> Bool {
-    let deadline = Deadline(milliseconds: 10_000)
+    let deadline = Deadline(milliseconds: 300_000)
     while !isTrue(all) {
       guard !deadline.isOver else { return false }
       usleep(1000)

@@ -70,7 +70,7 @@ final class Child {
   }
 
   /// One line, without its end. Nil at the end of the output, or where none comes in time.
-  func line(within milliseconds: Int32 = 30_000) -> String? {
+  func line(within milliseconds: Int32 = 300_000) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
         defer { buffer.removeFirst(end + 1) }

@@ -21,7 +21,7 @@ struct Tracer {
     let log = "\(place.root)/trace"
     let tracer = Child(["strace", "-f", "-ttt", "-qq", "-y", "-o", log] + options + ["-p", "\(child.identifier)"])
     var tries = 0
-    while !Self.isTraced(child.identifier), tries < 5000 {
+    while !Self.isTraced(child.identifier), tries < 300_000 {
       usleep(1000)
       tries += 1
     }

@@ -2,6 +2,7 @@ import Foundation
 import PreferenceStore
 import PropertyLists
 import Testing
+import Waiting
 
 import class PreferenceStore.UserDefaults
 
@@ -113,7 +114,7 @@ extension SettingKeys {
       store[\.nickname] = "ada"
       store.removeObject(forKey: "volume")
     }.value
-    while heard.changes.count < 4 || again.changes.count < 3 { await Task.yield() }
+    try await waitAside(for: "four and three changes") { heard.changes.count >= 4 && again.changes.count >= 3 }
     #expect(heard.changes == ["0.8 0.5", "0.5 0.25", "nobody ada", "0.25 0.8"])
     #expect(again.changes == ["0.8 0.5", "0.5 0.25", "0.25 0.8"])
     // What is on its way when it is cancelled does not come any more.

@@ -1,0 +1,29 @@
+import Glibc
+
+/// What a test has waited for has not come. A wait without a bound would hold up the whole run, and would not be named.
+public struct NeverCame: Error, CustomStringConvertible {
+  public let description: String
+}
+
+/// In seconds: a busy machine may be a hundred times slower than an idle one.
+public let longestWait = 300
+
+/// Returns when the condition holds, or throws after `longestWait`.
+/// - Parameter what: What is waited for, for the message.
+/// - Throws: `NeverCame`; what the condition throws.
+public func wait(for what: @autoclosure () -> String, until condition: () throws -> Bool) throws {
+  let end = ContinuousClock.now + .seconds(longestWait)
+  while try !condition() {
+    guard .now < end else { throw NeverCame(description: "within \(longestWait) s: \(what())") }
+    usleep(1000)
+  }
+}
+
+/// The same, and other tests have the thread meanwhile.
+public func waitAside(for what: @autoclosure () -> String, until condition: () async throws -> Bool) async throws {
+  let end = ContinuousClock.now + .seconds(longestWait)
+  while try await !condition() {
+    guard .now < end else { throw NeverCame(description: "within \(longestWait) s: \(what())") }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+}
