@@ -27,7 +27,7 @@ package final class AgentServer: Sendable {
   private let lock: AgentLock
   private let wake: WakeUp
   private let frameMilliseconds: Int32
-  private let largeFrames: LargeFrames
+  private let largeFrames = LargeFrames()
   private let connections = Mutex(Connections())
 
   private struct Connections {
@@ -70,8 +70,6 @@ package final class AgentServer: Sendable {
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.frameMilliseconds = frameMilliseconds
-    guard let largeFrames = LargeFrames() else { throw .system("eventfd", errno) }
-    self.largeFrames = largeFrames
     guard let wake = WakeUp() else { throw .system("eventfd", errno) }
     self.wake = wake
     lock = try Self.lock(lockPath)

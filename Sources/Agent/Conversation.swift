@@ -50,15 +50,42 @@ struct Conversation: ~Copyable {
   mutating func run() {
     defer { ended() }
     do {
-      while let (header, body) = try channel.receive() {
+      // A program that may ask nothing takes no place from others.
+      while let (header, body) = try channel.receive(takes: { try !isRefused($0.operation) }) {
+        guard !body.isDropped else {
+          try refused(header.operation).frames(request: header.request) { try channel.send($0) }
+          continue
+        }
         let call = try Call.parse(header.operation, body.message())
         if header.operation == .watch { if try watch(header.request) { continue } else { return } }
         let answer = answer(header.operation, call)
         try answer.frames(request: header.request) { try channel.send($0) }
         if isEnding { office.end() }
       }
+    } catch FrameChannel.Failure.crowded(let request) {
+      let answer = Answer.failed(code: "busy", cause: "busy", detail: "other programs are sending large items: nothing was done")
+      try? answer.frames(request: request) { try channel.send($0) }
     } catch {
       // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.
+    }
+  }
+
+  /// By the operation alone, before the body is there. What the group has to say is found out afterwards.
+  private func isRefused(_ operation: Wire.Operation) throws -> Bool {
+    if case .refuse = Gate.decide(try facts(operation, isIntroduced: true)) { true } else { false }
+  }
+
+  /// What became of a request whose body was dropped.
+  private func refused(_ operation: Wire.Operation) -> Answer {
+    do {
+      let facts = try facts(operation, isIntroduced: true)
+      // It has become a program that may ask.
+      guard case .refuse(let code, let rule) = Gate.decide(facts) else { return .repeatRequest }
+      try log(facts, .refuse(code: code, rule: rule))
+      return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
+    } catch {
+      let error = KeychainError(error)
+      return .failed(code: error.code.name, cause: error.cause, detail: error.detail)
     }
   }
 
@@ -108,12 +135,16 @@ struct Conversation: ~Copyable {
   }
 
   /// What is known now.
-  func facts(_ operation: Wire.Operation, _ group: AccessGroup? = nil, _ item: Identifier? = nil) throws -> Gate.Facts {
+  /// - Parameter isIntroduced: Else it is found out.
+  func facts(
+    _ operation: Wire.Operation, _ group: AccessGroup? = nil, _ item: Identifier? = nil, isIntroduced: Bool = false
+  ) throws -> Gate.Facts {
     let program = try program()
     return Gate.Facts(
       operation: operation, program: program, isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil, isIntroduced: introduction.covers(program) { channel.isQuiet }, group: group, item: item)
+      isSystem: office.desk != nil, isIntroduced: isIntroduced || introduction.covers(program) { channel.isQuiet },
+      group: group, item: item)
   }
 
   private func program() throws -> ProgramIdentity {

@@ -39,16 +39,21 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     let operation = call.operation
     var call: Call? = consume call
     return try mutex.withLock { _ in
+      // The agent does nothing of a request that it has not got whole.
+      var isSent = false
       do {
         number += 1
         guard let call = call.take() else { throw KeychainError(.agent) }
         let frame = try Self.frame(call, number)
         try send(frame)
+        isSent = true
         do {
           return try receive(operation)
         } catch let error as KeychainError where error.cause == Answer.repeatCause {
           // The first of a connection: now it is known which program speaks on it.
+          isSent = false
           try send(frame)
+          isSent = true
           return try receive(operation)
         }
       } catch let error as KeychainError where error.code != .agent {
@@ -56,7 +61,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
       } catch {
         // What may still come belongs to no question any more.
         channel = nil
-        throw Self.failure(error, operation)
+        throw Self.failure(error, operation, isSent: isSent)
       }
     }
   }
@@ -121,14 +126,17 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     }
   }
 
-  /// Whether a change was made that the agent has not answered is not known.
-  private static func failure(_ error: any Error, _ operation: Wire.Operation) -> KeychainError {
+  /// Whether a change was made that was sent, and that the agent has not answered, is not known.
+  private static func failure(_ error: any Error, _ operation: Wire.Operation, isSent: Bool) -> KeychainError {
     if let error = error as? KeychainError { return error }
     let isChange = ![
       .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants,
     ]
     .contains(operation)
     let isLate = error as? FrameChannel.Failure == .late
+    guard isSent else {
+      return KeychainError(.agent, isLate ? "it takes no request: nothing was done" : "the connection to the agent has ended")
+    }
     return KeychainError(isChange ? .inDoubt : .agent, isLate ? "it does not answer" : "the connection to the agent has ended")
   }
 }

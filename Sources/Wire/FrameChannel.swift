@@ -23,6 +23,8 @@ package final class FrameChannel: Sendable {
     /// Another process than the one that connected has sent something: the descriptor was passed on.
     case foreignSender
     case system(Int32)
+    /// There was no place for a large frame in time. Its bytes are still there.
+    case crowded(request: UInt64)
   }
 
   package init(
@@ -47,8 +49,11 @@ package final class FrameChannel: Sendable {
   /// The next frame. Nil where the other end has closed between two frames.
   /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
   ///   `frameMilliseconds` from there.
-  /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory.
-  package func receive(patience: Int32 = -1) throws -> (header: FrameHeader, body: Received)? {
+  /// - Parameter takes: Asked about the header of a large frame, before its body gets a place. If it says no, the body is dropped.
+  /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory; what `takes` throws.
+  package func receive(
+    patience: Int32 = -1, takes: (FrameHeader) throws -> Bool = { _ in true }
+  ) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
     if patience >= 0 { guard try wait(Int16(POLLIN), patience) else { throw Failure.late } }
     // Who has no deadline need not ask first whether something is there.
@@ -57,6 +62,10 @@ package final class FrameChannel: Sendable {
     let deadline = Self.now + Int64(frameMilliseconds)
     unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, from: first, deadline) }
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
+    if header.bodyByteCount > WireLimits.smallBodyByteCount, try !takes(header) {
+      try drop(header.bodyByteCount, deadline)
+      return (header, Received(nil))
+    }
     let seat = try seat(header, deadline)
     defer { withExtendedLifetime(seat) {} }
     var body = try Secret(count: header.bodyByteCount)
@@ -66,21 +75,40 @@ package final class FrameChannel: Sendable {
     return (header, Received(body))
   }
 
-  /// - Throws: `Failure.late` where none was free in time.
+  /// Takes no more than a small frame does.
+  private func drop(_ count: Int, _ deadline: Int64) throws {
+    var room = try Secret(count: WireLimits.smallBodyByteCount)
+    var left = count
+    while left > 0 {
+      let part = min(left, room.count)
+      try room.withMutableBytes { span in
+        try unsafe span.withUnsafeMutableBytes { bytes in
+          try unsafe fill(UnsafeMutableRawBufferPointer(rebasing: bytes[..<part]), from: 0, deadline)
+        }
+      }
+      left -= part
+    }
+  }
+
+  /// - Throws: `Failure.crowded`.
   private func seat(_ header: FrameHeader, _ deadline: Int64) throws -> LargeFrames.Seat? {
     guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
-    let seat = try largeFrames.seat { descriptor in
-      let left = deadline - Self.now
-      return try left > 0 && Self.wait(descriptor, Int16(POLLIN), Int32(clamping: left))
+    guard let seat = largeFrames.seat(of: sender, milliseconds: Int32(clamping: deadline - Self.now)) else {
+      throw Failure.crowded(request: header.request)
     }
-    guard let seat else { throw Failure.late }
     return seat
   }
 
   /// What followed a header. A class, because a tuple holds nothing that cannot be copied.
   package final class Received {
     private var body: Secret?
-    init(_ body: consuming Secret) { self.body = consume body }
+    /// Whether it was dropped.
+    package let isDropped: Bool
+
+    init(_ body: consuming Secret?) {
+      isDropped = body == nil
+      self.body = consume body
+    }
 
     /// Once.
     /// - Throws: `WireError`: `malformed`.

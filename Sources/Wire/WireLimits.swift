@@ -4,7 +4,7 @@ package enum WireLimits {
   package static let frameByteCount = (1 << 20) + (4 << 10)
   /// A larger body needs a seat while it is received: there are `largeFrames`.
   package static let smallBodyByteCount = 4 << 10
-  /// Bodies that are larger, of all connections, at one time.
+  /// Bodies that are larger, of all connections, at one time; of one process, one.
   package static let largeFrames = 2
   /// Attributes of an item and the like, beside the secret, in bytes.
   package static let partByteCount = 512 << 10
@@ -12,8 +12,6 @@ package enum WireLimits {
   package static let partCount = 256
   /// Damaged records that a listing tells one by one; of others it tells how many.
   package static let damagedCount = 64
-  /// Requests of one connection that have not been answered.
-  package static let requestsInFlight = 64
   /// Connections of one process.
   package static let connectionsPerProcess = 32
   /// Of all processes.

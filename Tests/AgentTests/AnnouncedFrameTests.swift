@@ -6,6 +6,20 @@ import Wire
 
 /// What is only announced takes no locked memory, of which a process may have little.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
+  /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
+  /// large item of another is taken at once.
+  @Test func refusedProgramsTakeNoPlace() throws {
+    let bench = try DaemonBench()
+    try bench.unlock()
+    let announcing = try (0..<2).map { _ in try ManyConnectionsTests.Holder(bench, 30, "announce") }
+    #expect(announcing.map(\.answered) == [30, 30])
+    let large = String(repeating: "x", count: 1 << 20)
+    for number in 0..<3 {
+      #expect(try bench.coffer(["secret", "set", "large/\(number)"], input: large).status == 0)
+    }
+    withExtendedLifetime(announcing) {}
+  }
+
   @Test func manyLargeFramesAtOnce() throws {
     let bench = try DaemonBench()
     try bench.unlock()

@@ -9,6 +9,8 @@
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
 //     hold SOCKET COUNT       so many connections, each of which asks for the status; says how many were answered, and holds them until
 //                             its standard input ends
+//     announce SOCKET COUNT   so many connections, each of which announces a large item and sends no more of it; says so, and holds them
+//                             until its standard input ends
 //     await SOCKET            says so, and waits for a child that it has from the program that it was before
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
@@ -69,6 +71,18 @@ func hold(_ path: String, _ count: Int) -> Int {
   return channels.count
 }
 
+func announce(_ path: String, _ count: Int) {
+  let sockets = (0..<count).map { _ in
+    let socket = coffer_local_socket()
+    let begun = FrameHeader(.add, request: 1, bodyByteCount: 1 << 20).bytes + [0]
+    _ = unsafe coffer_local_name(socket, path, 0) == 0 && send(socket, begun, begun.count, Int32(MSG_NOSIGNAL)) == begun.count
+    return socket
+  }
+  say("\(sockets.count)")
+  var byte: UInt8 = 0
+  while unsafe read(0, &byte, 1) > 0 {}
+}
+
 let words = CommandLine.arguments
 guard words.count >= 3 else { exit(2) }
 if words[1] == "relay" { relay(to: words[2]) }
@@ -78,6 +92,10 @@ if words[1] == "await" {
   exit(0)
 }
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
+if words[1] == "announce" {
+  announce(words[2], Int(words[3]) ?? 0)
+  exit(0)
+}
 if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }
 let socket = coffer_local_socket()
 guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
