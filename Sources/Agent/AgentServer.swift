@@ -27,6 +27,7 @@ package final class AgentServer: Sendable {
   private let lock: AgentLock
   private let wake: WakeUp
   private let frameMilliseconds: Int32
+  private let pinning: Peer.Pinning
   private let largeFrames = LargeFrames()
   private let connections = Mutex(Connections())
 
@@ -49,12 +50,12 @@ package final class AgentServer: Sendable {
   /// - Throws: `Failure`.
   package convenience init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
-    frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    frameMilliseconds: Int32 = WireLimits.frameMilliseconds, pinning: Peer.Pinning = .automatic,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     try self.init(
       .path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions,
-      frameMilliseconds: frameMilliseconds, log: log)
+      frameMilliseconds: frameMilliseconds, pinning: pinning, log: log)
   }
 
   /// Has the socket; nothing is served yet.
@@ -67,9 +68,11 @@ package final class AgentServer: Sendable {
   package init(
     _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, desk: OwnerDesk? = nil,
     user: UInt32 = getuid(), questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    pinning: Peer.Pinning = .automatic,
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.frameMilliseconds = frameMilliseconds
+    self.pinning = pinning
     guard let wake = WakeUp() else { throw .system("eventfd", errno) }
     self.wake = wake
     lock = try Self.lock(lockPath)
@@ -151,9 +154,9 @@ package final class AgentServer: Sendable {
 
   private func welcome(_ connection: consuming OwnedDescriptor) {
     let number = connection.number
-    guard let peer = try? Peer(of: number), peer.user == office.user || peer.user == 0, admit(number, peer.process) else {
-      return
-    }
+    guard let peer = try? Peer(of: number, pinning: pinning), peer.user == office.user || peer.user == 0,
+      admit(number, peer.process)
+    else { return }
     let channel = FrameChannel(
       connection, sender: peer.process, frameMilliseconds: frameMilliseconds, largeFrames: largeFrames)
     let isStarted = DetachedThread.start("coffer-client") { [self] in

@@ -27,34 +27,80 @@ package final class Peer: Sendable {
     case system(Int32)
   }
 
+  /// How the process is pinned.
+  package enum Pinning: Sendable {
+    /// By the descriptor that the kernel has for the process that connected, since Linux 6.5; else by its number.
+    case automatic
+    /// As before Linux 6.5.
+    case byNumber
+  }
+
   /// - Parameter connection: A connected local socket.
   /// - Throws: `Failure`.
-  package init(of connection: Int32) throws(Failure) {
+  package init(of connection: Int32, pinning: Pinning = .automatic) throws(Failure) {
     var credentials = coffer_credentials()
     guard unsafe coffer_peer_credentials(connection, &credentials) == 0 else { throw .system(errno) }
-    var number = coffer_peer_pidfd(connection)
-    if number < 0 {
-      // Before Linux 6.5 the number has to do. Where the process has ended by now, and another one has its number, that one is seen: its
-      // user is compared, and its program counts, not that of the one that is gone.
-      number = coffer_pidfd_open(credentials.process)
+    let direct = pinning == .automatic ? OwnedDescriptor(coffer_peer_pidfd(connection)) : nil
+    let isOld = pinning == .byNumber || errno == ENOPROTOOPT
+    if let direct {
+      descriptor = direct
+    } else {
+      guard isOld, let pinned = Self.pinned(credentials) else {
+        throw isOld || errno == ESRCH || errno == EINVAL ? .gone : .system(errno)
+      }
+      descriptor = pinned
+      guard !Self.hasEnded(connection) else { throw .gone }
     }
-    guard let descriptor = OwnedDescriptor(number) else { throw errno == ESRCH ? .gone : .system(errno) }
     process = credentials.process
     user = credentials.user
-    self.descriptor = descriptor
     isElsewhere = Self.isElsewhere(process)
+  }
+
+  /// The process that has the number now. It is the one that connected if it runs as the same user, and has not begun meanwhile. If one
+  /// that has ended has left the connection to a third one, another one of the user may have got its number: the program of that one
+  /// counts then, and only a request that was sent after the look, see `Introduction`.
+  /// - Returns: nil if it is another process, or none.
+  private static func pinned(_ credentials: coffer_credentials) -> OwnedDescriptor? {
+    let before = start(of: credentials.process)
+    guard let before, let descriptor = OwnedDescriptor(coffer_pidfd_open(credentials.process)),
+      // The effective user is the second.
+      let users = line("Uid:", of: credentials.process), users.count > 1, users[1] == "\(credentials.user)",
+      start(of: credentials.process) == before
+    else { return nil }
+    return descriptor
+  }
+
+  /// When the process began, as the kernel writes it: two processes that had one number differ in it.
+  private static func start(of process: Int32) -> String? {
+    // The name of the program is the second field, in parentheses, and may have anything in it; the start is the 22nd.
+    guard let text = text("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+    let fields = text[end...].split(separator: " ")
+    return fields.count > 20 ? String(fields[20]) : nil
+  }
+
+  /// The fields of a line of /proc/PID/status.
+  private static func line(_ name: String, of process: Int32) -> [Substring]? {
+    text("/proc/\(process)/status")?.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
+      .split(whereSeparator: { $0 == "\t" || $0 == " " })
+  }
+
+  /// The file is made for each look, and read at once; what is looked for is at its beginning.
+  private static func text(_ path: String) -> String? {
+    guard let file = OwnedDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC)) else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(file.number, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+
+  private static func hasEnded(_ connection: Int32) -> Bool {
+    var entry = pollfd(fd: connection, events: 0, revents: 0)
+    return unsafe poll(&entry, 1, 0) == 1
   }
 
   /// A process stays in the namespace in which it began. Where that cannot be seen, it is another one.
   private static func isElsewhere(_ process: Int32) -> Bool {
-    guard let file = OwnedDescriptor(unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)) else { return true }
-    // The file is made for each look, and read at once; the line is within its first lines.
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe read(file.number, &buffer, buffer.count)
-    let lines = buffer.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
     // The process's numbers, in our namespace and in each below it.
-    guard let line = lines.first(where: { $0.starts(with: "NSpid:".utf8) }) else { return true }
-    return line.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }).count != 2
+    line("NSpid:", of: process)?.count != 1
   }
 
   package var isAlive: Bool {

@@ -36,7 +36,8 @@ final class AgentBench: Sendable {
   ///   - programs: Who says what a client is; nil: the agent, by the apps that are installed.
   ///   - opening: Called while a credential is tried.
   init(
-    frameMilliseconds: Int32 = WireLimits.frameMilliseconds, programs: (any ProgramDirectory)? = nil,
+    frameMilliseconds: Int32 = WireLimits.frameMilliseconds, pinning: Peer.Pinning = .automatic,
+    programs: (any ProgramDirectory)? = nil,
     log: @escaping @Sendable () throws -> Void = {}, opening: (@Sendable () -> Void)? = nil
   ) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
@@ -57,7 +58,8 @@ final class AgentBench: Sendable {
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: programs ?? Programs(in: data, command: directory.path + "/command"), frameMilliseconds: frameMilliseconds
+      programs: programs ?? Programs(in: data, command: directory.path + "/command"), frameMilliseconds: frameMilliseconds,
+      pinning: pinning
     ) { facts, decision, _ in
       try log()
       logged.append(facts, decision)

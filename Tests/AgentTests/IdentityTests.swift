@@ -103,6 +103,17 @@ import Wire
     #expect(bench.decisions.isEmpty)
   }
 
+  /// As on Linux 6.1.
+  @Test func aKernelWithoutDescriptorsOfPeersKnowsThemToo() throws {
+    let bench = try AgentBench(pinning: .byNumber)
+    try bench.unlock()
+    let app = try bench.install(probe, as: "com.example.app")
+    expect(try bench.run(app, ["once", bench.socket]), ["done"])
+    expect(try bench.run(probe, ["once", bench.socket]), ["missingEntitlement"])
+    // The connection of a process that has ended, in the hands of its child.
+    expect(try bench.run(app, ["leave", bench.socket] + PythonClient.write(in: bench.directory) + ["0.5"]), ["closed"])
+  }
+
   @Test func whatIsNotInstalledIsNobody() throws {
     let copy = bench.directory.appending(path: "copy")
     try FileManager.default.copyItem(at: probe, to: copy)
