@@ -194,22 +194,27 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `make tsan` is about the threads of the preference store: it builds those tests and what they need, which takes a fraction of the time.
+// `make tsan` builds what has threads, with its tests, and leaves out the rest: that takes a fraction of the time.
 if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
-  let kept: Set = [
-    "CSodium", "CLinux", "VaultCore", "CofferTesting", "SystemCalls", "AppContainers", "PropertyLists", "LeakDetection",
-    "Preferences",
-    "PreferenceStore",
-    "PreferenceWriter", "FoundationWriter", "PreferenceProbe", "TemporaryHome", "PreferencesTests",
-    "PreferenceSafetyTests",
-    "PreferenceStoreTests", "SearchListTests",
-    "PreferenceStoreCombine", "PreferenceStoreCombineTests", "ArticleTests",
+  let tests: Set = [
+    "AgentTests", "ArticleTests", "CofferTests", "PreferenceSafetyTests", "PreferencesTests", "PreferenceStoreCombineTests",
+    "PreferenceStoreTests", "SearchListTests", "VaultCoreTests", "WireTests",
   ]
+  var kept = tests
+  var waiting = Array(tests)
+  while let name = waiting.popLast(), let target = package.targets.first(where: { $0.name == name }) {
+    for case .byNameItem(let name, _) in target.dependencies where kept.insert(name).inserted { waiting.append(name) }
+  }
   package.products = []
   package.targets.removeAll { !kept.contains($0.name) }
+  for target in package.targets where target.type != .system && target.name != "TemporaryHome" {
+    target.plugins = [.plugin(name: "ThreadSanitizerMutex")]
+  }
+  package.targets.append(
+    .plugin(name: "ThreadSanitizerMutex", capability: .buildTool(), path: "Tests/ThreadSanitizer/Plugin"))
 }
 
-for target in package.targets where target.type != .system && target.name != "ArticleTests" {
+for target in package.targets where ![.system, .plugin].contains(target.type) && target.name != "ArticleTests" {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
       .strictMemorySafety(),

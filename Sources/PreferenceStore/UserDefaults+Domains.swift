@@ -3,10 +3,6 @@ public import Preferences
 internal import PropertyLists
 internal import Synchronization
 
-#if THREAD_SANITIZER
-  typealias Mutex = Preferences.Mutex
-#endif
-
 extension UserDefaults {
   /// What each place of the list says about the key, in the order of the search; the first with a value is the one that counts.
   public func explain(_ key: String) -> [SearchFinding] { list.explain(key) }

@@ -3,10 +3,6 @@
 internal import Preferences
 internal import Synchronization
 
-#if THREAD_SANITIZER
-  typealias Mutex = Preferences.Mutex
-#endif
-
 /// Combine's protocol, for classes with settings in them: `objectWillChange` fires before each change of a property with
 /// `@AppStorage`, once, whoever makes the change, and also before those of properties with `@Published`.
 ///

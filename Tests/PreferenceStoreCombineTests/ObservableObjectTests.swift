@@ -6,10 +6,6 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-#if THREAD_SANITIZER
-  typealias Mutex = Preferences.Mutex
-#endif
-
 /// A store over files of its own.
 final class Settings {
   let root: URL

@@ -7,10 +7,6 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-#if THREAD_SANITIZER
-  typealias Mutex = Preferences.Mutex
-#endif
-
 /// Stores over files of their own, as a process has them. Removed at the end, unless they are those of another fixture.
 final class StoreFixture: Sendable {
   let root: URL

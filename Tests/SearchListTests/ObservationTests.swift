@@ -3,10 +3,6 @@ import PropertyLists
 import Synchronization
 import Testing
 
-#if THREAD_SANITIZER
-  typealias Mutex = Preferences.Mutex
-#endif
-
 final class Recorder<Element: Sendable>: Sendable {
   private let state = Mutex<[Element]>([])
   func add(_ element: Element) { state.withLock { $0.append(element) } }
