@@ -36,7 +36,7 @@ demo: all
 # Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
 test: setup-tests
 	$(SWIFT) build $(TEST) --build-tests
-	Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
+	Tests/bounded 240 Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources
@@ -45,7 +45,7 @@ lint:
 asan: setup-tests
 	ASAN_OPTIONS=handle_segv=0:detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build-asan --filter VaultCoreTests
 
-# The preference store under the thread sanitizer, with a control that a race is reported.
+# What has threads under the thread sanitizer, with a control that a race is reported.
 tsan: setup-tests
 	SWIFT="$(SWIFT)" Tests/ThreadSanitizer/run
 

@@ -6,7 +6,7 @@ import Testing
 import VaultCore
 
 /// The log of a real agent, and what a program without rights can do to it.
-@Suite(.timeLimit(.minutes(15))) struct AuditedAgentTests {
+@Suite(.timeLimit(.minutes(60))) struct AuditedAgentTests {
   private let bench: DaemonBench
 
   init() throws { bench = try DaemonBench() }

@@ -92,6 +92,8 @@ final class DaemonBench {
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.environment = ["PATH": "/usr/bin:/bin", "COFFER_HOME": directory.path]
+    // Of `make tsan`: where races are reported.
+    process.environment?["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
     process.currentDirectoryURL = directory
     process.standardInput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice

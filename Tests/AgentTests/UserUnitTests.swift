@@ -6,7 +6,7 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
 }
 
 /// The units of agents that run as the user they serve.
-@Suite(.enabled(if: areToolsThere, "takes systemd-analyze and strace"), .timeLimit(.minutes(15))) struct UserUnitTests {
+@Suite(.enabled(if: areToolsThere, "takes systemd-analyze and strace"), .timeLimit(.minutes(60))) struct UserUnitTests {
   private static func path(_ unit: String) -> String {
     URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Packaging/systemd/\(unit)").standardized.path
   }

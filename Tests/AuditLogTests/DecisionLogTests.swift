@@ -109,7 +109,7 @@ import Testing
   }
 
   /// Each from a process of its own, with the longest names there are: more than all rings hold.
-  @Test(.timeLimit(.minutes(15))) func refusalsDisplaceNothingButRefusals() throws {
+  @Test(.timeLimit(.minutes(60))) func refusalsDisplaceNothingButRefusals() throws {
     try ask("agent.secret", at: 0)
     let caller = AuditEntry.Caller(user: 1, process: 1, executable: "/bin/coffer")
     try log.append(

@@ -26,7 +26,10 @@ import Wire
     let application = teams.stranger.manifest.applicationIdentifier
     #expect(decisions(bench) == ["missingEntitlement"])
     #expect(bench.decisions.first?.facts.program == .app(application))
-    #expect(bench.decisions.allSatisfy { $0.facts.group == reference.group && $0.facts.operation == .secret && $0.facts.item == reference.id })
+    #expect(
+      bench.decisions.allSatisfy {
+        $0.facts.group == reference.group && $0.facts.operation == .secret && $0.facts.item == reference.id
+      })
   }
 
   /// What there is, and what there is not, is no decision about who may see it.

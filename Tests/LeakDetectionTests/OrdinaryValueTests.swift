@@ -153,7 +153,7 @@ import Testing
 
   /// No rule walks the rest of a text again at each place where it might begin: 256 KiB would take minutes.
   @Test(
-    .timeLimit(.minutes(20)),
+    .timeLimit(.minutes(60)),
     arguments: [
       "1Q~", "a:12:b:c:", "password: \"a ", "{password: ,", "host=a password=ab ", "<password>", "'password' => ", "mysql -p ",
       "--password ", "define('password', ", "AAAA-", "password                   = ",
