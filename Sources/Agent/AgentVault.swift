@@ -21,6 +21,9 @@ package final class AgentVault: @unchecked Sendable {
   private let published = Atomic<UInt64>(1)
   private var unasking = UnaskingItems()
   private var rules = RulesCount()
+  private let foldTimer = FoldTimer()
+  /// The generation that is known to be in the vault's file.
+  private var foldedGeneration: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
@@ -69,6 +72,9 @@ package final class AgentVault: @unchecked Sendable {
   @discardableResult package func unlock(
     _ credential: borrowing Credential, proven: () throws -> Void = {}
   ) throws -> UInt64 {
+    // If another file was put in the vault's place, the old one is let go of first: two connections to two files under one name would
+    // use one log.
+    threadLock.withLock { _ = vault?.fold() }
     let opened = try open(credential)
     try proven()
     return put(opened)
@@ -99,6 +105,7 @@ package final class AgentVault: @unchecked Sendable {
       guard !isLocked else { throw KeychainError(.locked) }
       lastUse = Self.clock()
       defer { tell([]) }
+      defer { settle() }
       return try body(&vault!)
     }
   }
@@ -132,6 +139,8 @@ package final class AgentVault: @unchecked Sendable {
     vault!.lock()
     locks += 1
     tell([])
+    // A reader in another process may keep the log.
+    armFold()
   }
 
   /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
@@ -143,9 +152,25 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
+  private func armFold() { foldTimer.arm { [weak self] in self?.fold() ?? true } }
+
+  /// - Returns: Whether the vault's file alone is the vault.
+  private func fold() -> Bool {
+    threadLock.withLock {
+      guard vault != nil else { return true }
+      let generation = lastGeneration
+      guard vault!.fold() else { return false }
+      foldedGeneration = generation
+      // What could not be closed at the lock can be now.
+      if isLocked { vault!.rest() }
+      return true
+    }
+  }
+
   /// After each answer.
   private func settle() {
     guard vault != nil else { return }
+    if lastGeneration != foldedGeneration { armFold() }
     // A locked vault can be copied at any time.
     guard !isLocked else { return vault!.rest() }
     guard lastUse - lastAnchor >= Self.anchorPeriod else { return }

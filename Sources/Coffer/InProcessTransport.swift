@@ -1,6 +1,7 @@
 internal import AuditLog
 internal import Glibc
 package import ItemService
+internal import Storage
 internal import Synchronization
 internal import VaultCore
 internal import Wire
@@ -13,6 +14,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   private let log: DirectAccessLog?
   private let mutex = Mutex(())
   private var vault: Vault?
+  private let foldTimer = FoldTimer()
   let board = NoticeBoard()
 
   /// - Throws: `appNotInstalled`: an app that the vault does not know, or that was removed, gets nothing at all.
@@ -46,8 +48,11 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       if let isLocked = vault?.isLocked, !isLocked { board.tell(.locked) }
       vault?.lock()
       tell([])
+      armFold()
     }
   }
+
+  private func armFold() { foldTimer.arm { [weak self] in self?.mutex.withLock { _ in self?.vault?.fold() } ?? true } }
 
   /// - Throws: `appNotInstalled`; integrity errors.
   func put(_ new: consuming Vault) throws {
@@ -81,7 +86,11 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       var refusal: (any Error)?
       let intention = call.intention
       var notices: [Notice] = []
-      defer { tell(notices) }
+      let before = vault?.lastGeneration
+      defer {
+        tell(notices)
+        if vault?.lastGeneration != before { armFold() }
+      }
       do {
         let service = try ItemService(caller(vault!), at: .now)
         for needed in try service.confirmations(for: call, in: vault!) {

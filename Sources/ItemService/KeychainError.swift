@@ -62,6 +62,8 @@ extension KeychainError.Code {
   public static let conflict = Self("conflict")
   /// The agent cannot be reached, has ended, or does not speak this protocol.
   public static let agent = Self("agent")
+  /// The agent takes no requests: it was stopped (SIGSTOP), or hangs. If it goes on, it may still do what was asked.
+  public static let agentNotAnswering = Self("agentNotAnswering")
   /// Another process did not let go of the vault in time. Nothing was changed.
   public static let busy = Self("busy")
   /// The disk is full. Nothing was changed.
@@ -100,7 +102,7 @@ extension KeychainError {
   private static let storageCodes: [String: Code] = [
     "noVault": .noVault, "noHome": .noVault, "busy": .busy, "full": .full, "inDoubt": .inDoubt, "newerFormat": .newerFormat,
     "notAVault": .integrity, "storageDamaged": .integrity, "schemaAltered": .integrity, "columnMismatch": .integrity,
-    "replaced": .integrity, "outOfMemory": .memory,
+    "replaced": .integrity, "truncated": .integrity, "outOfMemory": .memory,
   ]
 
   /// Everything that the core throws and is not in the table tells of a vault that is not what its keys say.

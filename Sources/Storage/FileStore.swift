@@ -13,8 +13,8 @@ public final class FileStore: Store {
     case open(OpenVault)
     /// It exists, and is opened by the next call.
     case closed
-    /// An earlier call left the outcome in doubt.
-    case poisoned(String)
+    /// What every call throws from now on: an earlier one left the outcome in doubt, or found that the file is not the vault any more.
+    case failed(StorageError)
   }
 
   private let location: Location
@@ -23,6 +23,9 @@ public final class FileStore: Store {
   private let journal: OpenVault.Journal
   private var state: State
   private var isInUse = false
+
+  /// How many bytes lie in the log beside the file. A copy of the file alone may lack what they hold.
+  public var logByteCount: Int64 { (try? FileStatus.at(location.log))?.size ?? 0 }
 
   /// Where the vault lies, its directory resolved: the same text for all ways to write the path.
   public var path: String { location.path }
@@ -34,8 +37,8 @@ public final class FileStore: Store {
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
   /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `damaged`, `replaced`, `symbolicLink`,
-  ///   `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring them in), `busy`,
-  ///   `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  ///   `truncated`, `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring them in),
+  ///   `busy`, `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public convenience init(at path: String, busyTimeout: Duration = .seconds(10)) throws {
     try self.init(at: path, busyTimeout: busyTimeout, journal: .automatic)
   }
@@ -60,22 +63,57 @@ public final class FileStore: Store {
 
   deinit { settle() }
 
-  /// Closes the file, with its log brought in, until the next call. Where others write, that takes 100 ms at most.
+  /// Closes the file, with its log brought in, until the next call. If others write, that takes 100 ms at most. If something remains in
+  /// the log, the file stays open: `fold` or `rest` is to be called again.
   public func rest() {
     enter()
     defer { leave() }
-    guard case .open(let vault) = state, !vault.isPoisoned else { return }
     settle()
-    state = .closed
+    if case .open(let vault) = state, !vault.isPoisoned, !vault.hasLog { state = .closed }
   }
 
   private func settle() {
-    // With the lock, so that no writer meets a file that is being closed. Without it SQLite closes just as safely.
-    guard case .open(let vault) = state, !vault.isPoisoned, vault.hasLog else { return }
-    _ = try? lock.withLock(until: Deadline(after: .milliseconds(100))) {
-      // Nobody waits for a reader at this point, least of all with the lock.
-      vault.wait(until: Deadline(after: .zero))
-      return try vault.checkpoint()
+    guard case .open(let vault) = state, !vault.isPoisoned else { return }
+    fold(vault, until: Deadline(after: .milliseconds(100)))
+  }
+
+  /// Brings what was committed into the file as far as no reader needs it in the log, and empties the log if nobody uses it: so that a copy
+  /// of the file has it. Waits for nobody.
+  /// - Returns: Whether the file alone is the vault. If not, it is to be called again.
+  @discardableResult
+  public func fold() -> Bool {
+    enter()
+    defer { leave() }
+    // A store that has failed touches nothing any more.
+    guard case .open(let vault) = state, !vault.isPoisoned else { return true }
+    fold(vault, until: Deadline(after: .zero))
+    if case .failed = state { return true }
+    return !vault.hasLog
+  }
+
+  private func fold(_ vault: OpenVault, until deadline: Deadline) {
+    // Readers and writers come and go: nobody waits for them, least of all with the lock.
+    vault.wait(until: Deadline(after: .zero))
+    _ = try? guarding(vault) {
+      // Also without a log: a file that is not the vault any more is not to be closed as one.
+      try vault.checkFile()
+      guard vault.hasLog else { return true }
+      _ = try vault.checkpoint(.passive)
+      // With the lock, so that no writer meets a log that is being emptied, or a file that is being closed.
+      return try lock.withLock(until: deadline) { try vault.checkpoint(.truncate) }
+    }
+  }
+
+  /// If the file is not the vault any more, nothing is done with it from now on.
+  private func guarding<Result: ~Copyable>(_ vault: OpenVault, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      guard let lost = error as? LostFile else { throw error }
+      let failure = vault.abandon(lost.reason)
+      state = .failed(failure)
+      // The commit is in the log, and so in the copy of it.
+      throw lost.isCommitted ? StorageError(.inDoubt, failure.detail) : failure
     }
   }
 
@@ -94,18 +132,18 @@ public final class FileStore: Store {
   }
 
   /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`,
-  ///   `replaced`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  ///   `replaced`, `truncated`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
     enter()
     defer { leave() }
     switch state {
-    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .failed(let error): throw error
     case .pending: return try body(NoRows())
     case .open, .closed:
       let deadline = Deadline(after: busyTimeout)
       let vault = try opened(deadline)
       vault.wait(until: deadline)
-      return try vault.read(body)
+      return try guarding(vault) { try vault.read(body) }
     }
   }
 
@@ -117,14 +155,14 @@ public final class FileStore: Store {
     defer { leave() }
     let deadline = Deadline(after: busyTimeout)
     switch state {
-    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .failed(let error): throw error
     case .pending(let creation): try lock.withLock(until: deadline) { try create(by: creation, prepare) }
     case .open, .closed:
       guard location.isWritable else { throw StorageError(.readOnly, location.path) }
       let vault = try opened(deadline)
       try lock.withLock(until: deadline) {
         vault.wait(until: deadline)
-        try vault.write(prepare, makeRoom: lock.releaseReserve)
+        try guarding(vault) { try vault.write(prepare, makeRoom: lock.releaseReserve) }
       }
     }
   }
@@ -135,7 +173,7 @@ public final class FileStore: Store {
     do {
       try creation.run(change)
     } catch let error where StorageError.Code.inDoubt ~= error {
-      state = .poisoned("the vault was being made")
+      state = .failed(StorageError(.inDoubt, "the vault was being made"))
       throw error
     }
     // Whether it opens is another matter: the change was made.
@@ -150,7 +188,7 @@ public final class FileStore: Store {
     enter()
     defer { leave() }
     switch state {
-    case .poisoned(let detail): throw StorageError(.inDoubt, detail)
+    case .failed(let error): throw error
     case .pending, .closed: return true
     case .open(let vault):
       guard vault.hasLog else { return true }
@@ -158,7 +196,7 @@ public final class FileStore: Store {
       return try lock.withLock(until: deadline) {
         // Readers come and go: waiting for a moment without any would keep the writers waiting.
         vault.wait(until: Deadline(after: .zero))
-        return try vault.checkpoint()
+        return try guarding(vault) { try vault.checkpoint(.truncate) }
       }
     }
   }
@@ -178,6 +216,8 @@ public final class FileStore: Store {
 
   private func leave() {
     isInUse = false
-    if case .open(let vault) = state, vault.isPoisoned { state = .poisoned("an earlier call failed in writing to the disk") }
+    if case .open(let vault) = state, vault.isPoisoned {
+      state = .failed(StorageError(.inDoubt, "an earlier call failed in writing to the disk"))
+    }
   }
 }

@@ -10,6 +10,7 @@ final class OpenVault {
   private let connection: Connection
   /// What the file was when it was opened without locks, because nothing here can be written. Nil where it can.
   private let unchanging: FileStatus?
+  private var seen: SeenFile
   private var checkedSchema: Int64?
   private var isJournalSettled = false
 
@@ -28,6 +29,7 @@ final class OpenVault {
     self.location = location
     self.journal = journal
     let status = try Self.inspect(location)
+    seen = SeenFile(status, at: location)
     if location.isWritable {
       unchanging = nil
       connection = try Connection(location.path, .readWrite)
@@ -40,14 +42,20 @@ final class OpenVault {
       connection = try Connection(location.path, .unchanging)
     }
     connection.wait(until: deadline)
-    try Container.check(start: connection.fileStart(100))
-    // What was inspected is what was opened.
-    guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
-      throw StorageError(.replaced, location.path)
+    do {
+      try Container.check(start: connection.fileStart(100))
+      // What was inspected is what was opened.
+      guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
+        throw StorageError(.replaced, location.path)
+      }
+      try Self.checkSize(location)
+      try read { _ in try checkLength() }
+      if unchanging == nil { try connection.run(.durable) }
+    } catch {
+      // Nothing of the log goes into a file that is no vault, and the log stays.
+      connection.poison()
+      throw (error as? LostFile)?.reason ?? error
     }
-    try Self.checkSize(location)
-    try read { _ in }
-    if unchanging == nil { try connection.run(.durable) }
   }
 
   var isPoisoned: Bool { connection.isPoisoned }
@@ -73,7 +81,11 @@ final class OpenVault {
     try Ownership.check(directory: directory, location.directory)
     guard let file = try FileStatus.at(location.path) else { throw StorageError(.noVault, location.path) }
     try Ownership.check(file: file, location.path)
-    guard file.size >= 100 else { throw StorageError(.notAVault, "\(location.path) has \(file.size) bytes") }
+    guard file.size >= 100 else {
+      let detail = "\(location.path) has \(file.size) bytes"
+      if let log = try FileStatus.at(location.log), log.size > 0 { throw lost(location, .truncated, detail) }
+      throw StorageError(.notAVault, detail)
+    }
     guard unsafe faccessat(AT_FDCWD, location.path, R_OK, 0x200) == 0 else { throw StorageError(errno: errno, location.path) }
     // In a directory like /tmp others may have put files where SQLite is going to look for its own.
     for path in [location.log, location.logIndex, location.journal] {
@@ -91,9 +103,30 @@ final class OpenVault {
     }
   }
 
+  /// Pages that are in neither the file nor the log were cut off.
+  private func checkLength() throws {
+    guard let file = try FileStatus.at(location.path) else { return }
+    let (end, count) = (file.size / Int64(Container.pageByteCount), try connection.integer(.pageCount))
+    guard count > end else { return }
+    let missing = try count - end - Int64(LogPages.numbers(from: end + 1, in: location).count)
+    guard missing <= 0 else { throw Self.lost(location, .truncated, "\(location.path) lacks \(missing) pages") }
+  }
+
+  /// The error for a vault whose file is lost, with its log copied.
+  private static func lost(_ location: Location, _ code: StorageError.Code, _ detail: String) -> StorageError {
+    do throws(StorageError) {
+      guard let copy = try KeptLog.copy(of: location) else { return StorageError(code, detail) }
+      return StorageError(code, "\(detail); its log was copied to \(copy)")
+    } catch {
+      return StorageError(code, "\(detail); its log \(location.log) could not be copied: \(error)")
+    }
+  }
+
   /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.
-  private func checkState() throws {
+  /// - Parameter file: What it was just before.
+  private func checkState(_ file: FileStatus) throws {
     let version = try connection.integer(.schemaVersion)
+    try seen.remember(file)
     if version != checkedSchema {
       checkedSchema = nil
       try connection.bounded { try Container.checkSchema(connection) }
@@ -101,19 +134,34 @@ final class OpenVault {
       checkedSchema = version
     }
     try Container.check(formatVersion: connection.integer(.formatVersion))
-    guard try !connection.hasMoved() else { throw StorageError(.replaced, location.path) }
+  }
+
+  /// Outside of a transaction: before the log is brought into the file, and before a commit is acknowledged.
+  /// - Throws: `LostFile`; `StorageError` if the file cannot be looked at.
+  func checkFile() throws { _ = try seen.check(connection) }
+
+  /// The file is not the vault any more, so nothing is written into it, also not as the connection closes.
+  /// - Returns: The error to throw from now on, which names the copy of the log.
+  func abandon(_ reason: StorageError) -> StorageError {
+    let error = Self.lost(location, reason.code, reason.detail)
+    let isCopied = error.detail != reason.detail
+    connection.poison()
+    if isCopied, seen.leavesLogBesideAnother { unsafe unlink(location.log) }
+    return error
   }
 
   // MARK: Transactions
 
   func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
+    // Before SQLite looks at it: an empty file is a new database to it.
+    let file = try seen.check(connection)
     try connection.run(.beginRead)
     let rows = StoredRows(connection)
     defer {
       rows.close()
       endWithoutChange()
     }
-    try checkState()
+    try checkState(file)
     return try body(rows)
   }
 
@@ -139,19 +187,35 @@ final class OpenVault {
         return prepared.change
       }
     }
+    try checkCommitted()
     if connection.logPages >= Self.checkpointPages {
       // The commit is durable in the log. If this fails in fsync the connection is poisoned, and the next call says so.
       _ = try? connection.checkpoint(.passive)
     }
   }
 
+  /// - Throws: `LostFile`; `inDoubt` if the file cannot be looked at.
+  private func checkCommitted() throws {
+    do {
+      try checkFile()
+      if connection.logPages > 0 { try seen.checkLog() }
+    } catch var lost as LostFile {
+      lost.isCommitted = true
+      throw lost
+    } catch {
+      connection.poison()
+      throw StorageError(.inDoubt, "\(error)")
+    }
+  }
+
   /// Until COMMIT is run nothing has been changed, whatever fails.
   private func transact(_ prepare: (any Rows) throws -> Change) throws {
+    let file = try seen.check(connection)
     try connection.run(.beginWrite)
     let rows = StoredRows(connection)
     do {
       defer { rows.close() }
-      try checkState()
+      try checkState(file)
       let change = try prepare(rows)
       if change.isEmpty {
         endWithoutChange()
@@ -187,10 +251,11 @@ final class OpenVault {
     }
   }
 
-  /// Brings the log into the file and empties it. False where readers keep it from that.
-  func checkpoint() throws -> Bool {
+  /// Brings the log into the file, and with `truncate` empties it. False if readers keep it from that.
+  func checkpoint(_ mode: Connection.Checkpoint) throws -> Bool {
+    try checkFile()
     do {
-      return try connection.checkpoint(.truncate)
+      return try connection.checkpoint(mode)
     } catch let error where connection.isPoisoned {
       throw StorageError(.inDoubt, error.detail)
     }

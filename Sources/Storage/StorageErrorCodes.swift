@@ -15,6 +15,9 @@ extension StorageError.Code {
   public static let storageDamaged = Self("storageDamaged")
   /// Another file was put in its place, or it was removed, while it was open.
   public static let replaced = Self("replaced")
+  /// Emptied, shortened, or overwritten in its first page, while it was open or while changes were in its log. The log was copied, and the
+  /// detail names the copy.
+  public static let truncated = Self("truncated")
   /// A small file (anchor, device key) of another length than it must have.
   public static let wrongLength = Self("wrongLength")
 

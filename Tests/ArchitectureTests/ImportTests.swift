@@ -8,7 +8,10 @@ import Testing
     ("Sources/Passphrases", ["VaultCore", "CUtf8proc"]),
     ("Sources/SystemCalls", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["SystemCalls", "CLinux", "Glibc"]),
-    ("Sources/Storage", ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc"]),
+    (
+      "Sources/Storage",
+      ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux", "Glibc", "Synchronization"]
+    ),
     ("Sources/Wire", ["VaultCore", "SystemCalls", "Passphrases", "CLinux", "Glibc"]),
     ("Sources/AuditLog", ["VaultCore", "AppContainers", "SystemCalls", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Pinentry", ["VaultCore", "SystemCalls", "CLinux", "Glibc"]),

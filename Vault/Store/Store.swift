@@ -15,10 +15,15 @@ public protocol Store: AnyObject {
 
   /// It may be long until the next call. Does nothing that cannot be left undone.
   func rest()
+
+  /// Brings what was committed to where a copy of the vault's file has it, without waiting for anybody.
+  /// - Returns: False if something remains outside; then it is to be called again.
+  func fold() -> Bool
 }
 
 extension Store {
   public func rest() {}
+  public func fold() -> Bool { true }
 }
 
 /// The rows of one transaction. Not to be used after the closure that it was lent to.

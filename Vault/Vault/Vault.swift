@@ -150,6 +150,9 @@ public struct Vault: ~Copyable {
     store.rest()
   }
 
+  /// Lets the store bring what was committed into the vault's file: see `Store.fold`. Not after `rest`, which does the same.
+  public func fold() -> Bool { store.fold() }
+
   /// Who is killed before has an earlier state for the newest one afterwards.
   public func saveAnchor() {
     // An anchor that lags is of the same history; `close` tries again and tells.

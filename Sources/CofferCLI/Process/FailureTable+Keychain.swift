@@ -15,6 +15,9 @@ extension FailureTable {
     "otherDevice": .init(.locked, "was sealed on another device"),
     "agent": .init(
       .inputOutput, "the agent cannot be asked", "to start it: coffer vault unlock; that of the system: its socket unit, as root"),
+    "agentNotAnswering": .init(
+      .inputOutput, "the agent does not answer: it was stopped, or hangs",
+      "kill -CONT lets it go on, and it may still do what was asked; kill -KILL ends it"),
     "conflict": .init(.inputOutput, "somebody else changes it all the time", "try again"),
     "inDoubt": .init(
       .inputOutput, "nobody can say whether the change was made", "look before you try again: coffer secret list"),

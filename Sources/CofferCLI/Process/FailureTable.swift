@@ -120,6 +120,9 @@ package enum FailureTable {
     "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
     "replaced": .init(
       .inputOutput, "another file was put in its place meanwhile", "try again; where an agent has it open: coffer vault unlock"),
+    "truncated": .init(
+      .integrity, "the file was emptied, cut or overwritten while it was in use",
+      "put a backup in its place; keep the copy of the log until you have what it held"),
     "wrongLength": .init(.integrity, "has another length than it must have", "restore it from a backup"),
     "accessDenied": .init(.inputOutput, "you may not read it"),
     "relativePath": .init(.usage, "COFFER_HOME must be an absolute path"),

@@ -14,6 +14,7 @@ enum SQL: String {
   case schemaVersion = "PRAGMA schema_version"
   case formatVersion = "PRAGMA user_version"
   case program = "PRAGMA application_id"
+  case pageCount = "PRAGMA page_count"
   case dataVersion = "PRAGMA data_version"
   case schema = "SELECT type,name,tbl_name,sql FROM sqlite_schema ORDER BY name"
 

@@ -169,6 +169,11 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
       count += 1
     }
     say("ok \(count) \(worst.components.seconds * 1000 + worst.components.attoseconds / 1_000_000_000_000_000)")
+  case "add-and-hold":
+    let store = try FileStore(at: path)
+    for _ in 0..<2 { try addOne(to: store) }
+    say("ok holding")
+    sleep(60)
   case "hold":
     let store = try FileStore(at: path)
     try store.commit { _ in
