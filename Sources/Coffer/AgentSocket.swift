@@ -10,24 +10,22 @@ struct AgentSocket: Sendable {
   /// Whether root alone may have.
   var isOfSystem = false
 
-  /// - Throws: `KeychainError`: `agent` where nobody is there, or somebody else.
+  /// - Throws: `KeychainError`: `agentNotAnswering`; `agent` where nobody is there, or somebody else.
   func connected() throws -> FrameChannel {
     if isOfSystem { try SystemAgent.checkKept(path) }
     guard let descriptor = OwnedDescriptor(coffer_local_socket()) else {
       throw KeychainError(.agent, "no socket: errno \(errno)")
     }
-    // Of an agent that has stopped, the queue is full at some time.
-    var patience = timeval(tv_sec: Int(WireLimits.answerMilliseconds) / 1000, tv_usec: 0)
-    _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    // The queue of an agent that has stopped is full at some time.
+    setPatience(of: descriptor.number)
     guard unsafe coffer_local_name(descriptor.number, path, 0) == 0 else {
       let number = errno
       guard number != ENAMETOOLONG else {
         throw KeychainError(
           .agent, cause: KeychainError.absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
       }
-      throw KeychainError(
-        .agent, cause: number == EAGAIN ? KeychainError.Code.agent.name : KeychainError.absentAgent,
-        "\(path): \(number == EAGAIN ? "it does not answer" : "nobody is there (errno \(number))")")
+      guard number != EAGAIN else { throw KeychainError(.agentNotAnswering, path) }
+      throw KeychainError(.agent, cause: KeychainError.absentAgent, "\(path): nobody is there (errno \(number))")
     }
     var credentials = coffer_credentials()
     // Who listens: whoever else has put a socket there would be told secrets.

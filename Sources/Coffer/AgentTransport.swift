@@ -56,7 +56,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
           isSent = true
           return try receive(operation)
         }
-      } catch let error as KeychainError where error.code != .agent {
+      } catch let error as KeychainError where ![.agent, .agentNotAnswering].contains(error.code) {
         throw error
       } catch {
         // What may still come belongs to no question any more.
@@ -79,11 +79,15 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 
   /// A connection that has ended since the last question is made anew: the kernel takes nothing for an end that is closed.
   private func send(_ frame: borrowing Secret) throws {
+    // A frame that fills the queue of a stopped agent would be waited with.
+    let isLarge = frame.count > WireLimits.smallBodyByteCount
     if let channel {
+      if isLarge { try socket.checkLife(of: channel) }
       do { return try channel.send(frame) } catch FrameChannel.Failure.closed { self.channel = nil }
     }
     let channel = try socket.connected()
     self.channel = channel
+    if isLarge { try socket.checkLife(of: channel) }
     try channel.send(frame)
   }
 
@@ -91,9 +95,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     var before: [Entry] = []
     var rows: [Attributes] = []
     while true {
-      guard let (header, body) = try channel!.receive(patience: patience(operation)) else {
-        throw FrameChannel.Failure.closed
-      }
+      try socket.awaitAnswer(channel!, patience(operation))
+      guard let (header, body) = try channel!.receive() else { throw FrameChannel.Failure.closed }
       guard header.request == number else { throw KeychainError(.agent, "an answer to another question") }
       var message = try body.message()
       switch header.operation {

@@ -53,7 +53,11 @@ private final class AgentWatchReader: Sendable {
   }
 
   private func refusal(_ result: Result<FrameChannel, any Error>) -> KeychainError? {
-    if case .failure(let error as KeychainError) = result, error.code != .agent { error } else { nil }
+    if case .failure(let error as KeychainError) = result, ![.agent, .agentNotAnswering].contains(error.code) {
+      error
+    } else {
+      nil
+    }
   }
 
   /// Nil where nobody is there.
@@ -70,7 +74,8 @@ private final class AgentWatchReader: Sendable {
     let channel = try socket.connected()
     func first() throws -> [Notice]? {
       try channel.send(Call.watch.frame(request: 1))
-      return try notices(channel, patience: WireLimits.frameMilliseconds)
+      try socket.awaitAnswer(channel, WireLimits.frameMilliseconds)
+      return try notices(channel)
     }
     let told: [Notice]?
     do { told = try first() } catch let error as KeychainError where error.cause == Answer.repeatCause { told = try first() }
@@ -88,7 +93,7 @@ private final class AgentWatchReader: Sendable {
       guard !isCalled else { return }
       guard isThere else { continue }
       do {
-        guard let notices = try notices(channel, patience: 0) else { return }
+        guard let notices = try notices(channel) else { return }
         pending.queue.put(notices)
       } catch let error as KeychainError where error.code != .agent {
         throw error
@@ -99,8 +104,8 @@ private final class AgentWatchReader: Sendable {
   }
 
   /// Nil where the agent has closed.
-  private func notices(_ channel: FrameChannel, patience: Int32) throws -> [Notice]? {
-    guard let (header, body) = try channel.receive(patience: patience) else { return nil }
+  private func notices(_ channel: FrameChannel) throws -> [Notice]? {
+    guard let (header, body) = try channel.receive() else { return nil }
     let message = try body.message()
     switch header.operation {
     case .notices: return try message.notices()

@@ -99,6 +99,17 @@ public final class Keychain: Sendable {
   /// - Throws: `agent` where none runs.
   package func agentState() throws -> AgentState? { try (transport as? AgentTransport).map { AgentState(try $0.status) } }
 
+  /// The same; nil if none can be asked.
+  /// - Throws: `agentNotAnswering`: it may have the vault open.
+  package func agentStateIfThere() throws -> AgentState? {
+    do {
+      return try agentState()
+    } catch {
+      guard KeychainError.Code.agentNotAnswering ~= error else { return nil }
+      throw error
+    }
+  }
+
   /// Ends the agent; nothing where the vault is open in this process.
   /// - Throws: `agent` where none runs.
   package func endAgent() throws { if transport is AgentTransport { _ = try transport.answer(.end) } }

@@ -44,6 +44,10 @@ package final class FrameChannel: Sendable {
   /// Whether nothing has arrived that was not taken, and more may come.
   package var isQuiet: Bool { (try? wait(Int16(POLLIN), 0)) == false }
 
+  /// Whether something has arrived, or the other end has closed, within so many milliseconds.
+  /// - Throws: `Failure`: `system`.
+  package func isReadable(within milliseconds: Int32) throws -> Bool { try wait(Int16(POLLIN), milliseconds) }
+
   // MARK: In
 
   /// The next frame. Nil where the other end has closed between two frames.

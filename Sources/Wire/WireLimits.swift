@@ -20,6 +20,13 @@ package enum WireLimits {
   package static let noticesWaiting = partCount - 1
   /// How long who watches waits before it looks for the agent again, in milliseconds.
   package static let reconnectMilliseconds: Int32 = 1000
+  /// How long a client waits for an answer before it looks whether the agent takes requests, in milliseconds.
+  package static let firstLookMilliseconds: Int32 = 500
+  /// Likewise, before each later look.
+  package static let laterLookMilliseconds: Int32 = 2_000
+  /// How long an agent may take to read a byte, in milliseconds. With `firstLookMilliseconds`, a command that meets a stopped agent ends within
+  /// two seconds.
+  package static let lifeMilliseconds: Int32 = 1_300
   /// How long an answer may take, in milliseconds: longer than the agent waits for another process with the vault.
   package static let answerMilliseconds: Int32 = 60_000
   /// Likewise, where others may try credentials before.

@@ -77,9 +77,9 @@ struct AgentStop: ParsableCommand {
 }
 
 extension Keychain {
-  /// One that does not answer has the vault no more than none.
-  func stateText() -> String {
-    switch try? agentState() {
+  /// - Throws: `agentNotAnswering`.
+  func stateText() throws -> String {
+    switch try agentStateIfThere() {
     case nil: "none"
     case .unlocked: "unlocked"
     case .locked, .lockedAfterUnlock: "locked"

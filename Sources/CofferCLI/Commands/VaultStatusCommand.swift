@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import Storage
 import VaultCore
 import Wire
 
@@ -24,16 +25,18 @@ struct VaultStatusCommand: ParsableCommand {
           ("created", .text(status.created.text)),
           ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
           ("check", .text(status.checkCode)), ("proven", .boolean(false)),
-          ("agent", .text("system, \(keychain.stateText())")),
+          ("agent", .text("system, \(try keychain.stateText())")),
         ], status.slots)
     }
     let place = try vault.openPlace()
+    // Before the vault is opened, which may bring in what is outside.
+    let outside = place.store.logByteCount
     let status = try about(place.path) { try read(place) }
     try print(
       [
         ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
         ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
-        ("check", .text(status.checkCode)), ("proven", .boolean(status.isProven)),
+        ("check", .text(status.checkCode)), ("outside", .natural(UInt64(outside))), ("proven", .boolean(status.isProven)),
         ("agent", .text(try Keychain.connect(toAgentAt: vault.socket()).stateText())),
       ], status.slots)
   }

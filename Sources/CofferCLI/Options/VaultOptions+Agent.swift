@@ -8,7 +8,7 @@ extension VaultOptions {
     try prepare()
     guard !namesCredential else { return nil }
     let keychain = try Keychain.connect(toAgentAt: socket())
-    switch try? keychain.agentState() {
+    switch try keychain.agentStateIfThere() {
     case .unlocked: return keychain
     // What can be read after the first unlock can be had from a locked one too; a person can open the rest.
     case .lockedAfterUnlock: return isAnybodyThere ? nil : keychain

@@ -15,14 +15,14 @@ struct AgentProgram {
     vault = options.vault
   }
 
-  private var isRunning: Bool { (try? Keychain.connect(toAgentAt: socket).isLocked) != nil }
+  private var isRunning: Bool { get throws { try Keychain.connect(toAgentAt: socket).agentStateIfThere() != nil } }
 
   /// Returns when it listens.
   /// - Parameter options: Of `cofferd`.
   /// - Returns: Whether it was started.
   /// - Throws: other, where there is none, or it does not start.
   func startUnlessRunning(with options: [String]) throws -> Bool {
-    guard !isRunning else { return false }
+    guard try !isRunning else { return false }
     guard let program = Self.path, unsafe access(program, X_OK) == 0 else {
       throw Failure(
         .other, "the agent is missing: \(Self.path ?? "cofferd")",
@@ -33,7 +33,7 @@ struct AgentProgram {
     // Another command may have started it meanwhile; one that was told to end may still have to go.
     for _ in 0..<50 {
       guard case .running = end else { break }
-      if isRunning { return false }
+      if try isRunning { return false }
       usleep(100_000)
       end = try start(program, arguments)
     }
