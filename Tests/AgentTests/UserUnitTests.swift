@@ -56,9 +56,12 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
     }
     let trace = FileManager.default.temporaryDirectory.appending(path: "coffer-trace-\(UUID().uuidString.prefix(8))")
     defer { try? FileManager.default.removeItem(at: trace) }
-    // The shell waits until it is traced, and becomes the agent.
+    // The shell waits until it is traced, and becomes the agent. Where nothing may trace it, it ends, and the agent does not say "ready".
     let bench = try DaemonBench(
-      limits: "strace -D -f -qq -o \(trace.path) -p $$ & until ! grep -q '^TracerPid:.0$' /proc/$$/status; do :; done")
+      limits: """
+        strace -f -qq -o \(trace.path) -p $$ & n=0
+        while grep -q '^TracerPid:.0$' /proc/$$/status; do n=$((n + 1)); [ $n -lt 20000 ] || exit 1; done
+        """)
     try bench.unlock()
     #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "hunter2").status == 0)
     #expect(try bench.coffer(["secret", "get", "mail/ada"]).output == "hunter2")
@@ -67,6 +70,8 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
     _ = bench.waitForEnd()
     let called = try UnitFilter.called(in: trace, from: "/cofferd")
     #expect(called.contains("accept4") && called.contains("readlink"))
-    #expect(called.subtracting(allowed) == [])
+    // SQLite gives new files to the owner of the vault if it runs as root, and goes on if it may not; the units never run as root.
+    let asRoot: Set<String> = geteuid() == 0 ? ["fchown"] : []
+    #expect(called.subtracting(allowed).subtracting(asRoot) == [])
   }
 }

@@ -116,11 +116,11 @@ import Testing
       AuditEntry(at: 0, .allowed, "agent.unlock", by: caller, because: "owner"), to: .decisions, isMerged: false, isSynced: true)
     let long = String(repeating: "\u{7F}", count: AuditEntry.maximumFieldByteCount)
     var count = 0
-    while FileManager.default.fileExists(atPath: "\(bench.state)/audit/refusals/00000000000000000001.log") {
+    repeat {
       try #require(count < 10_000)
       count += 1
       try ask(at: Int64(count), .refused, process: Int32(count), application: long, group: long, because: long)
-    }
+    } while FileManager.default.fileExists(atPath: "\(bench.state)/audit/refusals/00000000000000000001.log")
     let entries = try entries()
     #expect(entries.filter { $0.ring == .decisions }.map(\.logged.entry.operation) == ["agent.unlock"])
     #expect(entries.filter { $0.ring == .uses }.map(\.logged.entry.operation) == ["agent.secret"])

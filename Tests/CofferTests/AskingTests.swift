@@ -61,7 +61,7 @@ import Wire
     #expect(bench.questionCount == 2)
     #expect(
       bench.log.events == [
-        "asked", "allowed(\"for 5 minutes\")", "allowed(\"agreed before\")", "allowed(\"agreed before\")", "asked",
+        "asked", "allowed(\"for 5 minutes\")", "agreedBefore(\"agreed before\")", "agreedBefore(\"agreed before\")", "asked",
         "refused(\"refused\")",
       ])
   }
@@ -74,7 +74,7 @@ import Wire
     bench.clock.advance(60_000 - 1)
     #expect(read() == .confirmationRefused)
     #expect(bench.questionCount == 1)
-    #expect(bench.log.events.last == "refused(\"refused before\")")
+    #expect(bench.log.events.last == "notAsked(\"refused before\")")
     // Another thing is another question.
     #expect(write() == nil)
     #expect(bench.questionCount == 2)
@@ -89,7 +89,7 @@ import Wire
     #expect(read() == .confirmationNeeded)
     #expect(bench.questionCount == 1)
     #expect(
-      bench.log.events == ["asked", "refused(\"no answer: timedOut\")", "refused(\"not answered before\")"])
+      bench.log.events == ["asked", "refused(\"no answer: timedOut\")", "notAsked(\"not answered before\")"])
     #expect(bench.fake.told.contains("SETTIMEOUT 60"))
   }
 
@@ -98,7 +98,7 @@ import Wire
     try bench.answer(AskingBench.once)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationNeeded)
     #expect(bench.fake.told.isEmpty)
-    #expect(bench.log.events == ["refused(\"nobody can be asked: noSeat\")"])
+    #expect(bench.log.events == ["notAsked(\"nobody can be asked: noSeat\")"])
     // And who only has a key file does not say where somebody is.
     var seat = Attributes()
     seat["display"] = .text(":8")
