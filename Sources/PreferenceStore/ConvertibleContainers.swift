@@ -55,7 +55,9 @@ enum FoundationContainer {
 
   /// A Swift value for which Foundation has no class is in a box inside of its containers. Nil where this is none.
   static func content(ofBox value: Any) -> Any? {
-    guard let object = value as? NSObject, let content = NSArray(objects: object).firstObject else { return nil }
+    // The type first: the cast makes a box of whatever is none.
+    guard type(of: value) is AnyClass, let object = value as? NSObject, let content = NSArray(objects: object).firstObject
+    else { return nil }
     return type(of: content) is AnyClass ? nil : content
   }
 }
