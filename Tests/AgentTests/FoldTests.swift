@@ -70,22 +70,6 @@ import VaultCore
     #expect(try countOfCopy(bench.places.vault) == 2)
   }
 
-  /// The whole way of an emptied file, as the attack has it.
-  @Test func nothingIsAcknowledgedIntoAnEmptiedFile() throws {
-    let bench = try DaemonBench()
-    try bench.unlock()
-    // A reader keeps the log, which would be empty in a second.
-    let reader = try FileStore(at: bench.places.vault)
-    try reader.read { _ throws -> Void in
-      #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "x").status == 0)
-      #expect(reader.logByteCount > 0)
-      #expect(unsafe truncate(bench.places.vault, 0) == 0)
-      for number in 1...5 { #expect(try bench.coffer(["secret", "set", "mail/\(number)"], input: "x").status == 9) }
-      let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
-      #expect(names.count { $0.hasPrefix("vault.coffer-wal.") && $0.hasSuffix(".kept") } == 1, "\(names)")
-    }
-  }
-
   /// A backup that is put in the place of an open vault is what is opened next, and nothing of the old one's log gets into it.
   @Test func aBackupThatIsPutInItsPlaceIsOpened() throws {
     let bench = try DaemonBench()
