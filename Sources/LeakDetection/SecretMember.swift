@@ -25,10 +25,13 @@ enum SecretMember {
       guard name.promise == .anything, SecretUnderName.matches(name, .text, value) else { continue }
       let isList = hasSemicolon ?? (text.position(of: ";") != nil)
       hasSemicolon = isList
-      if isList || isInQuery(text, start) || text.holds("--", at: start) { return true }
-      let isConnection = isLibpq ?? SecretConnection.isLibpq(text)
-      isLibpq = isConnection
-      if isConnection { return true }
+      // Spaces around the sign are for lines of settings: a sentence may have semicolons.
+      if nameEnd == equals {
+        if isList || isInQuery(text, start) || text.holds("--", at: start) { return true }
+        let isConnection = isLibpq ?? SecretConnection.isLibpq(text)
+        isLibpq = isConnection
+        if isConnection { return true }
+      }
       let isAlone = endsLine(text, isQuoted ? end + 1 : end)
       if isAlone || text.end(of: .environmentName, from: start) == equals, isAssignment(text, start) { return true }
     }
