@@ -161,7 +161,7 @@ import Testing
     let place = place()
     // On a busy machine the thread that does it may have to wait for a processor: then it is tried again, with more time to come to it.
     var taken: [Double?] = []
-    while taken.last ?? nil ?? 1 >= 0.3, taken.count < 20 {
+    while (taken.last ?? nil) ?? 1 >= 0.3, taken.count < 20 {
       let trace = Tracer(
         place, before: ["watch", "sleep 50"], ["set a \(taken.count)x", "sleep \(500 * (taken.count + 1))"],
         options: ["-e", "trace=pwrite64,fdatasync"])
