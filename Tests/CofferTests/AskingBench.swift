@@ -3,6 +3,7 @@ import FakePinentry
 import Foundation
 import Pinentry
 import Synchronization
+import Testing
 import VaultCore
 import Waiting
 

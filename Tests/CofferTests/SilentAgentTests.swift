@@ -38,8 +38,8 @@ import VaultCore
   /// What does not fit into the kernel's buffer has not arrived: nothing can have been done, and that is what is said.
   @Test func whatWasNotSentIsNotInDoubt() throws {
     let transport = AgentTransport(AgentSocket(path: directory.path + "/agent.sock")) { _ in 50 }
-    let secret = try Secret(testing: [UInt8](repeating: 1, count: 1 << 20))
     let error = #expect(throws: KeychainError.self) {
+      let secret = try Secret(testing: [UInt8](repeating: 1, count: 1 << 20))
       _ = try transport.answer(.add(Item(service: "s", account: "a"), secret, nil, .whenUnlocked, installBound: false))
     }
     #expect(error?.code == .agent && error?.detail == "it takes no request: nothing was done")
