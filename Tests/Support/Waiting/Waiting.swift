@@ -3,6 +3,10 @@ import Glibc
 /// What a test has waited for has not come. A wait without a bound would hold up the whole run, and would not be named.
 public struct NeverCame: Error, CustomStringConvertible {
   public let description: String
+
+  public init(description: String) {
+    self.description = description
+  }
 }
 
 /// In seconds: a busy machine may be a hundred times slower than an idle one.
