@@ -27,17 +27,17 @@ def rows(*pairs):
     return b"".join(bytes([key]) + u16(len(row)) + row for key, row in pairs)
 
 
-def meta(name, group):
-    return u16(7) + bytes([group]) + u16(168) + u16(168) + b"\1" + V[name]
+def meta(name, group, first):
+    return u16(7) + bytes([group]) + u16(168) + u16(168) + b"\1" + first + V[name]
 
 
 SEEDS = {
     "header": [V["g1.header"], V["g2.header"], V["g7.header"]],
     "slot": [V[f"{name}.row"] for name in ("slot1", "slot-type2", "slot-type3", "slot-type4", "slot-type5")],
     "slot-rows": [rows((1, V["slot1.row"])), rows((1, V["slot1.row"]), (2, V["slot-type2.row"]), (9, V["g7.ring"]))],
-    "node": [b"\0\0" + V["g7.root-body"], b"\1\0" + V["depth1.node-root.body"], b"\0\1\x12" + V["depth1.node-12.body"],
-             b"\0\2\x12\xb2" + V["depth2.node-12b2.body"]],
-    "record-meta": [meta("group.ver1.m", 0), meta("item.ver7.m", 1)],
+    "node": [b"\0\0" + V["g7.root-body"], b"\1\0" + V["depth1.node-root.body"], b"\0\1\x13" + V["depth1.node-13.body"],
+             b"\0\2\x13\xb2" + V["depth2.node-13b2.body"]],
+    "record-meta": [meta("group.ver1.m", 0, b"\0"), meta("item.ver7.m", 1, b"\x13")],
     "anchor": [V["g2.anchor"], V["g7.anchor"]],
     "anchor-signed": [V["g2.anchor"][:64], V["g7.anchor"][:8] + b"\x40" * 16 + V["g7.anchor"][24:64]],
     "box": [V["box.hunter2"], V["item.ver7.a"]],

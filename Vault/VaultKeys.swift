@@ -86,27 +86,25 @@ final class VaultKeys {
 
   /// The plaintext of field `a` of a system record.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
-  func systemAttributes(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> [UInt8] {
+  func systemAttributes(_ record: RecordHead, meta: RecordMeta) throws(VaultError) -> [UInt8] {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.attributes, of: record, with: try unlocked().system).copyIntoUnprotectedBytes()
+    return try seal.open(.attributes, record.attributes, with: try unlocked().system).copyIntoUnprotectedBytes()
   }
 
-  /// Opens the secret of a proven system record that is to have none. How long it is.
-  /// - Throws: `sealBroken`, `paddingNotCanonical`.
-  func systemSecretCount(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> Int {
+  /// The plaintext of field `s` of a system record.
+  /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
+  func systemSecret(_ secret: [UInt8], of record: RecordHead, meta: RecordMeta) throws(VaultError) -> Secret {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.secret, of: record, with: try unlocked().system).count
+    return try seal.open(.secret, secret, with: try unlocked().system)
   }
 
   /// Opens a group's record, which must be proven.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
-  func openGroup(_ record: SealedRecord, meta: RecordMeta) throws(VaultError) -> GroupKeys {
+  func openGroup(_ record: RecordHead, secret: [UInt8], meta: RecordMeta) throws(VaultError) -> GroupKeys {
     defer { Sodium.wipeStack() }
-    let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
     let attributes = try systemAttributes(record, meta: meta)
-    let secret = try seal.open(.secret, of: record, with: try unlocked().system)
-    let group = try GroupKeys.decode(
-      attributes: attributes, secret: secret, version: meta.version)
+    let secret = try systemSecret(secret, of: record, meta: meta)
+    let group = try GroupKeys.decode(attributes: attributes, secret: secret, version: meta.version)
     guard try groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
     return group
   }
@@ -114,7 +112,9 @@ final class VaultKeys {
   // MARK: Other system records
 
   /// - Throws: `locked`.
-  func systemRecordID(_ context: Context) throws(VaultError) -> Identifier { try unlocked().system.digest(context).identifier }
+  func systemRecordID(_ context: Context) throws(VaultError) -> Identifier {
+    try unlocked().system.digest(context).identifier.ofSystemRecord
+  }
 
   /// A system record that holds no secret.
   func sealSystemRecord(_ id: Identifier, meta: RecordMeta, attributes: [UInt8]) throws(VaultError) -> SealedRecord {

@@ -72,15 +72,17 @@ extension FuzzTarget {
       let header = Header(
         vault: vault, generation: generation, recordCount: 1, created: .test, masterEpoch: UInt32(choices.byte()), slotCount: 1,
         slotsDigest: .zero, root: .zero, previousMAC: .zero)
-      let record = SealedRecord(
-        id: vault, group: group, meta: choices.rest(), attributes: [UInt8](repeating: 0, count: attributes),
-        secret: [UInt8](repeating: 0, count: secret))
+      let first = choices.byte()
+      let record = RecordHead(
+        id: Identifier([first] + [UInt8](repeating: 0x40, count: 15)) ?? .zero, group: group, meta: choices.rest(),
+        attributes: [UInt8](repeating: 0, count: attributes), secretDigest: Digest.zero.bytes, secretCount: secret)
       // A generation of 0 is no header's.
       guard generation > 0 else { return }
       let meta = try RecordMeta(parsing: record, header: header)
       try promise(meta.bytes == record.meta, "what is read is encoded the same")
       try promise(meta.version <= generation && meta.version > 0 && meta.epoch > 0, "its bounds")
       try promise(meta.kind != .item || group != .zero, "items are in a group")
+      try promise(meta.kind.firstBytes.contains(first), "an identifier tells the kind")
     },
     FuzzTarget("anchor") { bytes in
       let keys = try keys().integrity

@@ -63,11 +63,13 @@ private final class Scene: @unchecked Sendable {
     let prefix = choices.index(below: prefixes.count).map { prefixes[$0] } ?? []
     let id = ids[choices.index(below: ids.count) ?? 0]
     let other = ids[choices.index(below: ids.count) ?? 0]
-    func record(_ id: Identifier, _ change: (inout (group: Identifier, m: [UInt8], a: [UInt8], s: [UInt8])) -> Void) {
+    func record(_ id: Identifier, _ change: (inout (group: Identifier, m: [UInt8], a: [UInt8], d: [UInt8], s: [UInt8])) -> Void) {
       guard let old = store.records[id] else { return }
-      var parts = (group: old.group, m: old.meta, a: old.attributes, s: old.secret)
+      var parts = (group: old.group, m: old.meta, a: old.attributes, d: old.head.secretDigest, s: old.secret)
       change(&parts)
-      store.records[id] = SealedRecord(id: id, group: parts.group, meta: parts.m, attributes: parts.a, secret: parts.s)
+      let head = RecordHead(
+        id: id, group: parts.group, meta: parts.m, attributes: parts.a, secretDigest: parts.d, secretCount: parts.s.count)
+      store.records[id] = SealedRecord(head, secret: parts.s)
     }
     switch choices.byte() % 18 {
     case 0: store.header[row] = store.header[row].map(flip)
@@ -90,7 +92,7 @@ private final class Scene: @unchecked Sendable {
       store.records[id] = SealedRecord(
         id: choices.byte() & 1 == 0 ? id : other, group: copied.group, meta: copied.meta, attributes: copied.attributes,
         secret: copied.secret)
-    case 16: store.hiddenFromIndex.insert(id)
+    case 16: record(id) { $0.d = flip($0.d) }
     default: record(id) { ($0.a, $0.s) = ($0.s, $0.a) }
     }
   }
@@ -101,7 +103,7 @@ private final class Scene: @unchecked Sendable {
       return
     }
     var root = Node(prefix: [], isLeaf: true)
-    for (id, record) in store.records.sorted(by: { $0.key < $1.key }) { root.append(id, keys.integrity.leaf(record)) }
+    for (id, record) in store.records.sorted(by: { $0.key < $1.key }) { root.append(id, keys.integrity.leaf(record.head)) }
     store.nodes = [[]: root.body]
     header.depth = 0
     header.root = keys.integrity.node(root, depth: 0)
@@ -118,19 +120,21 @@ private final class Scene: @unchecked Sendable {
   func reseal(_ store: MemoryStore, _ id: Identifier, _ choices: inout Choices) throws {
     guard let record = store.records[id] else { return }
     let sealed = try SealedHeader(parsing: store.header[0] ?? []).header
-    let meta = try RecordMeta(parsing: record, header: sealed)
+    let meta = try RecordMeta(parsing: record.head, header: sealed)
     let seal = RecordSeal(vault: keys.vault, id: id, group: record.group, meta: meta)
     let isAttributes = choices.byte() & 1 == 0
     let content = choices.bytes(choices.number())
     func put(_ key: borrowing Key) throws {
-      let attributes = isAttributes ? content : try seal.open(.attributes, of: record, with: key).copyIntoUnprotectedBytes()
-      let secret = isAttributes ? try seal.open(.secret, of: record, with: key) : try Secret(testing: content)
+      let attributes =
+        isAttributes ? content : try seal.open(.attributes, record.attributes, with: key).copyIntoUnprotectedBytes()
+      let secret = isAttributes ? try seal.open(.secret, record.secret, with: key) : try Secret(testing: content)
       store.records[id] = try seal.seal(attributes: attributes, secret: secret, with: key)
     }
     let system = try keys.withMaster { try $0.derive(.vault(.systemGroup, keys.vault)) }
     guard meta.kind == .item else { return try put(system) }
     for candidate in self.store.records.values where candidate.group == .zero {
-      let group = try keys.openGroup(candidate, meta: RecordMeta(parsing: candidate, header: sealed))
+      let meta = try RecordMeta(parsing: candidate.head, header: sealed)
+      let group = try keys.openGroup(candidate.head, secret: candidate.secret, meta: meta)
       if group.groupID == record.group { try put(group.key(meta.accessibility, epoch: meta.epoch, keys: keys)) }
     }
   }

@@ -7,10 +7,10 @@ public final class MemoryStore: Store, Rows {
   public var header: [Int: [UInt8]] = [:]
   public var nodes: [[UInt8]: [UInt8]] = [:]
   public var records: [Identifier: SealedRecord] = [:]
-  /// Rows that the index over groups does not show.
-  public var hiddenFromIndex: Set<Identifier> = []
   /// Thrown by the next commit, after the change was put together and before any of it is kept.
   public var nextCommitError: (any Error)?
+  /// Whose secrets were read, in this order.
+  public var secretReads: [Identifier] = []
   /// The number of changes that were kept.
   public private(set) var commitCount = 0
 
@@ -52,15 +52,23 @@ public final class MemoryStore: Store, Rows {
     for prefix in nodes.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { try body(prefix) }
   }
 
-  public func record(_ id: Identifier) throws -> SealedRecord? { records[id] }
+  public func record(_ id: Identifier) throws -> RecordHead? { records[id]?.head }
 
-  public func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws {
+  public func secret(_ id: Identifier) throws -> [UInt8]? {
+    secretReads.append(id)
+    return records[id]?.secret
+  }
+
+  public func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
     for id in records.keys.filter({ $0.bytes.starts(with: prefix) }).sorted() {
-      if let record = records[id] { try body(record) }
+      if let record = records[id] { try body(record.head) }
     }
   }
+}
 
-  public func records(inGroup group: Identifier) throws -> [Identifier] {
-    records.values.filter { $0.group == group && !hiddenFromIndex.contains($0.id) }.map(\.id).sorted()
-  }
+extension SealedRecord {
+  public var id: Identifier { head.id }
+  public var group: Identifier { head.group }
+  public var meta: [UInt8] { head.meta }
+  public var attributes: [UInt8] { head.attributes }
 }

@@ -40,16 +40,19 @@ extension Change {
         try Self.write(.removeRecord, on: connection, removing: true) { try $0.bind(1, id.bytes) }
         continue
       }
-      precondition(record.id == id, "a record under another's identifier")
-      try Self.check(record.meta, Limits.meta, "rec.m")
-      try Self.check(record.attributes, Limits.field, "rec.a")
+      let head = record.head
+      precondition(head.id == id, "a record under another's identifier")
+      try Self.check(head.meta, Limits.meta, "rec.m")
+      try Self.check(head.attributes, Limits.field, "rec.a")
+      try Self.check(head.secretDigest, Limits.digest, "rec.d")
       try Self.check(record.secret, Limits.field, "rec.s")
       try Self.write(.writeRecord, on: connection) {
         try $0.bind(1, id.bytes)
-        try $0.bind(2, record.group.bytes)
-        try $0.bind(3, record.meta)
-        try $0.bind(4, record.attributes)
-        try $0.bind(5, record.secret)
+        try $0.bind(2, head.group.bytes)
+        try $0.bind(3, head.meta)
+        try $0.bind(4, head.attributes)
+        try $0.bind(5, head.secretDigest)
+        try $0.bind(6, record.secret)
       }
     }
   }

@@ -72,7 +72,7 @@ final class NoRows: Rows {
   func headerKeys() -> [Int64] { [] }
   func node(_ prefix: [UInt8]) -> [UInt8]? { nil }
   func forEachNode(_ body: ([UInt8]) throws -> Void) {}
-  func record(_ id: Identifier) -> SealedRecord? { nil }
-  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) {}
-  func records(inGroup group: Identifier) -> [Identifier] { [] }
+  func record(_ id: Identifier) -> RecordHead? { nil }
+  func secret(_ id: Identifier) -> [UInt8]? { nil }
+  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) {}
 }

@@ -7,6 +7,8 @@ extension StorageError.Code {
   /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
   public static let notAVault = Self("notAVault")
   public static let newerFormat = Self("newerFormat")
+  /// The draft of the format, which `coffer vault migrate` brings into the present one.
+  public static let draftFormat = Self("draftFormat")
   /// The tables are not exactly those of the format.
   public static let schemaAltered = Self("schemaAltered")
   /// A column of another type or length than the format says.

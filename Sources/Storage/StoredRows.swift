@@ -54,39 +54,32 @@ final class StoredRows: Rows {
     }
   }
 
-  func record(_ id: Identifier) throws -> SealedRecord? {
+  func record(_ id: Identifier) throws -> RecordHead? {
     try query(.record) { statement in
       try statement.bind(1, id.bytes)
       return try statement.step() ? Self.record(statement) : nil
     }
   }
 
-  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws {
-    let end = Self.successor(of: prefix)
-    let sql: SQL = prefix.isEmpty ? .allRecords : end == nil ? .recordsFrom : .recordsBetween
-    try query(sql) { statement in
-      if !prefix.isEmpty { try statement.bind(1, prefix) }
-      if let end { try statement.bind(2, end) }
+  func secret(_ id: Identifier) throws -> [UInt8]? {
+    try query(.secret) { statement in
+      try statement.bind(1, id.bytes)
+      return try statement.step() ? statement.bytes(0, Limits.field, "rec.s") : nil
+    }
+  }
+
+  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
+    let isFromStart = prefix.allSatisfy { $0 == 0 }
+    try query(isFromStart ? .allRecords : .recordsFrom) { statement in
+      if !isFromStart { try statement.bind(1, prefix) }
       var last: Identifier?
       while try statement.step() {
         let record = try Self.record(statement)
         guard last.map({ $0 < record.id }) ?? true else { throw Self.unordered }
         last = record.id
+        guard record.id.bytes.starts(with: prefix) else { return }
         try body(record)
       }
-    }
-  }
-
-  func records(inGroup group: Identifier) throws -> [Identifier] {
-    try query(.recordsInGroup) { statement in
-      try statement.bind(1, group.bytes)
-      var found: [Identifier] = []
-      while try statement.step() {
-        let id = try Self.identifier(statement, 0, "rec.id")
-        guard found.last.map({ $0 < id }) ?? true else { throw Self.unordered }
-        found.append(id)
-      }
-      return found
     }
   }
 
@@ -94,11 +87,12 @@ final class StoredRows: Rows {
   /// order come once.
   private static var unordered: StorageError { StorageError(.storageDamaged, "the rows of a table are not in order") }
 
-  private static func record(_ statement: Statement) throws -> SealedRecord {
-    SealedRecord(
+  private static func record(_ statement: Statement) throws -> RecordHead {
+    RecordHead(
       id: try identifier(statement, 0, "rec.id"), group: try identifier(statement, 1, "rec.grp"),
       meta: try statement.bytes(2, Limits.meta, "rec.m"), attributes: try statement.bytes(3, Limits.field, "rec.a"),
-      secret: try statement.bytes(4, Limits.field, "rec.s"))
+      secretDigest: try statement.bytes(4, Limits.digest, "rec.d"),
+      secretCount: try statement.count(5, Limits.field, "rec.s"))
   }
 
   private static func identifier(_ statement: Statement, _ column: Int32, _ name: StaticString) throws -> Identifier {
@@ -106,11 +100,5 @@ final class StoredRows: Rows {
       throw StorageError(.columnMismatch, "\(name)")
     }
     return identifier
-  }
-
-  /// The first key after all that begin with `prefix`. Nil where there is none.
-  static func successor(of prefix: [UInt8]) -> [UInt8]? {
-    guard let last = prefix.lastIndex(where: { $0 < 0xFF }) else { return nil }
-    return prefix[..<last] + [prefix[last] + 1]
   }
 }

@@ -83,7 +83,14 @@ MUTANTS = [
     ("node keys twice", NODE, ("return false", "return true"), None),
     # Records
     ("leaf digest", STATE, "true", "keys.integrity.leaf(record) == leaf"),
-    ("walk: row that nothing lists", STATE, "true", "record.id == node.identifier(at: next) "),
+    ("secret's digest", STATE, "true", "Digest(unchecked: Digest.hash(secret, byteCount: Digest.byteCount)) == Digest(record.secretDigest)"),
+    ("kind in the identifier", META, "true", "kind.firstBytes.contains(record.id.byte(at: 0))"),
+    ("group cache: leaf", "Vault/Keyring.swift", "true", "known.leaf == leaf"),
+    ("branch: entries of other kinds", TREE, "true", "!node.prefix.isEmpty || firstBytes.contains(key[key.startIndex])"),
+    ("tree deepens before a node is full", "Tree/TreeEditor.swift", "false", "entryCount(id) > Node.growingEntryCount"),
+    ("node of 4,096 entries", "Tree/TreeEditor.swift", "true", "entryCount(id) <= Node.maximumEntryCount"),
+    ("vault of 2^24 records", "Tree/TreeEditor.swift", "true", "recordCount <= Header.maximumRecordCount"),
+    ("walk: row that nothing lists", STATE, "true", "id == record.id"),
     ("walk: record missing in between", STATE, "drop", "try passMissing(before: record.id)"),
     ("walk: record missing at the end", STATE, "drop", "try passMissing(before: nil)"),
     ("record kind of a group", STATE, "true", "meta.kind == .group"),
@@ -99,7 +106,7 @@ MUTANTS = [
     ("system record's epoch", META, "true", "epoch == header.masterEpoch"),
     ("item in the system's group", META, "false", "kind == .item && record.group == .zero"),
     ("box length of attributes", META, "true", "SecretBox.isBoxCount(record.attributes.count)"),
-    ("box length of the secret", META, "true", "SecretBox.isBoxCount(record.secret.count)"),
+    ("box length of the secret", META, "true", "SecretBox.isBoxCount(record.secretCount)"),
     ("box length when opened", "Sodium/SecretBox.swift", "true", "isBoxCount(box.count)"),
     ("padding mark", "Format/Padding.swift", "true", "field.byte(at: end - 1) == 0x80"),
     ("padding bucket", "Format/Padding.swift", "true", "paddedCount(end - 1) == field.count"),
@@ -123,8 +130,7 @@ MUTANTS = [
     ),
     ("group secret length", GROUP, "true", "offset == secret.count"),
     ("group without keys", GROUP, "true", "!classKeys.isEmpty"),
-    ("two groups with one identifier", "Groups/GroupDirectory.swift", "true", "other.map({ $0.group == group.group }) ?? true"),
-    ("group hidden from the index", "Groups/GroupDirectory.swift", "false", "guard !isComplete"),
+    ("two groups with one identifier", "Groups/GroupDirectory.swift", "true", "groups[group.groupID] == nil"),
     # Anchor and the newest state
     ("anchor length", ANCHOR, "true", "bytes.count == Self.byteCount"),
     ("anchor magic", ANCHOR, "true", "try reader.read(8) == ArraySlice(Self.magic)"),
@@ -152,7 +158,7 @@ MUTANTS = [
     ("verify: slots", VERIFY, "drop", "try collect {\n      _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()\n    }"),
     ("verify: records", VERIFY, "drop", "try state.prove(record, id: record.id, leaf: leaf)"),
     ("verify: items' attributes", VERIFY, "drop", "_ = try state.openItem(record, meta: meta, group: group)"),
-    ("verify: items' secrets", VERIFY, "drop", "_ = try state.openSecret(record, meta: meta, group: group)"),
+    ("verify: items' secrets", VERIFY, "drop", "_ = try state.openSecret(secret, of: record, meta: meta, group: group)"),
     # Memory
     ("memory wiped when freed", "Memory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
     ("memory wiped when cut", "Memory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),
@@ -161,6 +167,6 @@ MUTANTS = [
 
 # Checks that nothing can reach without another one failing with the same answer, so that no test can tell. They stay in the code as
 # a second line, and are no mutants.
-#   ProvenState.isProven, record.id == id: the leaf digest covers the identifier.
+#   ProvenState.prove, record.id == id: the leaf digest covers the identifier.
 #   KeySlot, bytes.count >= fixedCount: what is missing is refused where it is read.
 #   RecoveryKey, written == bytes.count and bits == 0: a text that is too short has the wrong checksum.

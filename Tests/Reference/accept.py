@@ -1,8 +1,7 @@
 """Files that must be accepted, with the dump they must give."""
 import coffer_format as f
 from coffer_ref import dump_lines
-from forge import EMPTY_INDEX, KEY_FILE, hot_journal, in_wal, run_sql
-from refuse_tree import fill
+from forge import KEY_FILE, hot_journal, in_wal, run_sql
 from rules import grant, pin
 
 TEXT, DATA, INTEGER, TIME = f.TEXT, f.DATA, f.INTEGER, f.TIME
@@ -91,7 +90,8 @@ def vectors(add_any):
         add(f"accept-depth-{depth}-no-records", options=dict(depth=depth, groups=(), items=False))
         add(f"accept-depth-{depth}-300-items", options=dict(depth=depth), records=many_items(300))
     add("accept-4096-records-in-root", records=many_records(4096))
-    add("accept-shared-prefix", options=dict(depth=2), records=lambda v: fill(v, v.bob[:2], 600))
+    add("accept-shared-prefix", options=dict(depth=2), records=lambda v: [
+        v.other_kind(6, prefix=b"\x80\x80") for _ in range(600)])
     add("accept-empty-group", options=dict(items=False))
     add("accept-group-names", options=dict(items=False), records=lambda v: [
         v.add_group(x) for x in ("x" * 255, "ä", "e\u0301", "é", " ", "\u0080", "\U0001F600", "Default")])
@@ -133,12 +133,13 @@ def vectors(add_any):
         grant(application="", rights=7, confirm=1))])
     add("accept-access-rule-of-a-later-version", records=lambda v: v.put_rule(
         {"rule": (TEXT, "lease"), "version": (TEXT, "x")}, s=b"x", id_=bytes(16)))
+    add("accept-2050-system-records", options=dict(depth=1), records=lambda v: [
+        v.put_rule({"rule": (TEXT, "lease")}, id_=b"\0" + v.random(15)) for _ in range(2048)])
     add("accept-unlisted", options=dict(depth=1), tables=lambda v: (
         v.rec.append((bytes(16),) + v.records[v.bob]), v.node.append((bytes(2), b"x")),
         v.node.append((bytes(1), b"x")) if bytes(1) not in dict(v.node) else None))
 
     add("accept-row-without-leaf", leaves=lambda v: (v.leaves.pop(v.bob), v.items.pop(v.bob)))
-    add("accept-index-empty", sql=lambda v: EMPTY_INDEX)
 
     # Header
     add("accept-minor-version", header=lambda v: v.header.__dict__.update(minor=65535))

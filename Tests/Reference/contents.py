@@ -111,6 +111,17 @@ def check_m(m, grp, generation, master_epoch):
         refuse("R35", "item")
 
 
+def system_id(digest):
+    """The id of a record of kinds 2 to 5."""
+    return b"\0" + digest[:15]
+
+
+def id_fits(id_, kind):
+    """Whether the first byte of the id is one of the kind."""
+    first = id_[0]
+    return first == 0 if kind in SYSTEM_KINDS else 0x01 <= first <= 0x7F if kind == KIND_ITEM else first >= 0x80
+
+
 def record_key(gk, vid, id_, grp, m, field):
     return KDF(gk, "rec", vid + id_ + grp + m + u8(field))
 
@@ -118,7 +129,7 @@ def record_key(gk, vid, id_, grp, m, field):
 # 8.2 Group record
 
 def group_id(k_sys, name):
-    return KDF(k_sys, "group-id", name.encode("utf-8"))[:16]
+    return system_id(KDF(k_sys, "group-id", name.encode("utf-8")))
 
 
 def pack_group(gid, ik, entries):
@@ -210,8 +221,8 @@ def rule_id(k_sys, attributes):
     value = {name: v for name, (_, v) in attributes.items()}
     counted = lambda text: u32(len(text.encode("utf-8"))) + text.encode("utf-8")    # noqa: E731
     if value["rule"] == "pin":
-        return KDF(k_sys, "pin-id", counted(f"{team_name(value['team-key'])}.{value['identifier']}"))[:16]
-    return KDF(k_sys, "grant-id", counted(value["application"]) + counted(value["group"]))[:16]
+        return system_id(KDF(k_sys, "pin-id", counted(f"{team_name(value['team-key'])}.{value['identifier']}")))
+    return system_id(KDF(k_sys, "grant-id", counted(value["application"]) + counted(value["group"])))
 
 
 # 8.4 to 8.6 Items
@@ -224,7 +235,8 @@ def primary_list(attributes):
 
 def item_id(ik, attributes):
     cls, p = primary_list(attributes)
-    return KDF(ik, "item-id", u8(cls) + p)[:16]
+    digest = KDF(ik, "item-id", u8(cls) + p)
+    return u8(1 + digest[0] % 127) + digest[1:16]
 
 
 def check_item_attributes(attributes):
@@ -242,8 +254,12 @@ def check_item_attributes(attributes):
 
 # 9 Tree
 
-def leaf_digest(k_tree, vid, id_, grp, m, a, s):
-    return KDF(k_tree, "leaf", vid + id_ + grp + m + u32(len(a)) + a + u32(len(s)) + s)
+MAX_LEAVES, GROWING_LEAVES = 4096, 2048
+
+
+def leaf_digest(k_tree, vid, id_, grp, m, a, d, s):
+    """Of s only the length counts; d stands for the rest."""
+    return KDF(k_tree, "leaf", vid + id_ + grp + m + u32(len(a)) + a + u32(len(s)) + d)
 
 
 def node_digest(k_tree, vid, depth, p, body):
@@ -251,7 +267,7 @@ def node_digest(k_tree, vid, depth, p, body):
 
 
 def node_limit(depth, level):
-    return 48 * 4096 if level == depth else 33 * 256
+    return 48 * MAX_LEAVES if level == depth else 33 * 256
 
 
 def parse_node(depth, p, body, count):

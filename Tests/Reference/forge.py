@@ -2,7 +2,7 @@
 
 Stages, in this order; an edit is a function that gets the Forge:
     slots    self.slots {k: row}                 before the slots digest
-    records  self.records {id: (grp, m, a, s)}   before the leaf digests
+    records  self.records {id: (grp, m, a, d, s)} before the leaf digests
     leaves   self.leaves {id: leaf}              before the tree; self.body_edits {p: function(body) -> body}
     header   self.header, self.ring (bytes or None), before slots digest and MAC; see self.digest_first
     signed   self.header after the MAC
@@ -22,9 +22,6 @@ KEY_FILE = bytes(range(0x30, 0x30 + 48))
 DEVICE_KEY = bytes(range(0xD0, 0xF0))
 PROBE = {"class": (f.INTEGER, 1), "account": (f.TEXT, "alice"), "service": (f.TEXT, "probe")}
 BOB = {"class": (f.INTEGER, 1), "account": (f.TEXT, "bob"), "service": (f.TEXT, "github")}
-# An index from which all rows are hidden, under the right schema
-EMPTY_INDEX = ["DROP INDEX rec_grp", "CREATE INDEX rec_grp ON rec(grp) WHERE a IS NULL",
-               "UPDATE sqlite_schema SET sql='CREATE INDEX rec_grp ON rec(grp)' WHERE name='rec_grp'"]
 
 
 class Random:
@@ -119,11 +116,16 @@ class Forge:
         m = f.pack_m(kind, cls, epoch, ver, flags)
         bound = {**dict(vid=self.vid, id_=at or id_, grp=grp, m=m), **(sealed or {})}
         keys = [f.record_key(gk, bound["vid"], bound["id_"], bound["grp"], bound["m"], x) for x in fields]
-        self.records[at or id_] = (grp, m, self.box(keys[0], a, pad_a), self.box(keys[1], s, pad_s))
+        a, s = self.box(keys[0], a, pad_a), self.box(keys[1], s, pad_s)
+        self.records[at or id_] = (grp, m, a, f.HASH(s), s)
 
-    def other_kind(self, kind, grp=None):
-        grp = grp or (f.ZERO16 if kind in (3, 4, 5) else self.groups["default"].gid)
-        self.records[self.random(16)] = (grp, f.pack_m(kind, 1, 1, 1), self.random(168), self.random(168))
+    def other_kind(self, kind, grp=None, prefix=None):
+        """A record of no meaning; its id begins with the prefix, or as the kind wants it."""
+        grp = grp or (f.ZERO16 if kind in (2, 3, 4, 5) else self.groups["default"].gid)
+        if prefix is None:
+            prefix = b"\0" if kind in (2, 3, 4, 5) else bytes([128 | self.random(1)[0]])
+        id_, s = prefix + self.random(16 - len(prefix)), self.random(168)
+        self.records[id_] = (grp, f.pack_m(kind, 1, 1, 1), self.random(168), f.HASH(s), s)
 
     def put_rule(self, attributes, s=b"", **other):
         """A record of kind 3; what has no id of its own by 8.7 gets one by `at`."""
@@ -138,7 +140,7 @@ class Forge:
         b = bytearray(row[column])
         b[at] ^= mask
         row[column] = bytes(b)
-        self.records[id_] = tuple(row)
+        self.records[id_] = (*row[:3], f.HASH(row[4]), row[4])
 
     @property
     def bob(self):
@@ -226,7 +228,7 @@ class Forge:
             con.execute("BEGIN")
             f.create_schema(con)
             con.executemany("INSERT INTO hdr(k,v) VALUES(?,?)", self.hdr)
-            con.executemany("INSERT INTO rec(id,grp,m,a,s) VALUES(?,?,?,?,?)", self.rec)
+            con.executemany("INSERT INTO rec(id,grp,m,a,d,s) VALUES(?,?,?,?,?,?)", self.rec)
             con.executemany("INSERT INTO node(p,b) VALUES(?,?)", self.node)
             con.execute("COMMIT")
             self.roots = dict(con.execute("SELECT name,rootpage FROM sqlite_schema").fetchall())

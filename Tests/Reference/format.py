@@ -18,7 +18,7 @@ RULES = {
     "R38": "sealBroken", "R39": "paddingNotCanonical", "R40": "attributesMalformed",
     "R41": "attributesMalformed", "R42": "groupMalformed", "R43": "groupMalformed",
     "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
-    "R49": "noSuchSlot", "R50": "accessRuleMalformed",
+    "R49": "noSuchSlot", "R50": "accessRuleMalformed", "R51": "recordMalformed", "R52": "recordForged", "R53": "draftFormat",
 }
 
 
@@ -125,10 +125,9 @@ SCHEMA = {
     ("table", "hdr", "hdr", "CREATE TABLE hdr(k INTEGER PRIMARY KEY,v BLOB NOT NULL)"),
     ("table", "node", "node", "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL) WITHOUT ROWID"),
     ("table", "rec", "rec", "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,"
-                            "a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"),
-    ("index", "rec_grp", "rec", "CREATE INDEX rec_grp ON rec(grp)"),
+                            "a BLOB NOT NULL,d BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"),
 }
-APPLICATION_ID = 0x43465631
+APPLICATION_ID = 0x43465632
 MAX_NODE = 196_608
 
 
@@ -140,8 +139,10 @@ def check_first_bytes(b):
     """Section 3.1; b is the file's first 100 bytes."""
     if len(b) < 100:
         refuse("R1")
-    if b[0:16] != b"SQLite format 3\0" or b[16:18] != b"\x10\0" or b[68:72] != b"CFV1":
+    if b[0:16] != b"SQLite format 3\0" or b[16:18] != b"\x10\0":
         refuse("R2")
+    if b[68:72] != b"CFV2":
+        refuse("R53" if b[68:72] == b"CFV1" else "R2")
     version = int.from_bytes(b[60:64], "big")
     if version != 1:
         refuse("R3" if version > 1 else "R2")
@@ -194,7 +195,7 @@ class MasterKeys:
     def __init__(self, mk, vid):
         self.mk, self.vid = mk, vid
         self.hdr = KDF(mk, "hdr", vid)
-        self.tree = KDF(mk, "tree", vid)
+        self.tree = KDF(mk, "records", vid)
         self.sys = KDF(mk, "sysgroup", vid)
 
 

@@ -50,7 +50,8 @@ def new_group(keys, name, created, random):
 
 def seal_row(gk, vid, id_, grp, m, plain, random):
     boxes = [f.seal(c.record_key(gk, vid, id_, grp, m, field), text, random(24)) for field, text in enumerate(plain, 1)]
-    return (grp, m, *boxes)
+    a, s = boxes
+    return grp, m, a, f.HASH(s), s
 
 
 def seal_group(keys, group, epoch, generation, random):

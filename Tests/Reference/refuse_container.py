@@ -63,7 +63,8 @@ def vectors(add):
     add("container-text", "R2", "open", file=bytes_at(0, b"#" * 100))
     add("container-page-size-8192", "R2", "open", file=bytes_at(16, b"\x20\0"))
     add("container-page-size-1", "R2", "open", file=bytes_at(16, b"\0\1"))
-    add("container-application-id", "R2", "open", file=bytes_at(68, b"CFV2"))
+    add("container-application-id", "R2", "open", file=bytes_at(68, b"CFV3"))
+    add("container-draft", "R53", "open", file=bytes_at(68, b"CFV1"))
     add("container-application-id-0", "R2", "open", file=bytes_at(68, bytes(4)))
     add("container-user-version-0", "R2", "open", file=bytes_at(60, bytes(4)))
     add("container-user-version-2", "R3", "open", file=bytes_at(60, b"\0\0\0\2"))
@@ -76,7 +77,7 @@ def vectors(add):
     add("damaged-fractions", "R4", "open", file=bytes_at(21, b"\1\1\1"))
     add("damaged-schema-page", "R4", "open", file=bytes_at(100, b"\xEE"))
     add("damaged-schema-sql", "R5", "open",
-        sql=lambda v: ["UPDATE sqlite_schema SET sql='CREATE NONSENSE' WHERE name='rec_grp'"])
+        sql=lambda v: ["UPDATE sqlite_schema SET sql='CREATE NONSENSE' WHERE name='rec'"])
     add("damaged-hdr-page", "R4", "open", file=damage_page("hdr"))
     add("damaged-node-page", "R4", "get", file=damage_page("node"))
     add("damaged-rec-page", "R4", "get", file=damage_page("rec"))
@@ -88,7 +89,9 @@ def vectors(add):
         "extra-view": ["CREATE VIEW x AS SELECT 1"],
         "extra-trigger": ["CREATE TRIGGER x AFTER DELETE ON rec BEGIN DELETE FROM node; END"],
         "statistics": ["ANALYZE"],
-        "no-index": ["DROP INDEX rec_grp"],
+        "index-of-the-draft": ["CREATE INDEX rec_grp ON rec(grp)"],
+        "columns-of-the-draft": ["DROP TABLE rec", "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,"
+                                 "a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"],
         "no-node": ["DROP TABLE node"],
         "no-rec": ["DROP TABLE rec"],
         "no-hdr": ["DROP TABLE hdr"],
@@ -96,11 +99,8 @@ def vectors(add):
         "extra-column": ["ALTER TABLE node ADD COLUMN x"],
         "column-renamed": ["ALTER TABLE hdr RENAME COLUMN v TO w"],
         "table-renamed": ["ALTER TABLE hdr RENAME TO head"],
-        "index-other-column": ["DROP INDEX rec_grp", "CREATE INDEX rec_grp ON rec(m)"],
-        "index-descending": ["DROP INDEX rec_grp", "CREATE INDEX rec_grp ON rec(grp DESC)"],
-        "index-partial": ["DROP INDEX rec_grp", "CREATE INDEX rec_grp ON rec(grp) WHERE a IS NULL"],
-        "index-unique": ["CREATE UNIQUE INDEX rec_id ON rec(id,grp)", "DROP INDEX rec_grp"],
-        "index-renamed": ["DROP INDEX rec_grp", "CREATE INDEX rec_gr ON rec(grp)"],
+        "index-partial": ["CREATE INDEX rec_m ON rec(m) WHERE a IS NULL"],
+        "index-unique": ["CREATE UNIQUE INDEX rec_id ON rec(id,grp)"],
         "replaced-by-view": ["DROP TABLE node", "CREATE VIEW node AS SELECT x'' AS p,x'' AS b"],
         "automatic-index": ["DROP TABLE node", "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL)"],
         "sql-space": ["UPDATE sqlite_schema SET sql=replace(sql,'k INTEGER','k  INTEGER') WHERE name='hdr'"],
@@ -110,7 +110,7 @@ def vectors(add):
         "sql-nullable": ["UPDATE sqlite_schema SET sql=replace(sql,'v BLOB NOT NULL','v BLOB') WHERE name='hdr'"],
         "type-case": ["UPDATE sqlite_schema SET type='TABLE' WHERE name='hdr'"],
         "name-case": ["UPDATE sqlite_schema SET name='HDR' WHERE name='hdr'"],
-        "tbl-name-case": ["UPDATE sqlite_schema SET tbl_name='REC' WHERE name='rec_grp'"],
+        "tbl-name-case": ["UPDATE sqlite_schema SET tbl_name='REC' WHERE name='rec'"],
     }.items():
         add("schema-" + name, "R5", "open", sql=lambda v, s=statements: s)
 
@@ -127,7 +127,7 @@ def vectors(add):
     add("column-node-real", "R6", "get", tables=lambda v: setattr(v, "node", [(b"", 1.5)]))
     add("column-node-196609", "R6", "get",
         leaves=lambda v: v.body_edits.update({b"": lambda b: b + bytes(196_609 - len(b))}))
-    for i, column in enumerate(("grp", "m", "a", "s"), 1):
+    for i, column in enumerate(("grp", "m", "a", "d", "s"), 1):
         def stored(value, i=i):
             def edit(v):
                 v.rec = [row[:i] + (value(row[i]),) + row[i + 1:] if row[0] == v.bob else row for row in v.rec]
@@ -143,6 +143,9 @@ def vectors(add):
         if column in ("grp", "m"):
             add(f"column-{column}-15", "R6", "get", records=proven(lambda b: b[:15]))
             add(f"column-{column}-17", "R6", "get", records=proven(lambda b: b + b"\0"))
+        elif column == "d":
+            add("column-d-31", "R6", "get", records=proven(lambda b: b[:31]))
+            add("column-d-33", "R6", "get", records=proven(lambda b: b + b"\0"))
         else:
             add(f"column-{column}-1052713", "R6", "get", records=proven(lambda b: bytes(1_052_713)))
 

@@ -1,4 +1,4 @@
-"""Vectors for R34 to R44: meta, groups, boxes, padding, attributes, identifiers."""
+"""Vectors for R34 to R44, R50 and R51: meta, groups, boxes, padding, attributes, identifiers."""
 import coffer_format as f
 from contents import entry
 from forge import BOB, DEVICE_KEY
@@ -21,7 +21,7 @@ def resealed(id_, column, length):
         key = id_(v)
         row = list(v.records[key])
         row[column] = (row[column] + bytes(5000))[:length]
-        v.records[key] = tuple(row)
+        v.records[key] = (*row[:3], f.HASH(row[4]), row[4])
     return edit
 
 
@@ -89,9 +89,9 @@ def vectors(add):
         add("meta-" + what, "R34", "get", records=bob(**edit))
         if what not in ("class-0",):
             add("meta-group-" + what, "R34", "get", records=group(**edit))
-    add("meta-aside-kind-7", "R34", "list", records=lambda v: v.other_kind(7))
-    add("meta-aside-kind-3-ver-above", "R34", "list", records=lambda v: v.records.update(
-        {bytes(16): (f.ZERO16, f.pack_m(3, 1, 1, 8), bytes(168), bytes(168))}))
+    add("meta-aside-kind-7", "R34", "list", records=lambda v: v.other_kind(7, prefix=b"\1"))
+    add("meta-aside-kind-3-ver-above", "R34", "verify", records=lambda v: v.records.update(
+        {bytes(16): (f.ZERO16, f.pack_m(3, 1, 1, 8), bytes(168), f.HASH(bytes(168)), bytes(168))}))
     add("meta-item-grp-zero", "R35", "get", records=bob(grp=f.ZERO16))
     add("meta-item-grp-zero-system-key", "R35", "get", records=bob(grp=f.ZERO16, gk=lambda v: v.keys.sys))
     add("meta-group-grp", "R35", "get", records=group(grp=lambda v: v.groups["default"].gid))
@@ -99,12 +99,19 @@ def vectors(add):
     add("meta-group-epoch-2", "R35", "get", records=group(epoch=2))
     add("meta-group-old-epoch", "R35", "get", header=lambda v: v.header.__dict__.update(epoch=2))
     for kind in (3, 4, 5):
-        add(f"meta-kind-{kind}-grp", "R35", "list", records=lambda v, k=kind: v.other_kind(k, b"\1" * 16))
-    add("meta-kind-3-class-2", "R35", "list", records=lambda v: v.records.update(
-        {bytes(16): (f.ZERO16, f.pack_m(3, 2, 1, 1), bytes(168), bytes(168))}))
+        add(f"meta-kind-{kind}-grp", "R35", "verify", records=lambda v, k=kind: v.other_kind(k, b"\1" * 16))
+    add("meta-kind-3-class-2", "R35", "verify", records=lambda v: v.records.update(
+        {bytes(16): (f.ZERO16, f.pack_m(3, 2, 1, 1), bytes(168), f.HASH(bytes(168)), bytes(168))}))
+
+    # R51
+    for kind, firsts in {1: (0x00, 0x80, 0xFF), 2: (0x01, 0x7F, 0x80), 3: (0x01, 0xFF), 4: (0x01, 0x80), 5: (0x7F, 0x80),
+                         6: (0x00, 0x01, 0x7F)}.items():
+        for first in firsts:
+            add(f"kind-{kind}-under-{first:02x}", "R51", "list" if 1 <= first <= 0x7F else "verify",
+                records=lambda v, k=kind, b=bytes([first]): v.other_kind(k, prefix=b))
 
     # R36
-    for column, name in ((2, "a"), (3, "s")):
+    for column, name in ((2, "a"), (4, "s")):
         for n in (0, 1, 40, 167, 169, 167 + 128, 40 + 384, 40 + 4096 + 2048):
             add(f"box-{name}-{n}", "R36", "get", records=resealed(lambda v: v.bob, column, n))
         add(f"box-group-{name}-169", "R36", "get", records=resealed(lambda v: v.group, column, 169))
@@ -138,14 +145,14 @@ def vectors(add):
         cls=2, gk=lambda v: v.groups["default"].gks[1, 1], sealed={"m": m(1, 1, 1, 7)}))
     add("seal-moved-to-group", "R38", "get", records=bob(
         grp=lambda v: v.groups["work"].gid, sealed=lambda v: {"grp": v.groups["default"].gid}))
-    for column, name in ((2, "a"), (3, "s")):
+    for column, name in ((2, "a"), (4, "s")):
         for at, what in ((0, "nonce"), (24, "mac"), (40, "ciphertext"), (167, "end")):
             add(f"seal-{name}-{what}", "R38", "get", records=lambda v, c=column, i=at: v.flip(v.bob, c, i))
         add(f"seal-group-{name}", "R38", "get", records=lambda v, c=column: v.flip(v.group, c, 60))
     add("seal-group-other-key", "R38", "get", records=group(gk=bytes(32)))
     add("seal-group-other-epoch", "R38", "get", records=group(sealed={"m": m(2, 1, 2, 1)}))
     add("seal-aside-a", "R38", "list", records=lambda v: v.flip(v.eve, 2, 60))
-    add("seal-aside-s", "R38", "verify", records=lambda v: v.flip(v.eve, 3, 60))
+    add("seal-aside-s", "R38", "verify", records=lambda v: v.flip(v.eve, 4, 60))
 
     def device_box(change, cls=3):
         """Changes the stored box of a class of the group; bob is of class 3."""
@@ -276,11 +283,11 @@ def vectors(add):
     add("id-item-other-group", "R44", "get", records=bob(
         grp=lambda v: v.groups["work"].gid, gk=lambda v: v.groups["work"].gks[1, 1]))
     add("id-group-renamed", "R44", "get", records=group(a=group_list(entry(1, b"name", b"Default"))))
-    add("id-group-copied", "R44", "verify", records=lambda v: v.put_group(at=b"\1" * 16))
+    add("id-group-copied", "R44", "verify", records=lambda v: v.put_group(at=b"\0" + b"\1" * 15))
 
     # R50, and what concerns access rules of those above
     def rule(name, code, attributes, **more):
-        add("rule-" + name, code, "verify", records=lambda v: v.put_rule(attributes, **{"id_": b"\1" * 16, **more}))
+        add("rule-" + name, code, "verify", records=lambda v: v.put_rule(attributes, **{"id_": b"\0" + b"\1" * 15, **more}))
     text, integer, time, data = (lambda x, t=t: (t, x) for t in (f.TEXT, f.INTEGER, f.TIME, f.DATA))
     rule("no-name", "R50", pin(rule=None))
     rule("empty", "R50", {})
@@ -311,11 +318,11 @@ def vectors(add):
     rule("grant-secret", "R50", grant(), s=b"x", id_=None)
     rule("pin-other-id", "R44", pin())
     rule("grant-other-id", "R44", grant())
-    rule("pin-other-app", "R44", pin(), at=b"\2" * 16)
+    rule("pin-other-app", "R44", pin(), at=b"\0" + b"\2" * 15)
     rule("list", "R40", f.pack_list(pin()) + b"\0")
     rule("padding", "R39", pin(), pad_a=bytes(128))
     rule("padding-secret", "R39", pin(), id_=None, pad_s=bytes(128))
     rule("seal", "R38", pin(), id_=None, gk=bytes(32))
     rule("seal-fields", "R38", pin(), id_=None, fields=(1, 1))
     rule("later-seal-secret", "R38", {"rule": text("lease")}, fields=(1, 1))
-    add("box-rule-a-169", "R36", "list", records=lambda v: resealed(lambda v: v.put_rule(pin()), 2, 169)(v))
+    add("box-rule-a-169", "R36", "verify", records=lambda v: resealed(lambda v: v.put_rule(pin()), 2, 169)(v))

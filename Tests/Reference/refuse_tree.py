@@ -1,6 +1,7 @@
 """Vectors for R28 to R33 and R45 to R47: nodes, leaf digests, rows, counts."""
 import coffer_format as f
-from forge import EMPTY_INDEX, Forge, hot_journal, in_wal, run_sql
+from forge import Forge, hot_journal, in_wal, run_sql
+from rules import grant
 
 
 def body(p, change):
@@ -57,9 +58,8 @@ def group1(v):
 def fill(v, prefix, n=3):
     """Records of no meaning whose ids start with the prefix."""
     for _ in range(n):
-        v.other_kind(6)
-        id_ = list(v.records)[-1]
-        v.records[prefix + id_[len(prefix):]] = v.records.pop(id_)
+        id_ = prefix + v.random(16 - len(prefix))
+        v.put(id_, kind=1, cls=1, epoch=1, ver=1, grp=v.groups["default"].gid, gk=bytes(32), a=b"", s=b"")
 
 
 def aside(depth):
@@ -146,22 +146,31 @@ def vectors(add):
 
     # R33
     for column, name, ends in ((1, "grp", (0, 15)), (2, "m", (0, 1, 4, 8, 15)), (3, "a", (0, 24, 40, -1)),
-                               (4, "s", (0, 24, 40, -1))):
+                               (4, "d", (0, 31)), (5, "s", (0, 24, 40, -1))):
         for at in ends:
-            add(f"row-{name}-byte-{at if at >= 0 else 'last'}", "R33", "get",
+            add(f"row-{name}-byte-{at if at >= 0 else 'last'}", "R52" if name == "s" else "R33", "get",
                 tables=rec_row(lambda v: v.bob, flip(column, at)))
-    add("row-group-byte", "R33", "get", tables=rec_row(lambda v: v.group, flip(4, 50)))
+    add("row-group-byte", "R33", "get", tables=rec_row(lambda v: v.group, flip(3, 50)))
+    add("row-group-secret-byte", "R52", "get", tables=rec_row(lambda v: v.group, flip(5, 50)))
+    add("row-aside-secret-byte", "R52", "verify", tables=rec_row(lambda v: v.eve, flip(5, 50)))
+    add("row-former-secret-byte", "R52", "verify", records=lambda v: v.other_kind(6, prefix=b"\x80"), tables=lambda v: setattr(
+        v, "rec", [flip(5, 50)(v, row) if row[0][0] == 0x80 else row for row in v.rec]))
+    add("row-rule-hidden", "R32", "verify", records=lambda v: v.put_rule(grant()), tables=rec_row(
+        lambda v: f.rule_id(v.keys.sys, grant()), lambda v, r: None))
+    add("row-digest-of-other-secret", "R52", "get", records=lambda v: v.records.update(
+        {v.bob: (*v.records[v.bob][:3], f.HASH(b"other"), v.records[v.bob][4])}))
+    add("row-digest-and-secret", "R33", "get", tables=rec_row(lambda v: v.bob, lambda v, r: r[:4] + v.records[v.eve][3:]))
     add("row-aside-byte", "R33", "list", tables=rec_row(lambda v: v.eve, flip(3, 50)))
     add("row-other-group-byte", "R33", "list", tables=rec_row(
         lambda v: f.item_id(v.groups["work"].ik, v.generic("bob", "github")), flip(1, 0)))
     add("row-moved-to-group", "R33", "get", tables=rec_row(
         lambda v: v.bob, lambda v, r: (r[0], v.groups["work"].gid) + r[2:]))
-    add("row-fields-exchanged", "R33", "get", tables=rec_row(lambda v: v.bob, lambda v, r: r[:3] + (r[4], r[3])))
-    add("row-secret-emptied", "R33", "get", tables=rec_row(lambda v: v.bob, lambda v, r: r[:4] + (b"",)))
+    add("row-fields-exchanged", "R33", "get", tables=rec_row(lambda v: v.bob, lambda v, r: r[:3] + (r[5], r[4], r[3])))
+    add("row-secret-emptied", "R33", "get", tables=rec_row(lambda v: v.bob, lambda v, r: r[:5] + (b"",)))
     add("row-byte-between-fields", "R33", "get", tables=rec_row(
-        lambda v: v.bob, lambda v, r: r[:3] + (r[3] + r[4][:1], r[4][1:])))
-    add("row-secret-of-other", "R33", "get", tables=rec_row(
-        lambda v: v.bob, lambda v, r: r[:4] + (v.records[v.eve][3],)))
+        lambda v: v.bob, lambda v, r: r[:3] + (r[3] + r[5][:1], r[4], r[5][1:])))
+    add("row-secret-of-other", "R52", "get", tables=rec_row(
+        lambda v: v.bob, lambda v, r: r[:5] + (v.records[v.eve][4],)))
     add("row-exchanged", "R33", "get", tables=lambda v: setattr(v, "rec", [
         ({v.bob: v.eve, v.eve: v.bob}.get(r[0], r[0]),) + r[1:] for r in v.rec]))
     add("row-other-vault", "R33", "get", tables=rec_row(
@@ -173,12 +182,12 @@ def vectors(add):
 
     add("row-deleted-in-wal", "R32", "get",
         after=lambda v, path: in_wal(path, ["DELETE FROM rec WHERE id=x'%s'" % v.bob.hex()]))
-    add("row-changed-in-wal", "R33", "get",
+    add("row-changed-in-wal", "R52", "get",
         after=lambda v, path: in_wal(path, ["UPDATE rec SET s=zeroblob(168) WHERE id=x'%s'" % v.bob.hex()]))
 
-    add("row-changed-by-journal", "R33", "get", after=lambda v, path: (
+    add("row-changed-by-journal", "R52", "get", after=lambda v, path: (
         run_sql(path, ["UPDATE rec SET s=zeroblob(168) WHERE id=x'%s'" % v.bob.hex()]),
-        hot_journal(path, ["UPDATE rec SET s=x'%s' WHERE id=x'%s'" % (v.records[v.bob][3].hex(), v.bob.hex())])))
+        hot_journal(path, ["UPDATE rec SET s=x'%s' WHERE id=x'%s'" % (v.records[v.bob][4].hex(), v.bob.hex())])))
 
     # R45 to R47
     def count(n):
@@ -190,8 +199,6 @@ def vectors(add):
     add("verify-row-unlisted", "R46", "verify", tables=lambda v: v.rec.append((bytes(16),) + v.records[v.bob]))
     add("verify-row-unlisted-group", "R46", "verify", tables=lambda v: v.rec.append((b"\xff" * 16,) + v.records[v.group]))
     add("verify-row-unlisted-deleted", "R46", "verify", options=d1, leaves=lambda v: v.leaves.pop(v.eve))
-    add("verify-row-unlisted-not-in-index", "R46", "verify", sql=lambda v: EMPTY_INDEX,
-        tables=lambda v: v.rec.append((bytes(16),) + v.records[v.bob]))
     add("verify-node-unlisted", "R47", "verify", options=d1, tables=lambda v: v.node.append(
         (next(bytes([i]) for i in range(256) if bytes([i]) not in dict(v.node)), v.node[0][1])))
     add("verify-node-below", "R47", "verify", tables=lambda v: v.node.append((b"\0", b"")))

@@ -14,6 +14,7 @@ class Row:
     grp: bytes
     m: bytes
     a: bytes
+    d: bytes
     s: bytes
 
     def __post_init__(self):
@@ -57,9 +58,9 @@ class Snapshot:
 
     def check_schema(self):
         rows = self.con.execute("SELECT typeof(type)='text' AND typeof(name)='text' AND typeof(tbl_name)='text' "
-                                "AND typeof(sql)='text',type,name,tbl_name,sql FROM sqlite_schema LIMIT 5").fetchall()
+                                "AND typeof(sql)='text',type,name,tbl_name,sql FROM sqlite_schema LIMIT 4").fetchall()
         wanted = {(1,) + tuple(x.encode() for x in row) for row in f.SCHEMA}
-        if len(rows) != 4 or set(rows) != wanted:
+        if len(rows) != 3 or set(rows) != wanted:
             refuse("R5")
 
     def hdr_rows(self, low, high):
@@ -124,7 +125,7 @@ class Snapshot:
     # Rows
 
     ROW = ("SELECT " + ",".join(f"CASE WHEN typeof({x})='blob' AND length({x}){bound} THEN {x} END" for x, bound in (
-        ("grp", "=16"), ("m", "=16"), ("a", f"<={f.MAX_BOX}"), ("s", f"<={f.MAX_BOX}"))) + " FROM rec WHERE id=?")
+        ("grp", "=16"), ("m", "=16"), ("a", f"<={f.MAX_BOX}"), ("d", "=32"), ("s", f"<={f.MAX_BOX}"))) + " FROM rec WHERE id=?")
 
     def row(self, id_, leaf):
         """The row of a proven leaf entry, checked up to the lengths of the boxes."""
@@ -133,16 +134,26 @@ class Snapshot:
             refuse("R32", id_.hex())
         if None in columns:
             refuse("R6", "rec " + id_.hex())
-        grp, m, a, s = columns
-        if not f.same(leaf, c.leaf_digest(self.keys.tree, self.vid, id_, grp, m, a, s)):
+        grp, m, a, d, s = columns
+        if not f.same(leaf, c.leaf_digest(self.keys.tree, self.vid, id_, grp, m, a, d, s)):
             refuse("R33", id_.hex())
         c.check_m(m, grp, self.header.generation, self.header.epoch)
-        row = Row(id_, grp, m, a, s)
+        row = Row(id_, grp, m, a, d, s)
+        if not c.id_fits(id_, row.kind):
+            refuse("R51", id_.hex())
         if row.kind <= c.KIND_RULE and not (f.is_box_length(len(a)) and f.is_box_length(len(s))):
             refuse("R36", id_.hex())
         return row
 
+    def prove_secret(self, row):
+        """s as the writer left it; needed by whoever uses it, and by nobody else."""
+        if not f.same(row.d, f.HASH(row.s)):
+            refuse("R52", row.id.hex())
+        return True
+
     def open_boxes(self, row, gk, fields="as"):
+        if "s" in fields:
+            self.prove_secret(row)
         padded = [f.unseal(c.record_key(gk, self.vid, row.id, row.grp, row.m, 1 + "as".index(x)), getattr(row, x),
                            f"{row.id.hex()} {x}") for x in fields]
         return [f.unpad(p) for p in padded]
@@ -182,9 +193,20 @@ class Snapshot:
             raise f.NotFound("no such group")
         return group
 
+    def branch(self, first, last):
+        """(id, leaf) of all ids whose first byte is in the range."""
+        entries = self.node(b"", self.header.root_digest)
+        if self.header.depth == 0:
+            yield from ((id_, leaf) for id_, leaf in entries.items() if first <= id_[0] <= last)
+        else:
+            for byte, child in entries.items():
+                if first <= byte[0] <= last:
+                    yield from self.walk(byte, child)
+
     def groups(self):
+        """All, and proven to be all: they lie in the branch of 00."""
         if not self.all_groups:
-            for id_, leaf in self.walk():
+            for id_, leaf in self.branch(0, 0):
                 row = self.row(id_, leaf)
                 if row.kind == c.KIND_GROUP:
                     self.open_group(row)
@@ -250,15 +272,14 @@ class Snapshot:
     def list(self, group):
         """Items of one group with their attributes, without secrets; proven to be all."""
         group = self.group(group)
-        rows = (self.row(id_, leaf) for id_, leaf in self.walk())
-        return [self.open_item(row, secret=False) for row in rows
-                if row.kind == c.KIND_ITEM and row.grp == group.gid]
+        rows = (self.row(id_, leaf) for id_, leaf in self.branch(0x01, 0x7F))
+        return [self.open_item(row, secret=False) for row in rows if row.grp == group.gid]
 
     def dump(self):
         """All groups and all items, sorted by group name and id."""
         groups = self.groups()
-        rows = (self.row(id_, leaf) for id_, leaf in self.walk())
-        items = [self.open_item(row) for row in rows if row.kind == c.KIND_ITEM]
+        rows = (self.row(id_, leaf) for id_, leaf in self.branch(0x01, 0x7F))
+        items = [self.open_item(row) for row in rows]
         return groups, sorted(items, key=lambda i: (i.group.name.encode(), i.id))
 
     # Verify
@@ -292,6 +313,7 @@ class Snapshot:
         if tree_proven and len(leaves) != self.header.count:
             attempt(refuse, "R45", f"{len(leaves)} instead of {self.header.count}")
         rows = [row for row in (attempt(self.row, *x) for x in leaves.items()) if row]
+        rows = [row for row in rows if attempt(self.prove_secret, row)]
         for row in rows:
             if row.kind == c.KIND_GROUP:
                 attempt(self.open_group, row)
@@ -304,11 +326,10 @@ class Snapshot:
                 attempt(self.open_item, row)
             elif row.kind == c.KIND_RULE:
                 attempt(self.open_rule, row)
-        # The last column keeps SQLite from answering out of rec_grp, which may hide rows.
         for table, known, rule, query in (
-                ("rec", leaves, "R46", "SELECT typeof(id)='blob' AND length(id)=16,id,typeof(m) FROM rec"),
-                ("node", listed, "R47", "SELECT typeof(p)='blob',p,typeof(b) FROM node")):
-            for ok, key, _ in self.con.execute(query):
+                ("rec", leaves, "R46", "SELECT typeof(id)='blob' AND length(id)=16,id FROM rec"),
+                ("node", listed, "R47", "SELECT typeof(p)='blob',p FROM node")):
+            for ok, key in self.con.execute(query):
                 if not ok:
                     attempt(refuse, "R6", table)
                 elif key not in known and tree_proven:

@@ -62,7 +62,7 @@ def compute(v):
         name = f"{name}.ver{ver}."
         return leaf, {name + "m": m, name + "SK1": f.record_key(gk, vid, id_, grp, m, 1),
                       name + "SK2": f.record_key(gk, vid, id_, grp, m, 2),
-                      name + "a": row[2], name + "s": row[3], name + "leaf": leaf}
+                      name + "a": row[2], name + "d": row[3], name + "s": row[4], name + "leaf": leaf}
 
     leaves = {}
     for ver in (1, 2):

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import time
+from collections import Counter
 from dataclasses import replace
 
 import contents as c
@@ -37,8 +38,8 @@ class WritableVault(Vault):
         created = int(time.time()) if created is None else created
         slots = {k: make_slot(x, vid, mk, memory, random=random) for k, x in enumerate(credentials, 1)}
         group = new_group(keys, "default", created, random)
-        grp, m, a, s = seal_group(keys, group, 1, 1, random)
-        leaves = {group.id: c.leaf_digest(keys.tree, vid, group.id, grp, m, a, s)}
+        row = seal_group(keys, group, 1, 1, random)
+        leaves = {group.id: c.leaf_digest(keys.tree, vid, group.id, *row)}
         nodes, root = c.build_tree(keys.tree, vid, 0, leaves)
         header = f.Header(vid=vid, count=1, created=created, slots=len(slots), root_digest=root,
                           slots_digest=f.slots_digest(keys.hdr, vid, slots)).sign(keys.hdr)
@@ -47,7 +48,7 @@ class WritableVault(Vault):
             con.execute("BEGIN IMMEDIATE")
             create_schema(con)
             con.executemany("INSERT INTO hdr VALUES(?,?)", [(0, header.pack()), *slots.items()])
-            con.execute("INSERT INTO rec VALUES(?,?,?,?,?)", (group.id, grp, m, a, s))
+            con.execute("INSERT INTO rec VALUES(?,?,?,?,?,?)", (group.id, *row))
             con.executemany("INSERT INTO node VALUES(?,?)", nodes.items())
             con.execute("COMMIT")
         finally:
@@ -217,7 +218,7 @@ class Change(Snapshot):
             old = self.row(id_, leaf)
             if old.kind in (3, 4, 5):
                 raise f.InputError("the vault holds records of kinds this version cannot seal anew")
-            leaves[id_] = c.leaf_digest(self.new_keys.tree, self.vid, id_, old.grp, old.m, old.a, old.s)
+            leaves[id_] = c.leaf_digest(self.new_keys.tree, self.vid, id_, old.grp, old.m, old.a, old.d, old.s)
         return leaves
 
     def finish(self):
@@ -235,14 +236,19 @@ class Change(Snapshot):
             if row is None:
                 self.con.execute("DELETE FROM rec WHERE id=?", (id_,))
             else:
-                self.con.execute("INSERT OR REPLACE INTO rec VALUES(?,?,?,?,?)", (id_, *row))
+                self.con.execute("INSERT OR REPLACE INTO rec VALUES(?,?,?,?,?,?)", (id_, *row))
         if count > f.MAX_RECORDS:
             raise f.InputError("too many records")
         depth = max(h.depth, self.vault.least_depth, 0 if count <= 256 else 1 if count <= 65_536 else 2)
+        if not fresh and depth < 2 and self.crowded(depth, changes, count):
+            depth += 1
         if fresh or depth != h.depth:
             leaves = dict(self.walk()) if leaves is None else leaves
             leaves.update(changes)
-            root = self.rebuild(depth, {id_: leaf for id_, leaf in leaves.items() if leaf})
+            leaves = {id_: leaf for id_, leaf in leaves.items() if leaf}
+            while depth < 2 and max(Counter(id_[:depth] for id_ in leaves).values(), default=0) > c.GROWING_LEAVES:
+                depth += 1
+            root = self.rebuild(depth, leaves)
         else:
             root = self.edit(changes) if changes else h.root_digest
         self.rows[9] = (self.rows.get(9, b"") + old_mac)[-64 * 32:]
@@ -253,6 +259,15 @@ class Change(Snapshot):
         h.sign(keys.hdr)
         self.con.execute("DELETE FROM hdr")
         self.con.executemany("INSERT INTO hdr VALUES(?,?)", [(0, h.pack()), *self.rows.items()])
+
+    def crowded(self, depth, changes, count):
+        """Whether a node of the tree as it is would hold more entries than a writer lets it have."""
+        if depth != self.header.depth or count <= c.GROWING_LEAVES:
+            return False
+        touched = {}
+        for id_, leaf in changes.items():
+            touched.setdefault(id_[:depth], dict(self.nodes.get(id_[:depth], {})))[id_] = leaf
+        return any(sum(1 for leaf in node.values() if leaf) > c.GROWING_LEAVES for node in touched.values())
 
     def rebuild(self, depth, leaves):
         nodes, root = c.build_tree(self.new_keys.tree, self.vid, depth, leaves)

@@ -32,14 +32,14 @@ import VaultCore
     let fixture = try Fixture()
     #expect(
       run("sqlite3", fixture.path, "PRAGMA page_size; PRAGMA application_id; PRAGMA user_version; PRAGMA integrity_check") == [
-        "4096", "1128683057", "1", "ok",
+        "4096", "1128683058", "1", "ok",
       ])
     #expect(
       run("sqlite3", fixture.path, "SELECT sql FROM sqlite_schema ORDER BY name") == [
         "CREATE TABLE hdr(k INTEGER PRIMARY KEY,v BLOB NOT NULL)",
         "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL) WITHOUT ROWID",
-        "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID",
-        "CREATE INDEX rec_grp ON rec(grp)",
+        "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,d BLOB NOT NULL,s BLOB NOT NULL) "
+          + "WITHOUT ROWID",
       ])
   }
 

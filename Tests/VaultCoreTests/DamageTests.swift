@@ -17,7 +17,8 @@ import Testing
   static let faults: [Fault] = [
     Fault(name: "row gone", code: .recordMissing) { $0.store.records[$0.bob.id] = nil },
     Fault(name: "row replayed", code: .recordForged) { $0.store.records[$0.bob.id] = $0.past.records[$0.bob.id] },
-    Fault(name: "secret", code: .recordForged) { $0.edit($0.bob.id) { $0.secret[30] ^= 1 } },
+    Fault(name: "attributes", code: .recordForged) { $0.edit($0.bob.id) { $0.attributes[30] ^= 1 } },
+    Fault(name: "digest of the secret", code: .recordForged) { $0.edit($0.bob.id) { $0.digest[30] ^= 1 } },
     Fault(name: "header", code: .recordForged) { $0.edit($0.bob.id) { $0.meta[0] = 9 } },
     Fault(name: "a group's place", code: .recordForged) { $0.edit($0.bob.id) { $0.group = .zero } },
   ]

@@ -21,7 +21,7 @@ import Testing
     let keys = vault.keys.integrity
     var header = try SealedHeader(parsing: store.header[0] ?? []).header
     var root = Node(prefix: [], isLeaf: true)
-    for (id, record) in store.records.sorted(by: { $0.key < $1.key }) { root.append(id, keys.leaf(record)) }
+    for (id, record) in store.records.sorted(by: { $0.key < $1.key }) { root.append(id, keys.leaf(record.head)) }
     store.nodes[[]] = root.body
     header.root = keys.node(root, depth: 0)
     header.recordCount = UInt64(root.count)
@@ -70,7 +70,12 @@ import Testing
     let record = try #require(store.records[bob.id])
     try forge(bob.id, secret: box)
     #expect(code { _ = try open().entries() } == .recordMalformed)
-    try forge(bob.id, kind: .history, attributes: box, secret: record.secret)
+    try forge(bob.id, attributes: record.attributes, secret: record.secret)
+    let former = try #require(Identifier([UInt8](repeating: 0x80, count: 16)))
+    store.records[former] = SealedRecord(
+      id: former, group: record.group, meta: [RecordKind.history.rawValue] + record.meta.dropFirst(), attributes: box,
+      secret: record.secret)
+    try sign()
     #expect(try open().verify().problems.map(\.code) == [.recordMalformed])
   }
 
@@ -88,12 +93,47 @@ import Testing
     #expect(try open().verify().problems.map(\.code) == [.sealBroken])
   }
 
+  /// The first byte of an identifier is what lists go by.
+  @Test(
+    arguments: [
+      (0x00, .item), (0x80, .item), (0xFF, .item), (0x01, .group), (0x7F, .accessRule), (0x80, .group), (0xFF, .policy),
+      (0x00, .history),
+      (0x7F, .history),
+    ] as [(UInt8, RecordKind)])
+  func anIdentifierTellsTheKind(first: UInt8, kind: RecordKind) throws {
+    let record = try #require(store.records[bob.id])
+    let id = try #require(Identifier([first] + [UInt8](repeating: 9, count: 15)))
+    store.records[id] = SealedRecord(
+      id: id, group: kind.isSystem ? .zero : record.group, meta: [kind.rawValue] + record.meta.dropFirst(),
+      attributes: record.attributes, secret: record.secret)
+    try sign()
+    #expect(try Set(open().verify().problems.map(\.code)) == [.recordMalformed])
+    switch first {
+    case 0x00: #expect(code { _ = try open().groups() } == .recordMalformed)
+    case 0x01...0x7F: #expect(code { _ = try open().entries() } == .recordMalformed)
+    default: #expect(try open().entries().entries.count == 2)
+    }
+  }
+
+  /// A genuine digest beside another secret.
+  @Test func aSecretIsTheOneOfItsDigest() throws {
+    let record = try #require(store.records[bob.id])
+    let other = try #require(store.records.values.first { $0.group != .zero && $0.id != bob.id })
+    store.records[bob.id] = SealedRecord(record.head, secret: other.secret)
+    try sign()
+    #expect(code { _ = try open().secret(of: bob) } == .recordForged)
+    #expect(code { _ = try open().entryWithSecret(Item(service: "github", account: "bob")) } == .recordForged)
+    #expect(try open().verify().problems.map(\.code) == [.recordForged])
+    // A list does not look at secrets.
+    #expect(try open().entries().entries.count == 2)
+  }
+
   /// Wherever in its node it lies.
   @Test func noRowIsLeftOutOfAList() throws {
     for (id, record) in store.records {
       store.records[id] = nil
       #expect(code { _ = try open().entries(in: .standard) } == .recordMissing || record.group == .zero)
-      #expect(code { _ = try open().groups() } == .recordMissing)
+      #expect(code { _ = try open().groups() } == (record.group == .zero ? .recordMissing : nil))
       store.records[id] = record
     }
   }

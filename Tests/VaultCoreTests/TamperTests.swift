@@ -65,12 +65,17 @@ import Testing
     var group: Identifier
     var meta: [UInt8]
     var attributes: [UInt8]
+    var digest: [UInt8]
     var secret: [UInt8]
     init(_ record: SealedRecord) {
-      (group, meta, attributes, secret) = (record.group, record.meta, record.attributes, record.secret)
+      (group, meta, attributes) = (record.group, record.meta, record.attributes)
+      (digest, secret) = (record.head.secretDigest, record.secret)
     }
     func record(_ id: Identifier) -> SealedRecord {
-      SealedRecord(id: id, group: group, meta: meta, attributes: attributes, secret: secret)
+      SealedRecord(
+        RecordHead(
+          id: id, group: group, meta: meta, attributes: attributes, secretDigest: digest, secretCount: secret.count),
+        secret: secret)
     }
   }
 
@@ -92,6 +97,9 @@ import Testing
   static let record: [Operation: VaultError.Code] = [
     .lookUp: .recordForged, .list: .recordForged, .update: .recordForged, .verify: .recordForged,
   ]
+
+  /// A list does not read the secret, and what replaces it has no need of the old one.
+  static let secret = record.filter { $0.key == .lookUp || $0.key == .verify }
 
   static let attacks: [Attack] = [
     Attack("row deleted", [.lookUp: .recordMissing, .list: .recordMissing, .update: .recordMissing, .verify: .recordMissing]) {
@@ -122,19 +130,22 @@ import Testing
     Attack("fields exchanged", record) { scene in
       scene.edit(scene.bob.id) { ($0.attributes, $0.secret) = ($0.secret, $0.attributes) }
     },
-    Attack("secret replayed", record) { scene in
+    Attack("secret replayed", secret) { scene in
       let old = scene.past.records[scene.bob.id]?.secret ?? []
       scene.edit(scene.bob.id) { $0.secret = old }
     },
+    Attack("secret's digest changed", record) { scene in scene.edit(scene.bob.id) { $0.digest[31] ^= 1 } },
+    Attack("secret and its digest replayed", record) { scene in
+      guard let old = scene.past.records[scene.bob.id] else { return }
+      scene.edit(scene.bob.id) { ($0.digest, $0.secret) = (old.head.secretDigest, old.secret) }
+    },
+    Attack("secret longer", record) { scene in scene.edit(scene.bob.id) { $0.secret += [UInt8](repeating: 0, count: 128) } },
     Attack("byte between fields moved", record) { scene in
       scene.edit(scene.bob.id) { $0.secret.insert($0.attributes.removeLast(), at: 0) }
     },
     Attack("row added", [.verify: .recordUnlisted]) { scene in
       guard let bob = scene.store.records[scene.bob.id], let id = Identifier([UInt8](repeating: 7, count: 16)) else { return }
       scene.store.records[id] = SealedRecordParts(bob).record(id)
-    },
-    Attack("group record hidden from the index", [:]) { scene in
-      for record in scene.store.records.values where record.group == .zero { scene.store.hiddenFromIndex.insert(record.id) }
     },
     Attack("root deleted", Attack.all(.nodeMissing, but: [.unlock: nil])) { $0.store.nodes[[]] = nil },
     Attack("root replayed", Attack.all(.nodeForged, but: [.unlock: nil])) { $0.store.nodes[[]] = $0.past.nodes[[]] },
@@ -278,6 +289,7 @@ import Testing
     for (prefix, body) in scene.store.nodes { flip(body) { scene.store.nodes[prefix] = $0 } }
     for (id, record) in scene.store.records where id == scene.bob.id {
       flip(record.attributes) { attributes in scene.edit(id) { $0.attributes = attributes } }
+      flip(record.head.secretDigest) { digest in scene.edit(id) { $0.digest = digest } }
       flip(record.secret) { secret in scene.edit(id) { $0.secret = secret } }
       flip(record.meta) { meta in scene.edit(id) { $0.meta = meta } }
       flip(record.group.bytes) { group in scene.edit(id) { $0.group = Identifier(group) ?? .zero } }

@@ -29,11 +29,11 @@ private final class HookedStore: Store, Rows {
   func header(_ key: Int) throws -> [UInt8]? { try inner.header(key) }
   func headerKeys() throws -> [Int64] { try inner.headerKeys() }
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws { try inner.forEachNode(body) }
-  func record(_ id: Identifier) throws -> SealedRecord? { try inner.record(id) }
-  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws {
+  func record(_ id: Identifier) throws -> RecordHead? { try inner.record(id) }
+  func secret(_ id: Identifier) throws -> [UInt8]? { try inner.secret(id) }
+  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
     try inner.forEachRecord(under: prefix, body)
   }
-  func records(inGroup group: Identifier) throws -> [Identifier] { try inner.records(inGroup: group) }
 }
 
 @Suite struct TransactionTests {

@@ -112,6 +112,59 @@ import Testing
     #expect(store.nodes.count == listed)
   }
 
+  /// Records of one kind share a first byte: the node of that byte must not fill up while the vault has room.
+  @Test func aNodeOfOneKindDeepensTheTree() throws {
+    let keys = try VaultKeys(master: .random(), vault: #require(Identifier([UInt8](repeating: 1, count: 16))), device: nil)
+      .integrity
+    let digest = Digest(unchecked: [UInt8](repeating: 3, count: 32))
+    func system(_ number: Int) throws -> Identifier {
+      try #require(Identifier([0, UInt8(number & 255), UInt8(number >> 8)] + [UInt8](repeating: 5, count: 13)))
+    }
+    let store = MemoryStore()
+    var editor = TreeEditor(empty: store, keys: keys)
+    for number in 0..<2048 { try editor.set(system(number), to: digest) }
+    #expect(editor.depth == 1)
+    var change = Change()
+    let root = try editor.finish(into: &change)
+    for (prefix, body) in change.nodes { store.nodes[prefix] = body }
+    // The same of a tree that was read.
+    editor = TreeEditor(ProvenTree(rows: store, depth: 1, root: root, keys: keys), recordCount: 2048)
+    try editor.set(system(2047), to: nil)
+    try editor.set(system(2047), to: digest)
+    #expect(editor.depth == 1)
+    try editor.set(system(2048), to: digest)
+    #expect(editor.depth == 2)
+    change = Change()
+    let deeper = try editor.finish(into: &change)
+    for (prefix, body) in change.nodes { store.nodes[prefix] = body }
+    var largest = 0
+    try ProvenTree(rows: store, depth: 2, root: deeper, keys: keys).forEachLeafNode { largest = max(largest, $0.count) }
+    #expect(largest == 9)
+  }
+
+  /// Where there is no deeper tree, a node takes 4,096 entries, as a reader does.
+  @Test func aFullNodeAndAFullVaultTakeNoMore() throws {
+    let keys = try VaultKeys(master: .random(), vault: #require(Identifier([UInt8](repeating: 1, count: 16))), device: nil)
+      .integrity
+    let digest = Digest(unchecked: [UInt8](repeating: 3, count: 32))
+    func crowded(_ number: Int) throws -> Identifier {
+      try #require(Identifier([0, 0, UInt8(number & 255), UInt8(number >> 8)] + [UInt8](repeating: 5, count: 12)))
+    }
+    var editor = TreeEditor(empty: MemoryStore(), keys: keys)
+    for number in 0..<4096 { try editor.set(crowded(number), to: digest) }
+    #expect(editor.depth == 2)
+    #expect(code { try editor.set(crowded(4096), to: digest) } == .vaultFull)
+
+    let store = MemoryStore()
+    let root = Node(prefix: [], isLeaf: false)
+    store.nodes[[]] = root.body
+    let empty = ProvenTree(rows: store, depth: 2, root: keys.node(root, depth: 2), keys: keys, isEmpty: true)
+    editor = TreeEditor(empty, recordCount: Header.maximumRecordCount - 1)
+    try editor.set(crowded(0), to: digest)
+    #expect(editor.recordCount == Header.maximumRecordCount)
+    #expect(code { try editor.set(crowded(1), to: digest) } == .vaultFull)
+  }
+
   @Test(arguments: [0, 1, 2]) func malformedNodesAreRefused(fault: Int) throws {
     let first = [UInt8](repeating: 1, count: 48)
     let second = [UInt8](repeating: 2, count: 48)

@@ -95,9 +95,11 @@ import Testing
     let record = SealedRecord(
       id: try id("group.record-id"), group: .zero, meta: try value("group.ver\(version).m"),
       attributes: try value("group.ver\(version).a"), secret: try value("group.ver\(version).s"))
-    #expect(try keys.integrity.leaf(record).bytes == value("group.ver\(version).leaf"))
+    #expect(try record.head.secretDigest == value("group.ver\(version).d"))
+    #expect(try keys.integrity.leaf(record.head).bytes == value("group.ver\(version).leaf"))
     let header = try SealedHeader(parsing: value("g2.header")).header
-    let group = try keys.openGroup(record, meta: RecordMeta(parsing: record, header: header))
+    let group = try keys.openGroup(
+      record.head, secret: record.secret, meta: RecordMeta(parsing: record.head, header: header))
     #expect(group.group == .standard)
     #expect(try group.groupID == id("group.gid"))
     #expect(try group.attributes == value("group.attributes"))
@@ -119,16 +121,17 @@ import Testing
     let record = SealedRecord(
       id: try id("item.id"), group: try id("group.gid"), meta: try value("item.ver7.m"), attributes: try value("item.ver7.a"),
       secret: try value("item.ver7.s"))
-    #expect(try keys.integrity.leaf(record).bytes == value("item.ver7.leaf"))
-    let meta = try RecordMeta(parsing: record, header: SealedHeader(parsing: value("g7.header")).header)
+    #expect(try record.head.secretDigest == value("item.ver7.d"))
+    #expect(try keys.integrity.leaf(record.head).bytes == value("item.ver7.leaf"))
+    let meta = try RecordMeta(parsing: record.head, header: SealedHeader(parsing: value("g7.header")).header)
     let seal = RecordSeal(vault: keys.vault, id: record.id, group: record.group, meta: meta)
     let groupKey = try key("group.key.class1.epoch1")
-    let attributes = try seal.open(.attributes, of: record, with: groupKey).copyIntoUnprotectedBytes()
+    let attributes = try seal.open(.attributes, record.attributes, with: groupKey).copyIntoUnprotectedBytes()
     #expect(try attributes == value("item.attributes"))
     let item = try Item(decoding: attributes)
     #expect(try item.encoded == value("item.attributes"))
     #expect(try TLV.encode(item.primaryKey) == value("item.primary"))
-    let secret = try seal.open(.secret, of: record, with: groupKey).copyIntoUnprotectedBytes()
+    let secret = try seal.open(.secret, record.secret, with: groupKey).copyIntoUnprotectedBytes()
     #expect(try secret == value("item.secret"))
   }
 
@@ -141,7 +144,8 @@ import Testing
       id: try id("group.record-id"), group: .zero, meta: try value("group.ver1.m"), attributes: try value("group.ver1.a"),
       secret: try value("group.ver1.s"))
     let header = try SealedHeader(parsing: value("g1.header")).header
-    let group = try keys().openGroup(record, meta: RecordMeta(parsing: record, header: header))
+    let group = try keys().openGroup(
+      record.head, secret: record.secret, meta: RecordMeta(parsing: record.head, header: header))
     #expect(try group.itemID(item) == id("\(name).id"))
   }
 

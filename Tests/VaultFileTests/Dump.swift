@@ -9,9 +9,9 @@ enum Dump {
     try vault.reading { state, keyring in
       var groups: [Identifier: GroupKeys] = [:]
       var groupLines: [(AccessGroup, String)] = []
-      try state.forEachRecord(damaged: { throw $0 }) { record, meta in
+      try state.forEachRecord(.group, damaged: { throw $0 }) { record, meta in
         guard meta.kind == .group else { return }
-        let group = try state.keys.openGroup(record, meta: meta)
+        let group = try state.openGroup(record)
         groups[group.groupID] = group
         let sealed = try SealPeek.attributes(record, meta, state)
         groupLines.append(
@@ -27,8 +27,8 @@ enum Dump {
       }
       lines += groupLines.sorted { $0.0 < $1.0 }.map(\.1)
       var itemLines: [(AccessGroup, Identifier, String)] = []
-      try state.forEachRecord(damaged: { throw $0 }) { record, meta in
-        guard meta.kind == .item, let group = groups[record.group] else { return }
+      try state.forEachRecord(.item, damaged: { throw $0 }) { record, meta in
+        guard let group = groups[record.group] else { return }
         var fields = [
           ("accessible", "\(meta.accessibility.rawValue)"), ("attributes", "null"), ("class", "null"),
           ("group", text(group.group.name)), ("id", quoted("\(record.id)")), ("secret", "null"), ("ver", "\(meta.version)"),
@@ -92,7 +92,7 @@ enum Dump {
 
 /// Attributes of a group's record, beyond those that the core keeps.
 enum SealPeek {
-  static func attributes(_ record: SealedRecord, _ meta: RecordMeta, _ state: ProvenState) throws -> Attributes {
+  static func attributes(_ record: RecordHead, _ meta: RecordMeta, _ state: ProvenState) throws -> Attributes {
     try TLV.decode(state.keys.systemAttributes(record, meta: meta))
   }
 }

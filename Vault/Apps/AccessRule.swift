@@ -55,25 +55,34 @@ extension ProvenState {
 
   /// Opens a record, which must be proven. Nil where it is a rule of a later version.
   /// - Parameter generation: The newest that a record may be of, where it is not the header's.
-  func openAccessRule(_ record: SealedRecord, upTo generation: UInt64? = nil) throws -> AccessRule? {
+  /// - Parameter secret: The record's column `s`, if it was not read from the store.
+  func openAccessRule(_ record: RecordHead, secret: [UInt8]? = nil, upTo generation: UInt64? = nil) throws -> AccessRule? {
     var header = header
     header.generation = generation ?? header.generation
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .accessRule else { throw VaultError(.recordMalformed, "no access rule") }
     let attributes = try keys.systemAttributes(record, meta: meta)
-    let secretCount = try keys.systemSecretCount(record, meta: meta)
+    let secretCount = try keys.systemSecret(secret ?? self.secret(of: record), of: record, meta: meta).count
     guard let rule = try AccessRule(decoding: attributes) else { return nil }
     guard secretCount == 0 else { throw VaultError(.accessRuleMalformed, "with a secret") }
     guard try rule.recordID(keys) == record.id else { throw VaultError(.identifierMismatch, "an access rule") }
     return rule
   }
 
-  /// All rules. Of each record that is left out of the store's index the rule is missing: that takes rights away, and never gives any.
-  func accessRules() throws -> [AccessRule] {
+  /// All rules, proven to be all. Of a locked vault those that nobody has changed since it was locked.
+  /// - Parameter damaged: is told of each record that is missing or damaged. It is left out if that returns.
+  /// - Throws: faults of the tree; what `damaged` throws.
+  func accessRules(damaged: (VaultError) throws -> Void = { throw $0 }) throws -> [AccessRule] {
     if let kept = keys.kept { return try kept.rules(in: self) }
-    return try rows.records(inGroup: .zero).compactMap { id in
-      guard let record = try record(id), record.meta.first == RecordKind.accessRule.rawValue else { return nil }
-      return try openAccessRule(record)
+    var rules: [AccessRule] = []
+    try forEachRecord(.accessRule, damaged: damaged) { record, meta in
+      guard meta.kind == .accessRule else { return }
+      do {
+        if let rule = try openAccessRule(record) { rules.append(rule) }
+      } catch let error as VaultError where error.code.concernsOneRecord {
+        try damaged(error)
+      }
     }
+    return rules
   }
 }

@@ -21,8 +21,12 @@ extension Vault {
   /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that nobody has changed since it was locked.
   /// - Throws: integrity errors.
   public borrowing func grants(to application: String? = nil) throws -> [Grant] {
+    try grants(to: application) { throw $0 }
+  }
+
+  private borrowing func grants(to application: String?, damaged: (VaultError) throws -> Void) throws -> [Grant] {
     try reading { state, _ in
-      try state.accessRules().compactMap { if case .grant(let grant) = $0 { grant } else { nil } }
+      try state.accessRules(damaged: damaged).compactMap { if case .grant(let grant) = $0 { grant } else { nil } }
         .filter { grant in application.map { grant.application.order($0) == 0 } ?? true }
         .sorted { left, right in
           let order = left.application.order(right.application)
@@ -36,7 +40,8 @@ extension Vault {
   public borrowing func entitlements(of signed: SignedManifest) throws -> Entitlements {
     let application = signed.manifest.applicationIdentifier
     guard let pin = try pin(application), pin.removed == nil else { throw VaultError(.appNotInstalled, application) }
-    return Entitlements(signed.manifest, granted: try grants(to: application).map(\.entitlement))
+    // A grant that is missing or damaged takes rights away, and the damage of one record is not every app's affair.
+    return Entitlements(signed.manifest, granted: try grants(to: application, damaged: { _ in }).map(\.entitlement))
   }
 }
 

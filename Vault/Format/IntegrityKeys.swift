@@ -37,14 +37,15 @@ final class IntegrityKeys {
     return header.digest(context)
   }
 
-  func leaf(_ record: SealedRecord) -> Digest {
-    var context = Context(.leaf, reserving: 64 + record.attributes.count + record.secret.count)
+  func leaf(_ record: RecordHead) -> Digest {
+    var context = Context(.leaf, reserving: 128 + record.attributes.count)
     context.append(vault)
     context.append(record.id)
     context.append(record.group)
     context.append(record.meta)
     context.appendCounted(record.attributes)
-    context.appendCounted(record.secret)
+    context.append(UInt32(clamping: record.secretCount))
+    context.append(record.secretDigest)
     return tree.digest(context)
   }
 

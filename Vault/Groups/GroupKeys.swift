@@ -108,7 +108,7 @@ final class GroupKeys {
     var context = Context(.itemID)
     context.append(item.itemClass.rawValue)
     context.append(TLV.encode(item.primaryKey))
-    return indexKey.digest(context).identifier
+    return indexKey.digest(context).identifier.ofItem
   }
 
   /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other devices

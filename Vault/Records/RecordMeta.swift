@@ -9,6 +9,15 @@ enum RecordKind: UInt8 {
 
   /// Sealed under the system key, in the group of zeros.
   var isSystem: Bool { self != .item && self != .history }
+
+  /// What the identifiers of such records begin with.
+  var firstBytes: ClosedRange<UInt8> {
+    switch self {
+    case .item: 0x01...0x7F
+    case .history: 0x80...0xFF
+    case .group, .accessRule, .alias, .policy: 0x00...0x00
+    }
+  }
 }
 
 /// The clear header of a record, 16 bytes. Every key of the record is bound to it.
@@ -29,7 +38,7 @@ struct RecordMeta: Equatable {
 
 extension RecordMeta {
   /// - Throws: `recordMalformed`.
-  init(parsing record: SealedRecord, header: Header) throws(VaultError) {
+  init(parsing record: RecordHead, header: Header) throws(VaultError) {
     var reader = ByteReader(record.meta, orThrow: .recordMalformed)
     let rawKind: UInt8 = try reader.readInteger()
     let rawAccessibility: UInt8 = try reader.readInteger()
@@ -50,7 +59,10 @@ extension RecordMeta {
     } else if kind == .item && record.group == .zero {
       throw VaultError(.recordMalformed, "an item in the system's group")
     }
-    guard SecretBox.isBoxCount(record.attributes.count), SecretBox.isBoxCount(record.secret.count) else {
+    guard kind.firstBytes.contains(record.id.byte(at: 0)) else {
+      throw VaultError(.recordMalformed, "kind \(rawKind) under \(record.id)")
+    }
+    guard SecretBox.isBoxCount(record.attributes.count), SecretBox.isBoxCount(record.secretCount) else {
       throw VaultError(.recordMalformed, "the length of a sealed field")
     }
   }

@@ -35,8 +35,7 @@ struct RecordSeal {
   }
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.
-  func open(_ field: RecordField, of record: SealedRecord, with groupKey: borrowing Key) throws(VaultError) -> Secret {
-    try SecretBox.open(
-      field == .attributes ? record.attributes : record.secret, key: try key(field, from: groupKey))
+  func open(_ field: RecordField, _ box: [UInt8], with groupKey: borrowing Key) throws(VaultError) -> Secret {
+    try SecretBox.open(box, key: try key(field, from: groupKey))
   }
 }

@@ -1,7 +1,26 @@
 /// A row of `rec`, as it lies in the file: sealed fields, and a clear but bound header.
 public struct SealedRecord: Equatable, Sendable {
+  public let head: RecordHead
+  /// The column `s`.
+  public let secret: [UInt8]
+
+  public init(id: Identifier, group: Identifier, meta: [UInt8], attributes: [UInt8], secret: [UInt8]) {
+    let digest = Digest.hash(secret, byteCount: Digest.byteCount)
+    head = RecordHead(
+      id: id, group: group, meta: meta, attributes: attributes, secretDigest: digest, secretCount: secret.count)
+    self.secret = secret
+  }
+
+  /// For a row whose digest need not be right.
+  package init(_ head: RecordHead, secret: [UInt8]) { (self.head, self.secret) = (head, secret) }
+}
+
+/// A row of `rec` without its secret: all that the tree covers. The secret is covered by its digest.
+public struct RecordHead: Equatable, Sendable {
   /// The length of `meta` in bytes.
   public static let metaByteCount = 16
+  /// The length of `secretDigest` in bytes.
+  public static let digestByteCount = Digest.byteCount
   /// The largest sealed field in bytes: nonce, authenticator and 1 MiB of plaintext with its padding.
   public static let maximumFieldByteCount = 40 + (1 << 20) + 4096
 
@@ -9,13 +28,15 @@ public struct SealedRecord: Equatable, Sendable {
   public let group: Identifier
   public let meta: [UInt8]
   public let attributes: [UInt8]
-  public let secret: [UInt8]
+  /// The column `d`.
+  public let secretDigest: [UInt8]
+  /// The length of the column `s`.
+  public let secretCount: Int
 
-  public init(id: Identifier, group: Identifier, meta: [UInt8], attributes: [UInt8], secret: [UInt8]) {
-    self.id = id
-    self.group = group
-    self.meta = meta
-    self.attributes = attributes
-    self.secret = secret
+  public init(
+    id: Identifier, group: Identifier, meta: [UInt8], attributes: [UInt8], secretDigest: [UInt8], secretCount: Int
+  ) {
+    (self.id, self.group, self.meta) = (id, group, meta)
+    (self.attributes, self.secretDigest, self.secretCount) = (attributes, secretDigest, secretCount)
   }
 }

@@ -38,12 +38,13 @@ public protocol Rows: AnyObject {
   func node(_ prefix: [UInt8]) throws -> [UInt8]?
   /// All keys of `node`, ascending, also those that no parent lists; cut to 17 bytes.
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws
-  /// `rec`, by its primary key.
-  func record(_ id: Identifier) throws -> SealedRecord?
-  /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order. Memory is bounded by the largest row.
-  func forEachRecord(under prefix: [UInt8], _ body: (SealedRecord) throws -> Void) throws
-  /// The identifiers of the rows in a group, by the index: a hint, not a proof.
-  func records(inGroup group: Identifier) throws -> [Identifier]
+  /// `rec`, by its primary key, without the column `s`, of which only type and length are read.
+  func record(_ id: Identifier) throws -> RecordHead?
+  /// The column `s` of a row of `rec`.
+  func secret(_ id: Identifier) throws -> [UInt8]?
+  /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order, without the column `s`. Memory is bounded by the
+  /// largest row.
+  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws
 }
 
 /// What one commit writes. Nil removes the row.

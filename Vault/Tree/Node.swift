@@ -2,6 +2,9 @@
 /// are the next byte of the prefix. The entries stay in the bytes that lie in the file; nothing is parsed into objects.
 struct Node {
   static let maximumEntryCount = 4096
+  /// What a writer lets a leaf node grow to before it deepens the tree. Identifiers of one kind share a first byte, so that a node can
+  /// fill up long before the vault does.
+  static let growingEntryCount = 2048
   /// The longest body, in bytes.
   static let maximumByteCount = maximumEntryCount * (Identifier.byteCount + Digest.byteCount)
 

@@ -68,4 +68,30 @@ struct ProvenTree {
       try descend(self.node(prefix, expecting: node.digest(at: index)), body)
     }
   }
+
+  /// The leaf entries whose identifiers have such a first byte, in ascending order. Memory is bounded by a node of each level.
+  struct Entries {
+    private let tree: ProvenTree
+    private let firstBytes: ClosedRange<UInt8>
+    private var way: [(node: Node, next: Int)]
+
+    init(_ tree: ProvenTree, _ firstBytes: ClosedRange<UInt8>) throws {
+      (self.tree, self.firstBytes, way) = (tree, firstBytes, [(try tree.rootNode(), 0)])
+    }
+
+    mutating func next() throws -> (id: Identifier, leaf: Digest)? {
+      while let (node, index) = way.last {
+        guard index < node.count else {
+          way.removeLast()
+          continue
+        }
+        way[way.count - 1].next += 1
+        let key = node.key(at: index)
+        guard !node.prefix.isEmpty || firstBytes.contains(key[key.startIndex]) else { continue }
+        if node.prefix.count == tree.depth { return (node.identifier(at: index), node.digest(at: index)) }
+        way.append((try tree.node(node.prefix + key, expecting: node.digest(at: index)), 0))
+      }
+      return nil
+    }
+  }
 }

@@ -55,9 +55,14 @@ struct TreeEditor {
     // A header that counts fewer records than there are is a genuine writer's, but wrong.
     guard let count = UInt64(exactly: Int64(recordCount) + Int64(after - before)) else { throw VaultError(.countMismatch) }
     recordCount = count
-    guard after <= Node.maximumEntryCount, recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
-    if recordCount > Self.capacity(ofDepth: depth) { try grow() }
+    guard recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
+    while depth < Header.maximumDepth, recordCount > Self.capacity(ofDepth: depth) || entryCount(id) > Node.growingEntryCount {
+      try grow()
+    }
+    guard entryCount(id) <= Node.maximumEntryCount else { throw VaultError(.vaultFull) }
   }
+
+  private func entryCount(_ id: Identifier) -> Int { nodes[id.prefix(depth)]?.count ?? 0 }
 
   /// The most records that a tree of this depth is meant to hold.
   private static func capacity(ofDepth depth: Int) -> UInt64 {

@@ -9,21 +9,20 @@ struct KeptWhileLocked {
   /// Nothing.
   init() {}
 
-  /// Groups and rules that the store's index does not show, and those whose records are damaged, are left out: that takes away, and
-  /// gives nothing.
+  /// Groups and rules whose records are missing or damaged are left out: that takes away, and gives nothing.
   /// - Throws: faults of the tree; what the store throws; errors of locked memory.
   init(_ state: ProvenState) throws {
-    for id in try state.rows.records(inGroup: .zero) {
-      guard let leaf = try state.tree.leaf(id) else { continue }
+    func ignore(_: VaultError) {}
+    try state.forEachRecord(.group, damaged: ignore) { record, meta in
+      let leaf = state.keys.integrity.leaf(record)
       do {
-        let record = try state.record(id, expecting: leaf)
-        if RecordMeta.isGroup(record) {
+        if meta.kind == .group {
           let group = try state.openGroup(record)
-          groups[group.group] = (id, leaf, try group.locked(keys: state.keys))
-        } else if record.meta.first == RecordKind.accessRule.rawValue, let rule = try state.openAccessRule(record) {
-          rules.append((id, leaf, rule))
+          groups[group.group] = (record.id, leaf, try group.locked(keys: state.keys))
+        } else if meta.kind == .accessRule, let rule = try state.openAccessRule(record) {
+          rules.append((record.id, leaf, rule))
         }
-      } catch let error as VaultError where error.code.concernsOneRecord { continue }
+      } catch let error as VaultError where error.code.concernsOneRecord { return }
     }
   }
 

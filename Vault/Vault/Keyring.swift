@@ -5,7 +5,8 @@ final class Keyring {
   /// The newest state this process has seen. The store must never show an older one.
   private(set) var newest: SealedHeader?
   private let nodes = NodeCache()
-  private var groups: [AccessGroup: (keys: GroupKeys, mac: Digest)] = [:]
+  /// A leaf digest stands for one content of the record, so what was opened for it stays right.
+  private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
 
   init(keys: VaultKeys) {
     self.keys = keys
@@ -17,23 +18,22 @@ final class Keyring {
     let state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
     if let newest, newest.mac != state.mac {
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
-      let check = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
-      // Versions tell states of a group apart in one history only.
-      if case .tooFarBehind = check { groups = [:] }
+      _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
     }
     newest = state.sealedHeader
     return state
   }
 
-  /// - Returns: nil is a proven absence.
+  /// The keys of a group, proven; nil is a proven absence.
+  /// - Throws: `locked` for a group that a locked vault does not know; what proving and opening the record throws.
   func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
-    if let known = groups[group], known.mac == state.mac { return known.keys }
-    guard let keys = try state.groupKeys(group, known: groups[group]?.keys) else {
-      groups[group] = nil
-      return nil
-    }
-    groups[group] = (keys, state.mac)
-    return keys
+    if let kept = keys.kept { return try kept.group(group, in: state) }
+    let id = try groups[group]?.record ?? keys.groupRecordID(group)
+    guard let leaf = try state.tree.leaf(id) else { return nil }
+    if let known = groups[group], known.leaf == leaf { return known.keys }
+    let opened = try state.openGroup(state.record(id, expecting: leaf))
+    groups[group] = (id, leaf, opened)
+    return opened
   }
 
   /// Forgets all keys but those that stay. What was seen last is remembered: a locked vault is rolled back as little as an open one.
@@ -42,10 +42,6 @@ final class Keyring {
     groups = [:]
   }
 
-  /// After a commit of our own: groups that were current stay so.
-  func adopt(_ header: SealedHeader, replacing mac: Digest, edited: [AccessGroup: GroupKeys]) {
-    newest = header
-    for (group, known) in groups where known.mac == mac { groups[group]?.mac = header.mac }
-    for (group, keys) in edited { groups[group] = (keys, header.mac) }
-  }
+  /// After a commit of our own.
+  func adopt(_ header: SealedHeader) { newest = header }
 }

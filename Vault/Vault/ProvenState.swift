@@ -30,72 +30,70 @@ struct ProvenState {
 
   /// A record by its identifier; nil is a proven absence.
   /// - Throws: `recordMissing`, `recordForged`, and what the tree throws.
-  func record(_ id: Identifier) throws -> SealedRecord? {
+  func record(_ id: Identifier) throws -> RecordHead? {
     guard let leaf = try tree.leaf(id) else { return nil }
     return try record(id, expecting: leaf)
   }
 
-  func record(_ id: Identifier, expecting leaf: Digest) throws -> SealedRecord {
+  func record(_ id: Identifier, expecting leaf: Digest) throws -> RecordHead {
     guard let record = try rows.record(id) else { throw VaultError(.recordMissing, "\(id)") }
     try prove(record, id: id, leaf: leaf)
     return record
   }
 
-  func prove(_ record: SealedRecord, id: Identifier, leaf: Digest) throws(VaultError) {
-    guard isProven(record, id: id, leaf: leaf) else { throw VaultError(.recordForged, "\(id)") }
+  func prove(_ record: RecordHead, id: Identifier, leaf: Digest) throws(VaultError) {
+    guard record.id == id, keys.integrity.leaf(record) == leaf else { throw VaultError(.recordForged, "\(id)") }
   }
 
-  func isProven(_ record: SealedRecord, id: Identifier, leaf: Digest) -> Bool {
-    record.id == id && keys.integrity.leaf(record) == leaf
-  }
-
-  /// Every record that the tree lists, proven, in ascending order. Rows that it does not list are passed over: no look-up reaches
-  /// them. Memory is bounded by one leaf node and one record.
-  /// - Parameter damaged: is told of each record that is missing, does not prove or is malformed. The walk goes on if it returns.
-  func forEachRecord(damaged: (VaultError) throws -> Void, _ body: (SealedRecord, RecordMeta) throws -> Void) throws {
-    try tree.forEachLeafNode { node in
-      var next = 0
-      func passMissing(before id: Identifier?) throws {
-        while next < node.count, id.map({ node.identifier(at: next) < $0 }) ?? true {
-          try damaged(VaultError(.recordMissing, "\(node.identifier(at: next))"))
-          next += 1
-        }
-      }
-      try rows.forEachRecord(under: node.prefix) { record in
-        try passMissing(before: record.id)
-        guard next < node.count, record.id == node.identifier(at: next) else { return }
-        let leaf = node.digest(at: next)
-        next += 1
-        let meta: RecordMeta
-        do throws(VaultError) {
-          try prove(record, id: record.id, leaf: leaf)
-          meta = try RecordMeta(parsing: record, header: header)
-        } catch {
-          return try damaged(error)
-        }
-        try body(record, meta)
-      }
-      try passMissing(before: nil)
+  /// The column `s` of a record that is proven.
+  /// - Throws: `recordMissing`, `recordForged`.
+  func secret(of record: RecordHead) throws -> [UInt8] {
+    guard let secret = try rows.secret(record.id) else { throw VaultError(.recordMissing, "\(record.id)") }
+    guard Digest(unchecked: Digest.hash(secret, byteCount: Digest.byteCount)) == Digest(record.secretDigest) else {
+      throw VaultError(.recordForged, "\(record.id): the secret")
     }
+    return secret
+  }
+
+  /// Every record of a kind, or of those that share the kind's first bytes, that the tree lists: proven, in ascending order, and
+  /// proven to be all. Rows that it does not list are passed over: no look-up reaches them. Memory is bounded by one leaf node and one
+  /// record.
+  /// - Parameter damaged: is told of each record that is missing, does not prove or is malformed. The walk goes on if it returns.
+  func forEachRecord(
+    _ kind: RecordKind, damaged: (VaultError) throws -> Void, _ body: (RecordHead, RecordMeta) throws -> Void
+  ) throws {
+    var entries = try ProvenTree.Entries(tree, kind.firstBytes)
+    var listed = try entries.next()
+    func passMissing(before id: Identifier?) throws {
+      while let missing = listed?.id, id.map({ missing < $0 }) ?? true {
+        try damaged(VaultError(.recordMissing, "\(missing)"))
+        listed = try entries.next()
+      }
+    }
+    // One scan: to find a row by its identifier, the store may read the secrets of those that it compares.
+    try rows.forEachRecord(under: kind.isSystem ? [0] : []) { record in
+      try passMissing(before: record.id)
+      guard let (id, leaf) = listed, id == record.id else { return }
+      listed = try entries.next()
+      let meta: RecordMeta
+      do throws(VaultError) {
+        try prove(record, id: id, leaf: leaf)
+        meta = try RecordMeta(parsing: record, header: header)
+      } catch {
+        return try damaged(error)
+      }
+      try body(record, meta)
+    }
+    try passMissing(before: nil)
   }
 
   // MARK: Groups
 
-  /// The keys of a group, proven; nil is a proven absence.
-  /// - Parameter known: an earlier state of the group. Where it is still the current one, nothing is decrypted.
-  /// - Throws: `locked` for a group that a locked vault does not know; what proving and opening the record throws.
-  func groupKeys(_ group: AccessGroup, known: GroupKeys? = nil) throws -> GroupKeys? {
-    if let kept = keys.kept { return try kept.group(group, in: self) }
-    guard let record = try record(keys.groupRecordID(group)) else { return nil }
-    return try openGroup(record, known: known)
-  }
-
   /// Opens the record of a group, which must be proven.
-  func openGroup(_ record: SealedRecord, known: GroupKeys? = nil) throws -> GroupKeys {
+  func openGroup(_ record: RecordHead) throws -> GroupKeys {
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .group else { throw VaultError(.recordMalformed, "no group") }
-    if let known, known.version == meta.version { return known }
-    return try keys.openGroup(record, meta: meta)
+    return try keys.openGroup(record, secret: secret(of: record), meta: meta)
   }
 
   // MARK: Items
@@ -104,7 +102,7 @@ struct ProvenState {
   /// - Throws: `recordMalformed` for another kind of record; `unknownGroup`, `sealBroken` or `identifierMismatch` for one that is in
   ///   another group, which no genuine writer makes.
   /// - Parameter generation: the newest that a record may be of, where it is not the header's.
-  func itemMeta(_ record: SealedRecord, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
+  func itemMeta(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
     var header = header
     header.generation = generation ?? header.generation
     let meta = try RecordMeta(parsing: record, header: header)
@@ -117,9 +115,9 @@ struct ProvenState {
 
   /// What is sealed in an item's attributes, checked against the identifier that it lies under.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
-  func openItem(_ record: SealedRecord, meta: RecordMeta, group: GroupKeys) throws -> Entry {
+  func openItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Entry {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
-    let attributes = try seal(record, meta).open(.attributes, of: record, with: key)
+    let attributes = try seal(record, meta).open(.attributes, record.attributes, with: key)
     let item = try Item(decoding: attributes.copyIntoUnprotectedBytes())
     guard group.itemID(item) == record.id else { throw VaultError(.identifierMismatch, "\(record.id)") }
     return Entry(
@@ -127,16 +125,17 @@ struct ProvenState {
       generation: meta.version)
   }
 
-  func openSecret(_ record: SealedRecord, meta: RecordMeta, group: GroupKeys) throws -> Secret {
+  /// - Parameter secret: The record's column `s`.
+  func openSecret(_ secret: [UInt8], of record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
-    return try seal(record, meta).open(.secret, of: record, with: key)
+    return try seal(record, meta).open(.secret, secret, with: key)
   }
 
-  private func seal(_ record: SealedRecord, _ meta: RecordMeta) -> RecordSeal {
+  func openSecret(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
+    try openSecret(secret(of: record), of: record, meta: meta, group: group)
+  }
+
+  private func seal(_ record: RecordHead, _ meta: RecordMeta) -> RecordSeal {
     RecordSeal(vault: keys.vault, id: record.id, group: record.group, meta: meta)
   }
-}
-
-extension RecordMeta {
-  static func isGroup(_ record: SealedRecord) -> Bool { record.meta.first == RecordKind.group.rawValue }
 }

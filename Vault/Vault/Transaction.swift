@@ -59,7 +59,8 @@ public struct Transaction: ~Copyable {
   public mutating func secret(of reference: Reference) throws -> Secret {
     let group = try self.group(reference.group)
     let found = try existing(reference, in: group)
-    return try state.openSecret(found.record, meta: found.meta, group: group)
+    let secret = try change.records[reference.id].flatMap(\.self)?.secret ?? state.secret(of: found.record)
+    return try state.openSecret(secret, of: found.record, meta: found.meta, group: group)
   }
 
   /// Changes the attributes and keeps the secret.
@@ -142,7 +143,7 @@ public struct Transaction: ~Copyable {
   /// Writes or (nil) removes a row, and its leaf.
   mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
     do {
-      try tree.set(id, to: record.map { keys.integrity.leaf($0) })
+      try tree.set(id, to: record.map { keys.integrity.leaf($0.head) })
     } catch {
       failure = error
       throw error
@@ -150,21 +151,16 @@ public struct Transaction: ~Copyable {
     change.records[id] = .some(record)
   }
 
-  private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: SealedRecord, meta: RecordMeta) {
+  private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: RecordHead, meta: RecordMeta) {
     guard let found = try record(reference.id, in: group) else { throw VaultError(.notFound) }
     return found
   }
 
   private mutating func record(
     _ id: Identifier, in group: GroupKeys
-  ) throws -> (record: SealedRecord, meta: RecordMeta)? {
+  ) throws -> (record: RecordHead, meta: RecordMeta)? {
     guard let leaf = try tree.leaf(id) else { return nil }
-    let record: SealedRecord
-    if let edited = change.records[id], let written = edited {
-      record = written
-    } else {
-      record = try state.record(id, expecting: leaf)
-    }
+    let record = try change.records[id].flatMap(\.self)?.head ?? state.record(id, expecting: leaf)
     return (record, try state.itemMeta(record, in: group, upTo: generation))
   }
 
@@ -217,8 +213,9 @@ public struct Transaction: ~Copyable {
   /// Nil is a proven absence.
   mutating func rule(_ id: Identifier) throws -> AccessRule? {
     guard let leaf = try tree.leaf(id) else { return nil }
-    let written = change.records[id].flatMap { $0 }
-    return try state.openAccessRule(try written ?? state.record(id, expecting: leaf), upTo: generation)
+    let written = change.records[id].flatMap(\.self)
+    return try state.openAccessRule(
+      written?.head ?? state.record(id, expecting: leaf), secret: written?.secret, upTo: generation)
   }
 
   /// - Throws: `notFound`; faults of the tree.
@@ -242,7 +239,7 @@ public struct Transaction: ~Copyable {
 
   /// Whether any group has a key that must not outlive the last passphrase slot.
   func hasPasscodeKeys() throws -> Bool {
-    try GroupDirectory(state).all().contains(where: \.hasPasscodeKey)
+    try GroupDirectory(state).all.contains(where: \.hasPasscodeKey)
   }
 
   // MARK: The end
@@ -266,11 +263,5 @@ public struct Transaction: ~Copyable {
     let sealed = header.sealed(with: keys.integrity)
     change.header[0] = sealed.bytes
     return (change, sealed)
-  }
-
-  /// What is to be remembered once the commit is durable.
-  func adoption(of header: SealedHeader) -> () -> Void {
-    let (keyring, mac, groups) = (keyring, state.mac, editedGroups)
-    return { keyring.adopt(header, replacing: mac, edited: groups) }
   }
 }

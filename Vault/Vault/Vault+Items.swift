@@ -92,26 +92,27 @@ extension Vault {
 
   private static func find(
     _ id: Identifier, _ group: GroupKeys, _ state: ProvenState
-  ) throws -> (record: SealedRecord, meta: RecordMeta)? {
+  ) throws -> (record: RecordHead, meta: RecordMeta)? {
     guard let record = try state.record(id) else { return nil }
     return (record, try state.itemMeta(record, in: group))
   }
 
   // MARK: Walks
 
-  /// The groups, ordered by name. Takes a walk over every record. Of a locked vault those that it still knows.
+  /// The groups, ordered by name: all, and proven to be all. Of a locked vault those that it still knows.
   /// - Throws: integrity errors.
   public borrowing func groups() throws -> [AccessGroup] {
-    try reading { state, _ in try GroupDirectory(state).all().map(\.group) }
+    try reading { state, _ in try GroupDirectory(state).all.map(\.group) }
   }
 
-  /// The items that `isIncluded` wants, of one group or of all. Complete, and proven to be: that takes a walk over every record of
-  /// the vault, about 9 us for each. What a locked vault cannot open is left out; the list says of which groups.
+  /// The items that `isIncluded` wants, of one group or of all. Complete, and proven to be: that takes a walk over every item of the
+  /// vault, about 9 us for each. No secret is read, so a damaged one is not noticed. What a locked vault cannot open is left out; the
+  /// list says of which groups.
   /// - Throws: `groupNotFound`; integrity errors.
   public borrowing func entries(
     in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }
   ) throws -> EntryList {
-    try walk(group, isIncluded, passingOverDamage: false) { throw $0 }
+    try walk(group, isIncluded) { throw $0 }
   }
 
   /// The same of a vault with damaged records: `damaged` is told of each, and the walk goes on. What is then in the list is proven,
@@ -120,21 +121,21 @@ extension Vault {
   public borrowing func entries(
     in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }, damaged: (VaultError) -> Void
   ) throws -> EntryList {
-    try walk(group, isIncluded, passingOverDamage: true) { damaged($0) }
+    try walk(group, isIncluded) { damaged($0) }
   }
 
   private borrowing func walk(
-    _ group: AccessGroup?, _ isIncluded: (Entry) -> Bool, passingOverDamage: Bool, damaged: (VaultError) throws -> Void
+    _ group: AccessGroup?, _ isIncluded: (Entry) -> Bool, damaged: (VaultError) throws -> Void
   ) throws -> EntryList {
     try reading { state, keyring in
       let wanted = try group.map { try Self.group($0, state, keyring) }
-      let directory = try wanted == nil ? GroupDirectory(state, passingOverDamage: passingOverDamage) : nil
+      let directory = try wanted == nil ? GroupDirectory(state, damaged: damaged) : nil
       // The walk is ascending, so each group's entries are in order.
       var entries: [AccessGroup: [Entry]] = [:]
       var unavailableCount = 0
       var locked: Set<Identifier> = []
-      try state.forEachRecord(damaged: damaged) { record, meta in
-        guard meta.kind == .item, wanted.map({ $0.groupID == record.group }) ?? true else { return }
+      try state.forEachRecord(.item, damaged: damaged) { record, meta in
+        guard wanted.map({ $0.groupID == record.group }) ?? true else { return }
         do {
           guard let itemGroup = try wanted ?? directory?.group(record.group) else {
             return try damaged(VaultError(.unknownGroup, "\(record.id)"))

@@ -41,7 +41,7 @@ public struct Vault: ~Copyable {
     try store.commit { rows in
       guard try rows.headerKeys().isEmpty else { throw VaultError(.vaultExists) }
       let (change, header) = try firstCommit(keys: keys, slot: slot, rows: rows, at: now)
-      keyring.adopt(header, replacing: .zero, edited: [:])
+      keyring.adopt(header)
       return change
     }
     let anchorKeeper = anchor.map { AnchorKeeper($0, keyring: keyring, saved: 0) }
@@ -59,9 +59,9 @@ public struct Vault: ~Copyable {
     slotRows.setSlot(slot.index, slot.bytes)
     change.header[slot.index] = slot.bytes
     let group = try keys.seal(.make(.standard, at: now, version: 1), masterEpoch: 1)
-    change.records[group.id] = group
+    change.records[group.head.id] = group
     var tree = TreeEditor(empty: rows, keys: keys.integrity)
-    try tree.set(group.id, to: keys.integrity.leaf(group))
+    try tree.set(group.head.id, to: keys.integrity.leaf(group.head))
     let header = Header(
       vault: keys.vault, generation: 1, recordCount: 1, created: now, masterEpoch: 1, slotCount: 1,
       slotsDigest: keys.integrity.slotsDigest(slotRows), root: try tree.finish(into: &change), previousMAC: .zero
@@ -173,16 +173,15 @@ public struct Vault: ~Copyable {
   public mutating func transaction<Result: ~Copyable>(_ body: (inout Transaction) throws -> Result) throws -> Result {
     let keyring = keyring
     var result: Result?
-    var committed: (() -> Void)?
+    var committed: SealedHeader?
     try store.commit { rows in
-      committed = nil
       var transaction = try Transaction(proving: rows, keyring: keyring)
       result = try body(&transaction)
       let (change, header) = try transaction.finish()
-      if let header { committed = transaction.adoption(of: header) }
+      committed = header
       return change
     }
-    committed?()
+    if let committed { keyring.adopt(committed) }
     // A lagging anchor is harmless; `close` tries again and tells.
     try? anchorKeeper?.saveNowAndThen()
     guard let result = result.take() else { preconditionFailure("the store did not run the transaction") }

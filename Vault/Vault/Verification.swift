@@ -118,26 +118,27 @@ private struct VerificationWalk {
     leafCount += UInt64(node.count)
   }
 
-  private mutating func check(_ record: SealedRecord, leaf: Digest) throws {
+  private mutating func check(_ record: RecordHead, leaf: Digest) throws {
     verification.recordCount += 1
     if verification.recordCount % 1024 == 0 { progress?(verification.recordCount, state.header.recordCount) }
     try state.prove(record, id: record.id, leaf: leaf)
+    let secret = try state.secret(of: record)
     let meta = try RecordMeta(parsing: record, header: state.header)
     switch meta.kind {
     case .group:
-      let group = try state.keys.openGroup(record, meta: meta)
+      let group = try state.keys.openGroup(record, secret: secret, meta: meta)
       guard let groups, try groups.group(group.groupID)?.group == group.group else { return }
     case .item:
       guard let groups else { return }  // Their fault is noted already.
       guard let group = try groups.group(record.group) else { throw VaultError(.unknownGroup, "\(record.group)") }
       do {
         _ = try state.openItem(record, meta: meta, group: group)
-        _ = try state.openSecret(record, meta: meta, group: group)
+        _ = try state.openSecret(secret, of: record, meta: meta, group: group)
       } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
         verification.unavailableCount += 1
       }
     case .accessRule:
-      _ = try state.openAccessRule(record)
+      _ = try state.openAccessRule(record, secret: secret)
     case .alias, .policy, .history:
       break  // Of a later version: proven by the tree, not ours to open.
     }

@@ -106,6 +106,9 @@ package enum FailureTable {
     "vaultExists": .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
     "notAVault": .init(.integrity, "is no vault", "name another file with --vault"),
     "newerFormat": .init(.other, "has a format this version does not know", upgrade),
+    "draftFormat": .init(
+      .other, "has the draft of the format, of before version 1.0",
+      "coffer vault migrate converts it, and keeps the old file beside it"),
     "schemaAltered": .init(.integrity, "the tables of the file have been changed", backup),
     "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
     "storageDamaged": .init(.integrity, "the file is damaged", backup),

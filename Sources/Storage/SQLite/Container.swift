@@ -1,8 +1,10 @@
 /// What makes an SQLite file a vault of format version 1: its marks and its schema, compared byte for byte.
 enum Container {
   static let pageByteCount = 4096
-  /// "CFV1".
-  static let program: Int64 = 0x4346_5631
+  /// "CFV2".
+  static let program: Int64 = 0x4346_5632
+  /// "CFV1", the draft of the format.
+  static let draft: Int64 = 0x4346_5631
   static let formatVersion: Int64 = 1
 
   /// A row of sqlite_schema, as bytes: strings are equal in Swift where a Kelvin sign stands for a K.
@@ -29,18 +31,21 @@ enum Container {
     Object("table", "node", on: "node", "CREATE TABLE node(p BLOB PRIMARY KEY,b BLOB NOT NULL) WITHOUT ROWID"),
     Object(
       "table", "rec", on: "rec",
-      "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"),
-    Object("index", "rec_grp", on: "rec", "CREATE INDEX rec_grp ON rec(grp)"),
+      """
+      CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,d BLOB NOT NULL,s BLOB NOT NULL) \
+      WITHOUT ROWID
+      """),
   ]
 
   /// The first 100 bytes of the file. https://sqlite.org/fileformat.html#the_database_header
-  /// - Throws: `notAVault`, `newerFormat`, `damaged`.
+  /// - Throws: `notAVault`, `draftFormat`, `newerFormat`, `storageDamaged`.
   static func check(start: [UInt8]) throws(StorageError) {
     func number(_ offset: Int, _ count: Int) -> Int64 { start[offset..<offset + count].reduce(0) { $0 << 8 | Int64($1) } }
     guard start.count >= 100, start[0..<16].elementsEqual(Array("SQLite format 3".utf8) + [0]) else {
       throw StorageError(.notAVault, "not an SQLite file")
     }
     guard number(16, 2) == pageByteCount else { throw StorageError(.notAVault, "an SQLite file with another page size") }
+    guard number(68, 4) != draft else { throw StorageError(.draftFormat) }
     guard number(68, 4) == program else { throw StorageError(.notAVault, "an SQLite file of another program") }
     try check(formatVersion: number(60, 4))
     // Write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.

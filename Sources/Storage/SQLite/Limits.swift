@@ -16,8 +16,9 @@ enum Limits {
   /// Prefixes are at most 2 bytes long, but one that is longer must be seen to be refused.
   static let nodeKey = 0...17
   static let identifier = Identifier.byteCount...Identifier.byteCount
-  static let meta = SealedRecord.metaByteCount...SealedRecord.metaByteCount
-  static let field = 0...SealedRecord.maximumFieldByteCount
+  static let meta = RecordHead.metaByteCount...RecordHead.metaByteCount
+  static let digest = RecordHead.digestByteCount...RecordHead.digestByteCount
+  static let field = 0...RecordHead.maximumFieldByteCount
 
-  static let rowByteCount = 2 * SealedRecord.maximumFieldByteCount + 4096
+  static let rowByteCount = 2 * RecordHead.maximumFieldByteCount + 4096
 }

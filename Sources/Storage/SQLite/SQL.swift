@@ -30,17 +30,18 @@ enum SQL: String {
   case headerKeys = "SELECT k FROM hdr ORDER BY k"
   case node = "SELECT b FROM node WHERE p=?1"
   case nodeKeys = "SELECT p FROM node ORDER BY p"
-  case record = "SELECT id,grp,m,a,s FROM rec WHERE id=?1"
-  case allRecords = "SELECT id,grp,m,a,s FROM rec ORDER BY id"
-  case recordsFrom = "SELECT id,grp,m,a,s FROM rec WHERE id>=?1 ORDER BY id"
-  case recordsBetween = "SELECT id,grp,m,a,s FROM rec WHERE id>=?1 AND id<?2 ORDER BY id"
-  case recordsInGroup = "SELECT id FROM rec INDEXED BY rec_grp WHERE grp=?1 ORDER BY id"
+  // SQLite finds type and length of a column in the head of its row, and leaves the pages of s alone. To compare a row that has overflow
+  // pages with a bound it reads all of them: a scan has no upper bound, and no lower one if it begins at the start.
+  case record = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec WHERE id=?1"
+  case allRecords = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec ORDER BY id"
+  case recordsFrom = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec WHERE id>=?1 ORDER BY id"
+  case secret = "SELECT s FROM rec WHERE id=?1"
 
   case writeHeader = "INSERT INTO hdr(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v"
   case writeNode = "INSERT INTO node(p,b) VALUES(?1,?2) ON CONFLICT(p) DO UPDATE SET b=excluded.b"
   case writeRecord = """
-    INSERT INTO rec(id,grp,m,a,s) VALUES(?1,?2,?3,?4,?5) \
-    ON CONFLICT(id) DO UPDATE SET grp=excluded.grp,m=excluded.m,a=excluded.a,s=excluded.s
+    INSERT INTO rec(id,grp,m,a,d,s) VALUES(?1,?2,?3,?4,?5,?6) \
+    ON CONFLICT(id) DO UPDATE SET grp=excluded.grp,m=excluded.m,a=excluded.a,d=excluded.d,s=excluded.s
     """
   case removeHeader = "DELETE FROM hdr WHERE k=?1"
   case removeNode = "DELETE FROM node WHERE p=?1"

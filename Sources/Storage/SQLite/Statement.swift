@@ -71,6 +71,17 @@ import CSQLite
     return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: min(count, limit)))
   }
 
+  /// The length of a blob, where the statement asks for no more of it.
+  /// - Throws: `columnMismatch`.
+  func count(_ column: Int32, _ length: ClosedRange<Int>, _ name: StaticString) throws(StorageError) -> Int {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else {
+      throw StorageError(.columnMismatch, "\(name) is not a blob")
+    }
+    let count = Int(unsafe sqlite3_column_int64(handle, column))
+    guard length.contains(count) else { throw StorageError(.columnMismatch, "\(name) has \(count) bytes") }
+    return count
+  }
+
   /// - Throws: `columnMismatch`.
   func integer(_ column: Int32) throws(StorageError) -> Int64 {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { throw StorageError(.columnMismatch) }

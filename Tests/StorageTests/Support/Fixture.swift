@@ -25,7 +25,7 @@ final class Fixture {
     change.nodes[[]] = Array(repeating: 3, count: 144)
     for byte in [UInt8(1), 2, 0xFF] {
       let record = Self.record(byte)
-      change.records[record.id] = record
+      change.records[record.head.id] = record
     }
     return change
   }
