@@ -9,6 +9,8 @@ public final class MemoryStore: Store, Rows {
   public var records: [Identifier: SealedRecord] = [:]
   /// Thrown by the next commit, after the change was put together and before any of it is kept.
   public var nextCommitError: (any Error)?
+  /// Thrown when the secret of this record is read.
+  public var secretError: (id: Identifier, error: any Error)?
   /// Whose secrets were read, in this order.
   public var secretReads: [Identifier] = []
   /// The number of changes that were kept.
@@ -56,6 +58,7 @@ public final class MemoryStore: Store, Rows {
 
   public func secret(_ id: Identifier) throws -> [UInt8]? {
     secretReads.append(id)
+    if let secretError, secretError.id == id { throw secretError.error }
     return records[id]?.secret
   }
 

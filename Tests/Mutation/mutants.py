@@ -22,7 +22,6 @@ ANCHOR = "Vault/Anchor.swift"
 VERIFY = "Vault/Verification.swift"
 EDIT = "Vault/Transaction.swift"
 KEY = "Slots/RecoveryKey.swift"
-TEXT = "Slots/Passphrase.swift"
 FILE = "Slots/Credential.swift"
 
 MUTANTS = [
@@ -68,10 +67,9 @@ MUTANTS = [
     ("KDF floor of memory", KDF, "true", "memoryKiB >= Self.floor.memoryKiB"),
     ("key file length", FILE, "true", "(32...(1 << 20)).contains(file.count)"),
     ("recovery key checksum", KEY, "true", "checksum.isEqual(to: try self.checksum(bytes))"),
-    ("passphrase length", TEXT, "true", "counts.contains(length)"),
-    ("passphrase overlong UTF-8", TEXT, "true", "value >= shortest"),
-    ("passphrase continuation bytes", TEXT, "true", "byte & 0xC0 == 0x80"),
-    ("passphrase unassigned", TEXT, "false", "isNew && scalar.properties.generalCategory == .unassigned"),
+    ("passphrase length", FILE, "true", "1...4096 ~= text.count"),
+    ("passphrase unassigned", FILE, "true", "guard isAssigned"),
+    ("a damaged slot ends unlocking", "Vault/Vault+Unlock.swift", "true", "error.code == .kdfAboveCeiling || error.code == .outOfMemory"),
     # The tree
     ("node digest", TREE, "true", "keys.node(node, depth: depth) == digest"),
     ("node order not asked", TREE, "drop", "try node.checkOrder()"),
@@ -131,7 +129,11 @@ MUTANTS = [
     ("group secret length", GROUP, "true", "offset == secret.count"),
     ("group without keys", GROUP, "true", "!classKeys.isEmpty"),
     ("two groups with one identifier", "Groups/GroupDirectory.swift", "true", "groups[group.groupID] == nil"),
+    ("damage of groups: per record", "Groups/GroupDirectory.swift", "true", "error.code.concernsOneRecord"),
+    ("damage of items: per record", "Vault/Vault+Items.swift", "true", "error.code.concernsOneRecord"),
     # Anchor and the newest state
+    ("anchor: another vault at the path", ANCHOR, "false", "!isNoted"),
+    ("anchor: turned back", ANCHOR, "true", "anchor.map({ $0.generation < newest.header.generation }) ?? true"),
     ("anchor length", ANCHOR, "true", "bytes.count == Self.byteCount"),
     ("anchor magic", ANCHOR, "true", "try reader.read(8) == ArraySlice(Self.magic)"),
     ("anchor of another vault", ANCHOR, "true", "vault == keys.vault"),
@@ -157,8 +159,11 @@ MUTANTS = [
     ("verify: node unlisted", VERIFY, "drop", 'verification.note(VaultError(.nodeUnlisted, "at depth \\(prefix.count)"))'),
     ("verify: slots", VERIFY, "drop", "try collect {\n      _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()\n    }"),
     ("verify: records", VERIFY, "drop", "try state.prove(record, id: record.id, leaf: leaf)"),
-    ("verify: items' attributes", VERIFY, "drop", "_ = try state.openItem(record, meta: meta, group: group)"),
     ("verify: items' secrets", VERIFY, "drop", "_ = try state.openSecret(secret, of: record, meta: meta, group: group)"),
+    ("verify: two groups with one identifier", VERIFY, "true", "groups[group.groupID] == nil"),
+    ("verify: limits of writers", VERIFY, "drop", "_ = try item.checked(keeping: item.attributes)"),
+    ("verify: memory is no fault", VERIFY, "true", "error.code != .outOfMemory && error.code != .memoryNotLockable"),
+    ("remove by identifier: items alone", EDIT, "true", "RecordKind.item.firstBytes.contains(id.byte(at: 0))"),
     # Memory
     ("memory wiped when freed", "Memory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
     ("memory wiped when cut", "Memory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),

@@ -252,6 +252,16 @@ def check_item_attributes(attributes):
     return cls
 
 
+def check_limits(attributes):
+    """Those that bind writers alone."""
+    for name, t in PRIMARY[attributes["class"][1]].items():
+        text = attributes.get(name, (t, EMPTY[t]))[1]
+        if t == TEXT and has_control(text.encode()):
+            refuse("R54", name)
+        if t == TEXT and len(text.encode()) > 1024:
+            refuse("R55", name)
+
+
 # 9 Tree
 
 MAX_LEAVES, GROWING_LEAVES = 4096, 2048

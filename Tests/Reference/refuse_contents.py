@@ -234,6 +234,13 @@ def vectors(add):
     }.items():
         add("item-" + name, "R41", "get", records=bob(a=b))
 
+    # R54, R55
+    for rule, what, text_ in (("R54", "line-end", "a\nb"), ("R54", "delete", "a\x7f"), ("R54", "zero", "\0"),
+                              ("R55", "1025", "x" * 1025), ("R55", "1025-bytes", "é" * 513)):
+        attributes = {**BOB, "service": (f.TEXT, text_)}
+        add("limit-" + what, rule, "verify", records=lambda v, x=attributes: v.put_item(
+            a=f.pack_list(x), at=f.item_id(v.groups["default"].ik, x)))
+
     # R42
     name, created = entry(1, b"name", b"default"), entry(4, b"created", f.u64(5))
     for what, b in {

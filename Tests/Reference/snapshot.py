@@ -323,7 +323,9 @@ class Snapshot:
                 attempt(self.group_key, group, cls, epoch)
         for row in rows:
             if row.kind == c.KIND_ITEM:
-                attempt(self.open_item, row)
+                item = attempt(self.open_item, row)
+                if item is not None and item.attributes is not None:
+                    attempt(c.check_limits, item.attributes)
             elif row.kind == c.KIND_RULE:
                 attempt(self.open_rule, row)
         for table, known, rule, query in (

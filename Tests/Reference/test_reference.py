@@ -115,7 +115,8 @@ class Vectors(unittest.TestCase):
             with self.subTest(name):
                 expected = coffer_ref.read_file(os.path.join(self.dir, name + ".dump")).decode()
                 self.assertEqual(vectors.run(self.dir, name, operation), expected)
-                if "unlisted" in name or "without-leaf" in name:
+                # What nothing lists, and what is beyond the limits of writers, is read and reported.
+                if any(x in name for x in ("unlisted", "without-leaf", "every-item-class", "list-1-mib")):
                     continue
                 self.assertEqual(vectors.run(self.dir, name, "verify"), "sound")
                 if "read-only" in name or '"group":"default"' not in expected or "-huge" in name:

@@ -21,7 +21,7 @@ struct GroupDirectory {
         guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
         groups[group.groupID] = group
       } catch let error as VaultError where error.code.concernsOneRecord {
-        try damaged(error)
+        try damaged(VaultError(error.code, "\(record.id): \(error.detail)"))
       }
     }
   }

@@ -105,8 +105,14 @@ public struct Transaction: ~Copyable {
   /// - Throws: `notFound`, `groupNotFound`, `locked`; faults of the header, of the tree and of the group.
   public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
     let id = try self.group(group).itemID(item)
-    guard !keys.isLocked else { return try remove(Reference(group: group, id: id)) }
-    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    return try keys.isLocked ? remove(Reference(group: group, id: id)) : remove(id)
+  }
+
+  /// By its identifier, whatever is in it and whoever sealed it: its row may be damaged, or gone.
+  /// - Throws: `notFound`, also for what is no item; `locked`; faults of the header and of the tree.
+  public mutating func remove(_ id: Identifier) throws {
+    try keys.checkUnlocked()
+    guard RecordKind.item.firstBytes.contains(id.byte(at: 0)), try tree.leaf(id) != nil else { throw VaultError(.notFound) }
     try edit(id, nil)
   }
 

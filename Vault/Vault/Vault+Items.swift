@@ -30,6 +30,8 @@ extension Vault {
     try transaction { try $0.remove(item, in: group) }
   }
 
+  public mutating func remove(_ id: Identifier) throws { try transaction { try $0.remove(id) } }
+
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
     try transaction { try $0.move(reference, to: group, at: now) }

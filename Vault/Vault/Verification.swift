@@ -42,7 +42,8 @@ private struct VerificationWalk {
   var verification = Verification()
   /// Nodes that the tree lists.
   private var listedNodes: Set<[UInt8]> = []
-  private var groups: GroupDirectory?
+  /// Met before any item: their ids begin with a zero byte.
+  private var groups: [Identifier: GroupKeys] = [:]
   private var leafCount: UInt64 = 0
   private var hasBrokenNode = false
 
@@ -55,9 +56,8 @@ private struct VerificationWalk {
     try collect {
       _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()
     }
-    try collect { $0.groups = try GroupDirectory($0.state) }
     try collect { try $0.visit($0.state.tree.rootNode()) }
-    if verification.isSound && leafCount != state.header.recordCount {
+    if !hasBrokenNode && leafCount != state.header.recordCount {
       verification.note(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
     }
     // Below a node that does not prove, nothing is listed: one fault, not thousands.
@@ -67,13 +67,14 @@ private struct VerificationWalk {
     }
   }
 
-  /// Notes a fault of the vault, and passes on what is none.
-  private mutating func collect(_ body: (inout Self) throws -> Void) throws {
+  /// Notes a fault of the vault, and throws on what is none.
+  private mutating func collect(of record: Identifier? = nil, _ body: (inout Self) throws -> Void) throws {
     do {
       try body(&self)
-    } catch let error as VaultError {
+    } catch let error as VaultError where error.code != .outOfMemory && error.code != .memoryNotLockable {
       if [.nodeForged, .nodeMalformed, .nodeMissing].contains(error.code) { hasBrokenNode = true }
-      verification.note(error)
+      guard let record, !error.detail.hasPrefix("\(record)") else { return verification.note(error) }
+      verification.note(VaultError(error.code, error.detail.isEmpty ? "\(record)" : "\(record): \(error.detail)"))
     }
   }
 
@@ -109,7 +110,7 @@ private struct VerificationWalk {
       }
       let leaf = node.digest(at: next)
       next += 1
-      try collect { try $0.check(record, leaf: leaf) }
+      try collect(of: record.id) { try $0.check(record, leaf: leaf) }
     }
     while next < node.count {
       verification.note(VaultError(.recordMissing, "\(node.identifier(at: next))"))
@@ -127,13 +128,18 @@ private struct VerificationWalk {
     switch meta.kind {
     case .group:
       let group = try state.keys.openGroup(record, secret: secret, meta: meta)
-      guard let groups, try groups.group(group.groupID)?.group == group.group else { return }
+      guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
+      groups[group.groupID] = group
     case .item:
-      guard let groups else { return }  // Their fault is noted already.
-      guard let group = try groups.group(record.group) else { throw VaultError(.unknownGroup, "\(record.group)") }
+      guard let group = groups[record.group] else {
+        if hasBrokenNode { return }  // Its group's record may hang below.
+        throw VaultError(.unknownGroup)
+      }
       do {
-        _ = try state.openItem(record, meta: meta, group: group)
+        let item = try state.openItem(record, meta: meta, group: group).item
         _ = try state.openSecret(secret, of: record, meta: meta, group: group)
+        // The limits of writers: such an item opens, but no writer writes it again.
+        _ = try item.checked(keeping: item.attributes)
       } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
         verification.unavailableCount += 1
       }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import ItemService
 import VaultCore
 
 struct SecretRemove: ParsableCommand {
@@ -12,6 +13,9 @@ struct SecretRemove: ParsableCommand {
 
   @OptionGroup var item: ItemOptions
 
+  @Option(help: "Instead of a name, the id that \"vault verify\" prints. Opens the vault here.")
+  var id: String?
+
   @Flag(help: "Do not ask.")
   var force = false
 
@@ -19,6 +23,7 @@ struct SecretRemove: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    if let id { return try remove(id) }
     let selection = try Selection(item)
     guard selection.name.field == nil else {
       throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
@@ -32,9 +37,7 @@ struct SecretRemove: ParsableCommand {
       entry = nil
     }
     let name = entry?.nameWithGroup ?? "\(selection.name)"
-    if !force, !vault.noInput, Descriptor.input.isTerminal {
-      guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
-    }
+    try confirm(name)
     try about(name) {
       if let entry {
         try items.keychain.remove(entry.reference)
@@ -45,5 +48,34 @@ struct SecretRemove: ParsableCommand {
       }
     }
     items.finish()
+  }
+
+  private func confirm(_ name: String) throws {
+    guard !force, !vault.noInput, Descriptor.input.isTerminal else { return }
+    guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
+  }
+
+  /// For an item that no name can be given for, or that cannot be read: neither the agent nor a rule knows what it is, so it takes the
+  /// owner's credential.
+  private func remove(_ text: String) throws {
+    guard item.name == nil, item.service == nil, item.account == nil, item.group == nil else {
+      throw Failure.usage("--id: takes no name beside it")
+    }
+    guard access.application == nil, !vault.system else { throw Failure.usage("--id: for a vault that is opened here") }
+    let digits = Array(text.utf8)
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { at in
+      UInt8(String(decoding: digits[at..<at + 2], as: UTF8.self), radix: 16)
+    }
+    guard digits.count == 32, let id = Identifier(bytes) else {
+      throw Failure.usage("--id: 32 hexadecimal digits are needed", hint: "coffer vault verify prints them")
+    }
+    let place = try vault.openPlace()
+    var opened = try vault.open(place)
+    guard try opened.isOpenedByOwner() else {
+      throw Failure(KeychainError(.missingEntitlement, "only the owner removes by id"), about: place.path)
+    }
+    try confirm("the item \(text)")
+    try about("item \(text)") { try opened.remove(id) }
+    opened.finish()
   }
 }
