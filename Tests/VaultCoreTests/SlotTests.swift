@@ -203,6 +203,15 @@ import Testing
     }
   }
 
+  /// The commitment is right and the box is not: somebody has changed the slot, and the next one is not tried.
+  @Test func aDamagedSlotEndsTheSearch() throws {
+    let store = MemoryStore()
+    var vault = try Vault.throwAway(in: store)
+    try vault.addSlot(.throwAway())
+    store.header[1]?[120] ^= 1
+    #expect(code { _ = try Vault.openThrowAway(store) } == .slotDamaged)
+  }
+
   @Test func slipsInARecoveryKeyAreNoticed() throws {
     var vault = try Vault.throwAway()
     let text = try vault.addRecoverySlot().copyIntoUnprotectedBytes()
