@@ -105,7 +105,7 @@ MUTANTS = [
     ("item in the system's group", META, "false", "kind == .item && record.group == .zero"),
     ("box length of attributes", META, "true", "SecretBox.isBoxCount(record.attributes.count)"),
     ("box length of the secret", META, "true", "SecretBox.isBoxCount(record.secretCount)"),
-    ("box length when opened", "Sodium/SecretBox.swift", "true", "isBoxCount(box.count)"),
+    ("box length when opened", "Sodium/SecretBox.swift", "true", "isBoxCount(box.byteCount)"),
     ("padding mark", "Format/Padding.swift", "true", "field.byte(at: end - 1) == 0x80"),
     ("padding bucket", "Format/Padding.swift", "true", "paddedCount(end - 1) == field.count"),
     ("padding of more than a field", "Format/Padding.swift", "true", "end - 1 <= maximumCount"),
