@@ -8,7 +8,7 @@ public import VaultCore
 public final class AnchorFiles: AnchorStore {
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
-  /// A process holds the lock for two small files: about 0.1 ms.
+  /// A process holds the lock while it replaces two small files: after this long it was stopped.
   private static let lockPatience = Duration.seconds(10)
 
   public let directory: String
