@@ -16,8 +16,7 @@ package final class AgentVault: @unchecked Sendable {
   private let threadLock = ThreadLock()
   private var vault: Vault?
   private var locks: UInt64 = 0 { didSet { publish() } }
-  /// What is asked for each request, without waiting for those who use the vault: `locks` times four, whether it was unlocked, and
-  /// whether it is locked.
+  /// Read for each request without the lock: `locks` times four, whether it was unlocked, and whether it is locked.
   private let published = Atomic<UInt64>(1)
   private var unasking = UnaskingItems()
   private var rules = RulesCount()
@@ -235,8 +234,8 @@ package final class AgentVault: @unchecked Sendable {
     throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
   }
 
-  /// What only reads, with the rights as they were found last. That counts where the vault is still what it was then.
-  /// - Returns: Nil where it is to be done with a look at everything.
+  /// Carries out a request that only reads, with the rights as they were found last.
+  /// - Returns: Nil if the generation has changed since: then the rights are read again.
   private func read(
     _ call: consuming Call, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
   ) -> Answer? {
@@ -245,7 +244,7 @@ package final class AgentVault: @unchecked Sendable {
       let service = try service(caller, rules.count(at: seen), confirmed)
       let secret = call.secretReference
       if let secret, unasking.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
-        // Neither the item nor the group wants the owner to be asked: that was seen, and nothing has been written since.
+        // Neither asks for confirmation, as seen at this generation.
       } else {
         let needed = try service.confirmations(for: call, in: vault!)
         guard needed.allSatisfy(confirmed.contains) else { return nil }
@@ -288,8 +287,7 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// From time to time: saves the anchor, and looks whether other processes have changed the vault, where somebody watches. That is no use
-  /// of it: it locks as if nobody had.
+  /// Saves the anchor, and compares the generation if a client watches. Does not count as a use of the vault.
   package func look() {
     threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.

@@ -67,7 +67,8 @@ import VaultCore
     let fixture = try Fixture()
     let store = try FileStore(at: fixture.path)
     fixture.raw("PRAGMA user_version=\(version)")
-    #expect(code { _ = try store.recordCount() } == expected)
+    // An open store had seen a vault: without a version its file was overwritten.
+    #expect(code { _ = try store.recordCount() } == (expected == .notAVault ? .truncated : expected))
     #expect(code { _ = try FileStore(at: fixture.path) } == expected)
   }
 
