@@ -1,6 +1,7 @@
 import CLinux
 import CofferTesting
 import Foundation
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -35,8 +36,32 @@ import VaultCore
     }
   }
 
+  /// Takes the beginning of what each connection sends, and no more, until the listener is shut down.
+  private static func takeBeginnings(from listener: Int32) {
+    while let connection = OwnedDescriptor(coffer_accept(listener)) {
+      let channel = FrameChannel(connection)
+      Foundation.Thread.detachNewThread {
+        var beginning = [UInt8](repeating: 0, count: 20)
+        unsafe _ = recv(channel.descriptor, &beginning, beginning.count, 0)
+        // Until the client has gone.
+        var entry = pollfd(fd: channel.descriptor, events: 0, revents: 0)
+        _ = unsafe poll(&entry, 1, -1)
+        withExtendedLifetime(channel) {}
+      }
+    }
+  }
+
   /// What does not fit into the kernel's buffer has not arrived: nothing can have been done, and that is what is said.
   @Test func whatWasNotSentIsNotInDoubt() throws {
+    let ended = DispatchSemaphore(value: 0)
+    Foundation.Thread.detachNewThread { [listener] in
+      Self.takeBeginnings(from: listener)
+      ended.signal()
+    }
+    defer {
+      shutdown(listener, Int32(SHUT_RDWR))
+      ended.wait()
+    }
     let transport = AgentTransport(AgentSocket(path: directory.path + "/agent.sock")) { _ in 50 }
     let error = #expect(throws: KeychainError.self) {
       let secret = try Secret(testing: [UInt8](repeating: 1, count: 1 << 20))
