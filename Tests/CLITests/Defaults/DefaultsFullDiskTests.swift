@@ -21,7 +21,7 @@ import Testing
         """)
     #expect(outcome.output == "0\n2\n0\n1\n", "\(outcome)")
     let lines = outcome.errors.split(separator: "\n").map(String.init)
-    try #require(lines.count == 6, "\(lines)")
+    try #require(lines.count == 5, "\(lines)")
     #expect(lines[0] == "defaults: warning: stored, but not in the property list")
     #expect(lines[1].hasPrefix("defaults: com.example.app: no room on the disk ("))
     // Here nothing was stored.
