@@ -44,8 +44,7 @@ package final class AgentVault: @unchecked Sendable {
       let deviceKey = DeviceKeyFile(at: places.deviceKey)
       try deviceKey.createUnlessThere()
       return try Vault.open(
-        FileStore(at: path), with: credential, anchor: places.anchors(forVaultAt: path),
-        deviceKey: try deviceKey.load())
+        FileStore(at: path), with: credential, anchor: places.anchors(forVaultAt: path), deviceKey: try deviceKey.load())
     }
   }
 
