@@ -134,7 +134,7 @@ import class PreferenceStore.UserDefaults
     store.set("x" as Any, forKey: "k")
     #expect(store.keys.all == ["k"])
     #expect(store.object(forKey: "k") as? String == "always")
-    #expect(store.string(forKey: "k") == "x")
+    #expect(store.string(forKey: "k") == "always")
     let object: NSObject = store
     #expect(object is UserDefaults)
   }
