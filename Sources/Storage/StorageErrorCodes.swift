@@ -7,7 +7,7 @@ extension StorageError.Code {
   /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
   public static let notAVault = Self("notAVault")
   public static let newerFormat = Self("newerFormat")
-  /// The draft of the format, which `coffer vault migrate` brings into the present one.
+  /// The draft of the format, "CFV1". The file is left as it is.
   public static let draftFormat = Self("draftFormat")
   /// The tables are not exactly those of the format.
   public static let schemaAltered = Self("schemaAltered")

@@ -108,7 +108,7 @@ package enum FailureTable {
     "newerFormat": .init(.other, "has a format this version does not know", upgrade),
     "draftFormat": .init(
       .other, "has the draft of the format, of before version 1.0",
-      "coffer vault migrate converts it, and keeps the old file beside it"),
+      "this version cannot convert it: read its items with the version that made it, and add them to a new vault"),
     "schemaAltered": .init(.integrity, "the tables of the file have been changed", backup),
     "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
     "storageDamaged": .init(.integrity, "the file is damaged", backup),
