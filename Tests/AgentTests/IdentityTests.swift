@@ -107,9 +107,10 @@ import Wire
   @Test func aKernelWithoutDescriptorsOfPeersKnowsThemToo() throws {
     let bench = try AgentBench(pinning: .byNumber)
     try bench.unlock()
+    // Nobody, until it is installed.
+    expect(try bench.run(probe, ["once", bench.socket]), ["missingEntitlement"])
     let app = try bench.install(probe, as: "com.example.app")
     expect(try bench.run(app, ["once", bench.socket]), ["done"])
-    expect(try bench.run(probe, ["once", bench.socket]), ["missingEntitlement"])
     // The connection of a process that has ended, in the hands of its child.
     expect(try bench.run(app, ["leave", bench.socket] + PythonClient.write(in: bench.directory) + ["0.5"]), ["closed"])
   }
