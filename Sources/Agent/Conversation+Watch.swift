@@ -6,13 +6,13 @@ import Wire
 /// what it has not heard waits in a queue that does not grow.
 extension Conversation {
   /// Until one side closes, or the client may not watch any more.
-  /// - Returns: Whether the client has been told to ask again, and nothing else.
+  /// - Returns: True if the client was sent a challenge, and nothing else.
   /// - Throws: `FrameChannel.Failure`; errors of locked memory.
   func watch(_ request: UInt64) throws -> Bool {
     do {
-      let decision = try decide(after: nil)
-      guard decision != .repeatRequest else {
-        try Answer.repeatRequest.frames(request: request) { try channel.send($0) }
+      let (facts, decision) = try decide(after: nil)
+      guard decision != .challenge else {
+        try channel.send(introduction.challenge(facts).frame(request: request))
         return true
       }
       try tell(request, decision)
@@ -41,7 +41,7 @@ extension Conversation {
       guard !isOver else { return }
       wakeUp.clear()
       let notices = queue.takeAll()
-      decision = try decide(after: decision)
+      decision = try decide(after: decision).decision
       guard case .allow(let name) = decision else { return }
       let visible = try office.vault.visible(notices, &filter) { try caller(name, in: $0) }
       if !visible.isEmpty { try channel.send(Notice.frame(visible, request: request)) }
@@ -50,11 +50,11 @@ extension Conversation {
 
   /// Who it is, and whether it may watch, found out anew each time. Logged where it is not what it was.
   /// - Throws: `KeychainError` for a refusal; what cannot be logged.
-  private func decide(after last: Gate.Decision?) throws -> Gate.Decision {
+  private func decide(after last: Gate.Decision?) throws -> (facts: Gate.Facts, decision: Gate.Decision) {
     let facts = try facts(.watch)
     let decision = Gate.decide(facts)
-    if decision != last, decision != .repeatRequest { try log(facts, decision) }
+    if decision != last, decision != .challenge { try log(facts, decision) }
     if case .refuse(let code, let rule) = decision { throw KeychainError(KeychainError.Code(code), rule) }
-    return decision
+    return (facts, decision)
   }
 }

@@ -17,7 +17,9 @@ struct Conversation: ~Copyable {
   private var ownedAt: UInt64?
   private var isEnding = false
   private let callers = KnownCaller()
-  private let introduction = Introduction()
+  let introduction = Introduction()
+  /// The number of the request that was received last.
+  private var request: UInt64 = 0
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -51,7 +53,8 @@ struct Conversation: ~Copyable {
     defer { ended() }
     do {
       // A program that may ask nothing takes no place from others.
-      while let (header, body) = try channel.receive(takes: { try !isRefused($0.operation) }) {
+      while try isAnswered(), let (header, body) = try channel.receive(takes: { try !isRefused($0.operation) }) {
+        request = header.request
         guard !body.isDropped else {
           try refused(header.operation).frames(request: header.request) { try channel.send($0) }
           continue
@@ -80,13 +83,28 @@ struct Conversation: ~Copyable {
     do {
       let facts = try facts(operation, isIntroduced: true)
       // It has become a program that may ask.
-      guard case .refuse(let code, let rule) = Gate.decide(facts) else { return .repeatRequest }
+      guard case .refuse(let code, let rule) = Gate.decide(facts) else { return .challenge(try introduction.challenge(facts)) }
       try log(facts, .refuse(code: code, rule: rule))
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
     } catch {
       let error = KeychainError(error)
       return .failed(code: error.code.name, cause: error.cause, detail: error.detail)
     }
+  }
+
+  /// Receives the response to a challenge, if one was sent.
+  /// - Returns: False if the connection is over.
+  private func isAnswered() throws -> Bool {
+    guard let pending = introduction.pending else { return true }
+    guard let isResponse = try channel.receiveWithDescriptor(pending.challenge.response()) else { return false }
+    guard isResponse else {
+      let rule = "the program did not return the number of the challenge"
+      try log(pending.facts, .refuse(code: "missingEntitlement", rule: rule))
+      try Answer.failed(code: "missingEntitlement", cause: "gate", detail: rule).frames(request: request) { try channel.send($0) }
+      return false
+    }
+    introduction.complete(try program())
+    return true
   }
 
   /// What goes wrong is an answer.
@@ -103,7 +121,7 @@ struct Conversation: ~Copyable {
     let facts = try facts(operation, call.group, call.item)
     let decision = Gate.decide(facts)
     switch decision {
-    case .repeatRequest: return .repeatRequest
+    case .challenge: return .challenge(try introduction.challenge(facts))
     case .refuse(let code, let rule):
       try log(facts, decision)
       return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
@@ -143,8 +161,7 @@ struct Conversation: ~Copyable {
     return Gate.Facts(
       operation: operation, program: program, isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil, isIntroduced: isIntroduced || introduction.covers(program) { channel.isQuiet },
-      group: group, item: item)
+      isSystem: office.desk != nil, isIntroduced: isIntroduced || introduction.covers(program), group: group, item: item)
   }
 
   private func program() throws -> ProgramIdentity {

@@ -16,7 +16,7 @@ package enum Gate {
     package var wasUnlocked: Bool
     /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
     package var isSystem: Bool
-    /// Whether the request was sent by that program, and not by one that the process ran before. See `Introduction`.
+    /// Whether that program has returned the number of a challenge on this connection. See `Introduction`.
     package var isIntroduced: Bool
     /// What it concerns, for the log. Who may do what with it, says the vault.
     package var group: AccessGroup?
@@ -43,8 +43,8 @@ package enum Gate {
     case allow(As)
     /// - code: As `KeychainError` has them.
     case refuse(code: String, rule: String)
-    /// The same request is to be sent again: whose this one was is not known.
-    case repeatRequest
+    /// The client has to return a number first, and send the request again.
+    case challenge
   }
 
   /// In whose name it is done.
@@ -70,7 +70,7 @@ package enum Gate {
     case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
       guard facts.isSystem else { return byFile }
       return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
-    case .done, .part, .failed, .notices: return .refuse(code: "notAllowed", rule: "no request")
+    case .introduce, .done, .part, .failed, .notices, .challenge: return .refuse(code: "notAllowed", rule: "no request")
     // Also to hear when it is unlocked.
     case .watch: break
     case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard:
@@ -78,7 +78,7 @@ package enum Gate {
     }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
-    case .app, .command: guard facts.isIntroduced else { return .repeatRequest }
+    case .app, .command: guard facts.isIntroduced else { return .challenge }
     // A process does not come into a service or a sandbox, and gets no other one.
     case .unit, .flatpak, .system, .interpreter, .unknown: break
     }

@@ -1,18 +1,38 @@
-/// Which program speaks on a connection.
-///
-/// The kernel says which process has sent a request, not which program it ran then: a program could ask for what is another's, become
-/// that other one at once, and leave the answer to a child that holds the same connection. So a request has a program's rights only if
-/// the process ran that program already when nothing of the request had arrived: then it is the program that has sent it. For one thread.
-final class Introduction {
-  private var program: ProgramIdentity?
+import VaultCore
+import Wire
 
-  /// - Parameters:
-  ///   - found: What the process runs now.
-  ///   - isQuiet: Whether nothing more has arrived; looked at after that.
-  /// - Returns: Whether the request that has arrived is this program's. Where it is not, the next one may be.
-  func covers(_ found: ProgramIdentity, isQuiet: () -> Bool) -> Bool {
-    if program == found { return true }
-    program = isQuiet() ? found : nil
-    return false
+/// Which program speaks on a connection. For one thread.
+///
+/// The kernel names the process that sent a request, not the program that the process ran then. A program could ask for what another one may
+/// have, become that one, and leave the answer to a child that holds the same connection; or become a filter, with the connection as its
+/// standard output, that copies requests from a pipe. So the agent sends a random number after it has identified the program, and takes
+/// requests as that program's only after the process has returned the number, by a message that no filter sends, and still runs the program.
+final class Introduction {
+  struct Pending {
+    let facts: Gate.Facts
+    let challenge: Challenge
+  }
+
+  private var program: ProgramIdentity?
+  /// If set, the next message has to be the response.
+  private(set) var pending: Pending?
+
+  /// Whether requests that have arrived are this program's.
+  func covers(_ found: ProgramIdentity) -> Bool {
+    if program != found { program = nil }
+    return program != nil
+  }
+
+  /// - Throws: `VaultError` of locked memory.
+  func challenge(_ facts: Gate.Facts) throws -> Challenge {
+    let challenge = try Challenge.random()
+    pending = Pending(facts: facts, challenge: challenge)
+    return challenge
+  }
+
+  /// - Parameter found: What the process ran after the response had arrived.
+  func complete(_ found: ProgramIdentity) {
+    if pending?.facts.program == found { program = found }
+    pending = nil
   }
 }

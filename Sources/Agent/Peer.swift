@@ -10,9 +10,9 @@ import SystemCalls
 package final class Peer: Sendable {
   package let process: Int32
   package let user: UInt32
-  /// Whether it has process numbers of its own. Who rules over those can send in the name of each process that has one: then the
-  /// sender of a request says nothing.
-  let isElsewhere: Bool
+  /// Whether it is in another PID namespace. Who rules over that can send in the name of each process in it: then the sender of a request
+  /// says nothing. A process never leaves its PID namespace.
+  private let hasOwnNumbers: Bool
   private let descriptor: OwnedDescriptor
   /// What `Programs` has found, for the file that it has found it for.
   let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
@@ -53,7 +53,7 @@ package final class Peer: Sendable {
     }
     process = credentials.process
     user = credentials.user
-    isElsewhere = Self.isElsewhere(process)
+    hasOwnNumbers = Self.hasOwnNumbers(process)
   }
 
   /// The process that has the number now. It is the one that connected if it runs as the same user, and has not begun meanwhile. If one
@@ -85,7 +85,7 @@ package final class Peer: Sendable {
   }
 
   /// The file is made for each look, and read at once; what is looked for is at its beginning.
-  private static func text(_ path: String) -> String? {
+  static func text(_ path: String) -> String? {
     guard let file = OwnedDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC)) else { return nil }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe read(file.number, &buffer, buffer.count)
@@ -97,8 +97,27 @@ package final class Peer: Sendable {
     return unsafe poll(&entry, 1, 0) == 1
   }
 
-  /// A process stays in the namespace in which it began. Where that cannot be seen, it is another one.
-  private static func isElsewhere(_ process: Int32) -> Bool {
+  /// Whether the process is in another PID or user namespace than this one, or that cannot be seen.
+  ///
+  /// In a user namespace of its own a process may set what `/proc/PID/exe` opens (PR_SET_MM_MAP). It enters one at any time and never
+  /// comes back, so this is looked at after the file.
+  /// - Throws: `Failure`: `gone`.
+  func isElsewhere() throws(Failure) -> Bool {
+    guard !hasOwnNumbers else { return true }
+    let namespace = Self.userNamespace(of: "\(process)")
+    // After the look: that number was this process's all the time.
+    guard isAlive else { throw .gone }
+    return namespace == nil || namespace != Self.ownNamespace
+  }
+
+  private static let ownNamespace = userNamespace(of: "self")
+
+  private static func userNamespace(of process: String) -> UInt64? {
+    var status = stat()
+    return unsafe stat("/proc/\(process)/ns/user", &status) == 0 ? UInt64(status.st_ino) : nil
+  }
+
+  private static func hasOwnNumbers(_ process: Int32) -> Bool {
     // The process's numbers, in our namespace and in each below it.
     line("NSpid:", of: process)?.count != 1
   }

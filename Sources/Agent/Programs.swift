@@ -55,11 +55,14 @@ package final class Programs: ProgramDirectory {
   }
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
-    guard !peer.isElsewhere else {
-      // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
-      if let identifier = try Surroundings.flatpak(of: peer) { return .flatpak(identifier) }
-      return .unknown("it is in a container: its requests could be anybody's there")
-    }
+    let program = try program(of: peer)
+    guard try peer.isElsewhere() else { return program }
+    // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
+    if let identifier = try Surroundings.flatpak(of: peer) { return .flatpak(identifier) }
+    return .unknown("it is in a container: its requests could be anybody's there")
+  }
+
+  private func program(of peer: Peer) throws -> ProgramIdentity {
     let (signed, apps) = try current()
     // The same unchanged file, and the same apps: it is what it was.
     if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
@@ -72,8 +75,9 @@ package final class Programs: ProgramDirectory {
     let file = FileKey(status)
     let path = Peer.path(of: descriptor)
     peer.path.withLock { $0 = path }
-    if let application = application(descriptor, status, signed, of: peer) {
-      peer.known.withLock { $0 = (file, apps, application) }
+    let origin = FileOrigin(of: descriptor)
+    if origin != .program, let application = application(descriptor, status, signed, of: peer) {
+      if origin == .local { peer.known.withLock { $0 = (file, apps, application) } }
       return .app(application)
     }
     if isCommand(status) { return .command }

@@ -182,29 +182,53 @@ static inline int coffer_pass_credentials(int socket) {
   return setsockopt(socket, SOL_SOCKET, 16 /* SO_PASSCRED */, &on, sizeof on);
 }
 
-/// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. Descriptors that
-/// come along are closed by the kernel: there is no room for them.
-static inline long coffer_receive(int socket, void *bytes, unsigned long count, int waits, int *process) {
+/// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. If one
+/// descriptor comes with the bytes and `descriptor` is not NULL, it goes there, closed on exec; else -1 does. Any others are closed by the
+/// kernel: there is no room for them.
+static inline long coffer_receive(int socket, void *bytes, unsigned long count, int waits, int *process, int *descriptor) {
   struct iovec vector = {bytes, count};
   union {
     struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(struct coffer_credentials))];
+    char room[CMSG_SPACE(sizeof(struct coffer_credentials)) + CMSG_SPACE(sizeof(int))];
   } control;
   struct msghdr message = {0};
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
   message.msg_control = control.room;
-  message.msg_controllen = sizeof control.room;
+  message.msg_controllen = descriptor ? sizeof control.room : CMSG_SPACE(sizeof(struct coffer_credentials));
   long got = recvmsg(socket, &message, (waits ? 0 : MSG_DONTWAIT) | 0x40000000 /* MSG_CMSG_CLOEXEC */);
   *process = 0;
+  if (descriptor) *descriptor = -1;
   for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); got >= 0 && head; head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 /* SCM_CREDENTIALS */) {
       struct coffer_credentials credentials;
       memcpy(&credentials, CMSG_DATA(head), sizeof credentials);
       *process = credentials.process;
     }
+    if (descriptor && head->cmsg_level == SOL_SOCKET && head->cmsg_type == 1 /* SCM_RIGHTS */) {
+      memcpy(descriptor, CMSG_DATA(head), sizeof *descriptor);
+    }
   }
   return got;
+}
+
+/// sendmsg(2) of bytes with one descriptor. Never waits, never raises SIGPIPE.
+static inline long coffer_send_with_descriptor(int socket, const void *bytes, unsigned long count, int descriptor) {
+  struct iovec vector = {(void *)bytes, count};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct msghdr message = {0};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.room;
+  message.msg_controllen = sizeof control.room;
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = 1; /* SCM_RIGHTS */
+  control.header.cmsg_len = CMSG_LEN(sizeof descriptor);
+  memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /// accept4(2), closed on exec.

@@ -47,15 +47,18 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
         let frame = try Self.frame(call, number)
         try send(frame)
         isSent = true
-        do {
-          return try receive(operation)
-        } catch let error as KeychainError where error.cause == Answer.repeatCause {
-          // The first of a connection: now it is known which program speaks on it.
-          isSent = false
-          try send(frame)
-          isSent = true
-          return try receive(operation)
+        // The first request of a connection is challenged. A further challenge follows if the agent was started anew in between.
+        for _ in 0..<Self.maximumChallenges {
+          do {
+            return try receive(operation)
+          } catch let challenge as Challenge {
+            isSent = false
+            try channel!.answer(challenge)
+            try send(frame)
+            isSent = true
+          }
         }
+        throw KeychainError(.agent, "it sends one challenge after the other")
       } catch let error as KeychainError where ![.agent, .agentNotAnswering].contains(error.code) {
         throw error
       } catch {
@@ -65,6 +68,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
       }
     }
   }
+
+  private static let maximumChallenges = 4
 
   /// What does not fit is never sent.
   private static func frame(_ call: consuming Call, _ number: UInt64) throws -> Secret {
@@ -102,6 +107,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
       switch header.operation {
       case .part where operation.answersWithRows: rows += try message.rows()
       case .part: before += try message.entries().entries
+      case .challenge: throw try Challenge(message)
       case .failed:
         let (code, cause, detail) = try message.failure()
         throw KeychainError(KeychainError.Code(code), cause: cause, detail)

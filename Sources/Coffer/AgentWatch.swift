@@ -78,7 +78,12 @@ private final class AgentWatchReader: Sendable {
       return try notices(channel)
     }
     let told: [Notice]?
-    do { told = try first() } catch let error as KeychainError where error.cause == Answer.repeatCause { told = try first() }
+    do {
+      told = try first()
+    } catch let challenge as Challenge {
+      try channel.answer(challenge)
+      told = try first()
+    }
     guard let notices = told, notices.isEmpty else {
       throw KeychainError(.agent, "no answer")
     }
@@ -109,6 +114,7 @@ private final class AgentWatchReader: Sendable {
     let message = try body.message()
     switch header.operation {
     case .notices: return try message.notices()
+    case .challenge: throw try Challenge(message)
     case .failed:
       let (code, cause, detail) = try message.failure()
       throw KeychainError(KeychainError.Code(code), cause: cause, detail)

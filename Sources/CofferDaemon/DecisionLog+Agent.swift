@@ -12,7 +12,7 @@ extension DecisionLog {
     let kind = facts.operation.auditKind
     switch decision {
     // The same request comes again.
-    case .repeatRequest: return
+    case .challenge: return
     case .refuse(let code, let rule): try append(.refused, facts, peer, "\(code): \(rule)", to: .refusals, isMerged: true)
     case .allow(let name):
       try append(
@@ -80,7 +80,7 @@ extension Wire.Operation {
     case .add, .update, .move, .remove, .discard: (.uses, false, false)
     // Any program may, as often as it likes.
     case .status, .lock, .end, .inspect: (.refusals, true, false)
-    case .done, .part, .failed, .notices: (.refusals, true, false)
+    case .introduce, .done, .part, .failed, .notices, .challenge: (.refusals, true, false)
     }
   }
 }

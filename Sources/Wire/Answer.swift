@@ -14,15 +14,10 @@ package enum Answer: ~Copyable, Sendable {
   case status(AgentStatus)
   /// Slots, pins, grants and the like: what `Rows` makes of them.
   case rows([Attributes])
+  /// The client returns the number and sends the request again.
+  case challenge(Challenge)
   /// - cause: Finer than the code.
   case failed(code: String, cause: String, detail: String)
-
-  /// Whose request this was is not known: it is to be sent again.
-  package static var repeatRequest: Answer {
-    .failed(
-      code: "conflict", cause: repeatCause, detail: "the program has just become another one, or has not waited for an answer")
-  }
-  package static let repeatCause = "again"
 
   /// What was found, and what could not be read.
   package struct Entries: Equatable, Sendable {
@@ -85,6 +80,7 @@ extension Answer {
       fields["locked"] = .integer(status.isLocked ? 1 : 0)
       fields["was-unlocked"] = .integer(status.wasUnlocked ? 1 : 0)
       fields["vault"] = .text(status.vault)
+    case .challenge(let challenge): return try send(challenge.frame(request: request))
     case .failed(let code, let cause, let detail):
       fields["code"] = .text(code)
       fields["cause"] = .text(cause)

@@ -149,7 +149,8 @@ package enum Call: ~Copyable, Sendable {
       return .vault(try VaultCall.parse(operation, &fields, try secret.take() ?? Secret(count: 0)))
     case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
       return .apps(try AppCall.parse(operation, &fields, part))
-    case .done, .part, .failed, .notices: throw WireError(.operation, "\(operation) is no request")
+    case .introduce: throw WireError(.operation, "no challenge was sent")
+    case .done, .part, .failed, .notices, .challenge: throw WireError(.operation, "\(operation) is no request")
     }
   }
 

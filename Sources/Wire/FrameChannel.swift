@@ -41,9 +41,6 @@ package final class FrameChannel: Sendable {
   /// The other end, and whoever waits for it in another thread, meets the end of the stream.
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Whether nothing has arrived that was not taken, and more may come.
-  package var isQuiet: Bool { (try? wait(Int16(POLLIN), 0)) == false }
-
   /// Whether something has arrived, or the other end has closed, within so many milliseconds.
   /// - Throws: `Failure`: `system`.
   package func isReadable(within milliseconds: Int32) throws -> Bool { try wait(Int16(POLLIN), milliseconds) }
@@ -94,6 +91,27 @@ package final class FrameChannel: Sendable {
     }
   }
 
+  /// Receives one message, which has to be exactly these bytes and carry one descriptor.
+  ///
+  /// One recvmsg(2), because the kernel never joins bytes to a message with a descriptor that was sent before them.
+  /// - Returns: Whether it is. Nil if the other end has closed.
+  /// - Throws: `Failure`.
+  package func receiveWithDescriptor(_ expected: [UInt8]) throws -> Bool? {
+    var bytes = [UInt8](repeating: 0, count: expected.count)
+    while true {
+      var (process, sent) = (Int32(0), Int32(-1))
+      let got = unsafe bytes.withUnsafeMutableBytes {
+        unsafe coffer_receive(descriptor, $0.baseAddress, UInt($0.count), 1, &process, &sent)
+      }
+      let isSent = OwnedDescriptor(sent) != nil
+      if got < 0, errno == EINTR { continue }
+      if got < 0 { throw errno == ECONNRESET ? Failure.closed : Failure.system(errno) }
+      if got == 0 { return nil }
+      guard sender == 0 || process == sender else { throw Failure.foreignSender }
+      return got == expected.count && bytes == expected && isSent
+    }
+  }
+
   /// - Throws: `Failure.crowded`.
   private func seat(_ header: FrameHeader, _ deadline: Int64) throws -> LargeFrames.Seat? {
     guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
@@ -139,7 +157,7 @@ package final class FrameChannel: Sendable {
   private func take(_ buffer: UnsafeMutableRawBufferPointer, waits: Bool) throws -> Int? {
     while true {
       var process: Int32 = 0
-      let got = unsafe coffer_receive(descriptor, buffer.baseAddress, UInt(buffer.count), waits ? 1 : 0, &process)
+      let got = unsafe coffer_receive(descriptor, buffer.baseAddress, UInt(buffer.count), waits ? 1 : 0, &process, nil)
       if got > 0 {
         guard sender == 0 || process == sender else { throw Failure.foreignSender }
         return got
@@ -179,6 +197,31 @@ package final class FrameChannel: Sendable {
           default: throw Failure.system(errno)
           }
         }
+      }
+    }
+  }
+
+  /// Sends bytes in one message with a descriptor, which gives the other end access to nothing.
+  /// - Throws: `Failure`.
+  func sendWithDescriptor(_ bytes: [UInt8]) throws {
+    guard let extra = OwnedDescriptor(coffer_eventfd()) else { throw Failure.system(errno) }
+    let deadline = Self.now + Int64(frameMilliseconds)
+    while true {
+      let sent = unsafe bytes.withUnsafeBytes {
+        unsafe coffer_send_with_descriptor(descriptor, $0.baseAddress, UInt($0.count), extra.number)
+      }
+      if sent >= 0 {
+        // The kernel takes a message of this size whole or not at all.
+        guard sent == bytes.count else { throw Failure.closed }
+        return
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        let left = deadline - Self.now
+        guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+      case EPIPE, ECONNRESET: throw Failure.closed
+      default: throw Failure.system(errno)
       }
     }
   }

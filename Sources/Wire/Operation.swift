@@ -19,6 +19,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case discard = 13
   /// The agent is to end.
   case end = 14
+  /// Returns the number of a challenge.
+  case introduce = 15
   /// From here on the connection only hears what happens.
   case watch = 20
 
@@ -49,6 +51,8 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case failed = 130
   /// What has happened; others follow until one side closes.
   case notices = 131
+  /// A number to be returned before the request is sent again. See `Challenge`.
+  case challenge = 132
 
   /// As it is called in the audit log. Made once: to ask an enumeration for its name takes longer than to look up an item.
   package var name: String { Self.names[self] ?? "" }

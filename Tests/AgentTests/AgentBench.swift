@@ -26,6 +26,17 @@ final class AgentBench: Sendable {
     var entries: [(Gate.Facts, Gate.Decision)] { lock.withLock { all } }
   }
 
+  private struct Delayed: ProgramDirectory {
+    let programs: any ProgramDirectory
+    let identifying: @Sendable () throws -> Void
+
+    func identify(_ peer: Peer) throws -> ProgramIdentity {
+      try identifying()
+      return try programs.identify(peer)
+    }
+    func manifest(of application: String) throws -> SignedManifest? { try programs.manifest(of: application) }
+  }
+
   /// One that was built beside the tests.
   static func program(_ name: String) -> URL {
     let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -34,10 +45,11 @@ final class AgentBench: Sendable {
 
   /// - Parameters:
   ///   - programs: Who says what a client is; nil: the agent, by the apps that are installed.
+  ///   - identifying: Called before each look at a client.
   ///   - opening: Called while a credential is tried.
   init(
     frameMilliseconds: Int32 = WireLimits.frameMilliseconds, pinning: Peer.Pinning = .automatic,
-    programs: (any ProgramDirectory)? = nil,
+    programs: (any ProgramDirectory)? = nil, identifying: @escaping @Sendable () throws -> Void = {},
     log: @escaping @Sendable () throws -> Void = {}, opening: (@Sendable () -> Void)? = nil
   ) throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-agent-\(UUID().uuidString.prefix(8))")
@@ -58,7 +70,9 @@ final class AgentBench: Sendable {
     let logged = logged
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
-      programs: programs ?? Programs(in: data, command: directory.path + "/command"), frameMilliseconds: frameMilliseconds,
+      programs: Delayed(
+        programs: programs ?? Programs(in: data, command: directory.path + "/command"), identifying: identifying),
+      frameMilliseconds: frameMilliseconds,
       pinning: pinning
     ) { facts, decision, _ in
       try log()

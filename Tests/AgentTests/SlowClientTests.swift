@@ -3,6 +3,7 @@ import CofferTesting
 import Foundation
 import ItemService
 import Storage
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -29,12 +30,13 @@ import VaultCore
   private func connected(to other: AgentBench? = nil) throws -> Int32 {
     let descriptor = coffer_local_socket()
     try #require(unsafe coffer_local_name(descriptor, (other ?? bench).socket, 0) == 0)
-    // So that it is known who speaks.
-    send(try Call.status.frame(request: 1).copyIntoUnprotectedBytes(), descriptor)
-    var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
-    try #require(unsafe recv(descriptor, &head, head.count, Int32(MSG_WAITALL)) == head.count)
-    var body = [UInt8](repeating: 0, count: unsafe try FrameHeader(parsing: head.span.bytes).bodyByteCount)
-    try #require(unsafe recv(descriptor, &body, body.count, Int32(MSG_WAITALL)) == body.count)
+    // The first request that needs to be somebody's is challenged.
+    guard let copy = OwnedDescriptor(dup(descriptor)) else { throw POSIXError(.EMFILE) }
+    let channel = FrameChannel(copy)
+    try channel.send(Call.contains(AccessGroup("default")).frame(request: 1))
+    let (header, body) = try #require(try channel.receive())
+    try #require(header.operation == .challenge)
+    try channel.answer(Challenge(body.message()))
     return descriptor
   }
 
@@ -197,7 +199,9 @@ import VaultCore
       s = socket.socket(socket.AF_UNIX); s.connect('\(bench.socket)')
       body = struct.pack('<IHI', 0, 1, 0)
       frame = struct.pack('<IHHQ', len(body), 1, 5, 7) + body
-      s.sendall(struct.pack('<IHHQ', 6, 1, 1, 6) + bytes(6)); s.recv(struct.unpack('<I', s.recv(16, socket.MSG_WAITALL)[:4])[0], socket.MSG_WAITALL)
+      s.sendall(frame)
+      challenge = s.recv(struct.unpack('<I', s.recv(16, socket.MSG_WAITALL)[:4])[0], socket.MSG_WAITALL)
+      s.sendmsg([struct.pack('<IHHQ', len(challenge), 1, 15, 0) + challenge], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0]))])
       for byte in frame: s.sendmsg([bytes([byte])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 100))])
       print(struct.unpack('<IHHQ', s.recv(16, socket.MSG_WAITALL))[2], flush=True)
       input()

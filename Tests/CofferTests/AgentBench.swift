@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import SystemBench
 import VaultCore
+import Wire
 
 @testable import Coffer
 
@@ -95,5 +96,15 @@ final class AgentBench: Sendable {
     server.end()
     ended.wait()
     try? FileManager.default.removeItem(at: directory)
+  }
+}
+
+extension FrameChannel {
+  /// The first request of a connection that needs to be somebody's is challenged. It is not sent again here.
+  func introduce() throws {
+    try send(Call.contains(.standard).frame(request: 0))
+    let message = try receive()?.body.message()
+    guard let message else { throw Failure.closed }
+    try answer(Challenge(message))
   }
 }

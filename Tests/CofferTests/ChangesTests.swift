@@ -237,8 +237,7 @@ import Wire
     let teams = try Teams()
     let bench = try AgentBench(teams.store, teams.editor)
     let channel = try AgentSocket(path: bench.socket).connected()
-    try channel.send(Call.status.frame(request: 8))
-    _ = try channel.receive()
+    try channel.introduce()
     try channel.send(Call.watch.frame(request: 9))
     let keychain = bench.keychain
     _ = try keychain.items()

@@ -29,9 +29,16 @@ private func carry(from source: Int32, to target: Int32) {
       let (source, target) = unsafe ends.pointee
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       while true {
-        let count = unsafe recv(source, &buffer, buffer.count, 0)
+        var (process, descriptor) = (Int32(0), Int32(-1))
+        let count = unsafe coffer_receive(source, &buffer, UInt(buffer.count), 1, &process, &descriptor)
         guard count > 0 else { break }
         var sent = 0
+        // A message that carries a descriptor stays one.
+        if descriptor >= 0 {
+          sent = unsafe coffer_send_with_descriptor(target, buffer, UInt(count), descriptor)
+          close(descriptor)
+          guard sent == count else { break }
+        }
         while sent < count {
           let more = unsafe buffer.withUnsafeBytes {
             unsafe send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL))

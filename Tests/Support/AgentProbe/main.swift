@@ -11,6 +11,9 @@
 //                             its standard input ends
 //     announce SOCKET COUNT   so many connections, each of which announces a large item and sends no more of it; says so, and holds them
 //                             until its standard input ends
+//     copy                    copies its standard input to its standard output, as a filter does
+//     challenged SOCKET COMMAND…
+//                             asks for its items, says what comes, and becomes the command, with the number as its last argument
 //     await SOCKET            says so, and waits for a child that it has from the program that it was before
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CLinux
@@ -23,17 +26,22 @@ alarm(600)
 
 func say(_ text: String) { unsafe _ = Array("\(text)\n".utf8).withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) } }
 
-func ask(_ channel: FrameChannel, isAgain: Bool = false) -> String {
+func ask(_ channel: FrameChannel) -> String { ask(channel) { try Call.items(nil, nil, Attributes()).frame(request: 1) } }
+
+func ask(_ channel: FrameChannel, _ frame: () throws -> Secret) -> String {
   do {
-    try channel.send(try Call.items(nil, nil, Attributes()).frame(request: 1))
+    try channel.send(frame())
     guard let (header, body) = try channel.receive() else { return "closed" }
     let message = try body.message()
-    guard header.operation == .failed else { return "\(header.operation)" }
-    let failure = try message.failure()
-    return failure.cause == Answer.repeatCause && !isAgain ? ask(channel, isAgain: true) : failure.code
+    guard header.operation == .challenge else {
+      return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+    }
+    try channel.answer(Challenge(message))
+    try channel.send(frame())
   } catch {
     return "\(error)"
   }
+  return next(channel)
 }
 
 func next(_ channel: FrameChannel) -> String {
@@ -46,14 +54,15 @@ func next(_ channel: FrameChannel) -> String {
   }
 }
 
-func watch(_ channel: FrameChannel) -> String {
-  do {
-    // So that it is known who speaks.
-    try channel.send(try Call.status.frame(request: 6))
-    _ = next(channel)
-    try channel.send(try Call.watch.frame(request: 7))
-  } catch { return "\(error)" }
-  return next(channel)
+func watch(_ channel: FrameChannel) -> String { ask(channel) { try Call.watch.frame(request: 7) } }
+
+func copy() -> Never {
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  while true {
+    let count = unsafe read(0, &buffer, buffer.count)
+    guard count > 0 else { exit(0) }
+    unsafe _ = write(1, buffer, count)
+  }
 }
 
 func hold(_ path: String, _ count: Int) -> Int {
@@ -84,6 +93,7 @@ func announce(_ path: String, _ count: Int) {
 }
 
 let words = CommandLine.arguments
+if words.count == 2, words[1] == "copy" { copy() }
 guard words.count >= 3 else { exit(2) }
 if words[1] == "relay" { relay(to: words[2]) }
 if words[1] == "await" {
@@ -106,15 +116,23 @@ guard unsafe coffer_local_name(socket, words[2], 0) == 0 else {
 guard let connection = OwnedDescriptor(dup2(socket, 3)) else { exit(2) }
 _ = fcntl(3, F_SETFD, 0)
 let channel = FrameChannel(connection)
+var extra: [String] = []
 if words[1] == "watch" {
   say(watch(channel))
   if words.count == 3 { say(next(channel)) }
+} else if words[1] == "challenged" {
+  try channel.send(Call.items(nil, nil, Attributes()).frame(request: 1))
+  guard let (header, body) = try channel.receive() else { exit(3) }
+  say("\(header.operation)")
+  // The response is the frame that the command is to send.
+  let response = try Challenge(body.message()).response()
+  extra = [response.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()]
 } else if words[1] != "leave" {
   say(ask(channel))
 }
 guard words.count > 3 else { exit(0) }
-var arguments = unsafe words[3...].map { unsafe strdup($0) } + [nil]
-if words[1] == "exec" || words[1] == "watch" {
+var arguments = unsafe (words[3...] + extra).map { unsafe strdup($0) } + [nil]
+if words[1] == "exec" || words[1] == "challenged" || words[1] == "watch" {
   unsafe execv(words[3], &arguments)
   exit(127)
 }
