@@ -153,12 +153,12 @@ let package = Package(
       name: "AgentTests",
       dependencies: [
         "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
-        "Coffer", "Apps", "AuditLog",
+        "Coffer", "Apps", "AuditLog", "FakePinentry",
         "AppContainers", "Passphrases", "Storage", "SystemCalls", "Wire",
         "VaultCore",
         "CofferTesting", "Waiting",
       ]),
-    .target(name: "FakePinentry", dependencies: ["Pinentry"], path: "Tests/Support/FakePinentry"),
+    .target(name: "FakePinentry", dependencies: ["Pinentry", "SystemCalls"], path: "Tests/Support/FakePinentry"),
     .testTarget(
       name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting", "Waiting"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "CofferTesting"]),

@@ -29,7 +29,7 @@ struct Service {
     self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     let questions = OwnerQuestions(
-      minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
+      vault: vault.path, minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
       log: { event in try log.append(event) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()

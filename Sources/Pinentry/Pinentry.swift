@@ -18,34 +18,20 @@ package struct Pinentry: Sendable {
     }
   }
 
-  /// What can be answered.
-  package struct Buttons: Sendable {
+  /// What the person types to agree. Anything else is a no.
+  package struct Words: Sendable {
     package var first: String
-    /// Nil where there is only one way to agree.
+    /// Nil if there is only one way to agree.
     package var second: String?
-    /// Agrees, where which of the two is asked afterwards.
-    package var either: String
-    /// Leads from the first way to the second, where there are only two buttons at a time.
-    package var more: String
-    package var refusal: String
 
-    package init(first: String, second: String?, either: String, more: String, refusal: String) {
-      self.first = first
-      self.second = second
-      self.either = either
-      self.more = more
-      self.refusal = refusal
-    }
+    package init(first: String, second: String?) { (self.first, self.second) = (first, second) }
   }
 
   package enum Choice: Equatable, Sendable {
     case first, second
-    /// All else: an Escape and a closed window too.
+    /// All else: an Escape, a closed window, another word.
     case refused
   }
-
-  /// Those whose third button is known to be one: Escape, a closed window and the end of the time are never "not confirmed" there. Others may take that for the word of a no, or have two buttons only.
-  private static let withThreeButtons: Set<String> = ["curses", "tty", "gtk2"]
 
   /// In milliseconds.
   struct Patience {
@@ -72,39 +58,40 @@ package struct Pinentry: Sendable {
   ///   - withdrawal: A socket; when its other end has gone, the question is over. -1: there is none.
   /// - Throws: `PinentryError`; `VaultError` of locked memory.
   package func passphrase(_ question: Question, seconds: Int, withdrawal: Int32 = -1) throws -> Secret {
-    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal)
+    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal, nil)
     try session.require("SETPROMPT", question.prompt)
     return try session.typed()
   }
 
-  /// - Throws: `PinentryError`: `timedOut`, `withdrawn`, … But not `cancelled`: that is an answer.
+  /// Asks for a word, because a key that was meant for another window or program presses a button but does not type a word. What was typed
+  /// at a terminal before the question is dropped.
+  /// - Parameter isWanted: Asked several times a second while the person has time, and when there is an answer. When it returns false, the
+  ///   question is over.
+  /// - Throws: `PinentryError`: `timedOut`, `withdrawn`, `background`, … But not `cancelled`: that is an answer. `VaultError` of locked memory.
   package func choose(
-    _ question: Question, _ buttons: Buttons, seconds: Int, withdrawal: Int32 = -1
+    _ question: Question, _ words: Words, seconds: Int, withdrawal: Int32 = -1, while isWanted: (() -> Bool)? = nil
   ) throws -> Choice {
-    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal)
-    guard let second = buttons.second else { return try confirm(session, buttons.first, nil, buttons.refusal) }
-    guard try Self.withThreeButtons.contains(session.flavour()) else {
-      return try chooseByTwoButtons(session, buttons, second)
+    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal, isWanted)
+    try session.require("SETPROMPT", question.prompt)
+    try session.suggest("SETCANCEL Refuse")
+    seat.dropInput()
+    let typed: Secret
+    do {
+      typed = try session.typed()
+    } catch let error as PinentryError where error.code == .cancelled {
+      return .refused
     }
-    return try confirm(session, buttons.first, second, buttons.refusal)
+    if let isWanted { guard isWanted() else { throw PinentryError(.background) } }
+    if typed.isText(words.first) { return .first }
+    if let second = words.second, typed.isText(second) { return .second }
+    return .refused
   }
+}
 
-  /// The first button is the one that a key on its way to another window presses: never the larger yes. The second one is all else, an
-  /// Escape too: never a yes. So the larger yes takes a question of its own.
-  private func chooseByTwoButtons(_ session: PinentrySession, _ buttons: Buttons, _ second: String) throws -> Choice {
-    guard try confirm(session, buttons.either, nil, buttons.refusal) == .first else { return .refused }
-    if try confirm(session, buttons.first, nil, buttons.more) == .first { return .first }
-    return try confirm(session, second, nil, buttons.refusal) == .first ? .second : .refused
-  }
-
-  private func confirm(_ session: PinentrySession, _ first: String, _ second: String?, _ refusal: String) throws -> Choice {
-    try session.require("SETOK", first)
-    try session.require("SETCANCEL", refusal)
-    if let second { try session.require("SETNOTOK", second) }
-    switch try session.confirm() {
-    case .confirmed: return .first
-    case .notConfirmed: return second == nil ? .refused : .second
-    case .cancelled: return .refused
+extension Secret {
+  fileprivate borrowing func isText(_ text: String) -> Bool {
+    withBytes { bytes in
+      bytes.byteCount == text.utf8.count && text.utf8.enumerated().allSatisfy { bytes.byte(at: $0) == $1 }
     }
   }
 }

@@ -17,7 +17,7 @@ package struct PinentryError: Error, Equatable, Sendable {
     /// More lines, or more of a passphrase, than an answer has.
     package static let tooMuch = Self("tooMuch")
     package static let malformed = Self("malformed")
-    /// It said that something went wrong; the detail has its number.
+    /// It said that something went wrong; the detail has its words.
     package static let failed = Self("failed")
     /// The person did not want to.
     package static let cancelled = Self("cancelled")
@@ -25,6 +25,8 @@ package struct PinentryError: Error, Equatable, Sendable {
     package static let timedOut = Self("timedOut")
     /// Whoever asked has gone.
     package static let withdrawn = Self("withdrawn")
+    /// The program that the question is about is not in the foreground of the terminal.
+    package static let background = Self("background")
   }
 
   package let code: Code
@@ -35,6 +37,18 @@ package struct PinentryError: Error, Equatable, Sendable {
     self.code = code
     self.detail = detail
   }
+
+  /// A clause for people.
+  package var words: String { [Self.clauses[code] ?? code.name, detail].filter { !$0.isEmpty }.joined(separator: ": ") }
+
+  private static let clauses: [Code: String] = [
+    .noProgram: "there is no pinentry", .noSeat: "no display and no terminal is known",
+    .notStarted: "the pinentry cannot be started", .silent: "the pinentry does not react", .ended: "the pinentry has ended",
+    .lineTooLong: "a line to or from the pinentry is too long", .tooMuch: "the pinentry sends too much",
+    .malformed: "the pinentry does not keep to its protocol", .failed: "the pinentry has failed",
+    .cancelled: "it was cancelled", .timedOut: "nobody has answered in time", .withdrawn: "the program that asked has gone",
+    .background: "the program is not in the foreground of the terminal",
+  ]
 
   package static func == (left: PinentryError, right: PinentryError) -> Bool { left.code == right.code }
 }

@@ -22,10 +22,17 @@ final class PinentryProcess {
   private var filled = 0
   /// Hangs up when the question is not wanted any more; -1: never.
   private let withdrawal: Int32
+  /// When it returns false, the question is over.
+  private let isWanted: (() -> Bool)?
+  /// How often that is looked at, in milliseconds.
+  private static let lookMilliseconds: Int32 = 100
 
   /// - Throws: `notStarted`; `VaultError` of locked memory.
-  init(_ program: String, _ environment: [String: String], withdrawal: Int32) throws {
+  init(
+    _ program: String, _ environment: [String: String], withdrawal: Int32, while isWanted: (() -> Bool)?
+  ) throws {
     self.withdrawal = withdrawal
+    self.isWanted = isWanted
     buffer = try Secret(count: Self.lineByteCount + 1)
     var pair: [Int32] = [-1, -1]
     guard unsafe coffer_local_pair(&pair) == 0, let theirs = OwnedDescriptor(pair[1]) else {
@@ -148,7 +155,7 @@ final class PinentryProcess {
     filled = end - count
   }
 
-  /// - Throws: `silent`, `withdrawn`, `ended`.
+  /// - Throws: `silent`, `withdrawn`, `background`, `ended`.
   private func waitAfterError(_ event: Int16, _ deadline: Deadline) throws {
     switch errno {
     case EINTR: return
@@ -157,8 +164,10 @@ final class PinentryProcess {
     }
     // Of who asks only the end counts: what has been sent meanwhile is read later.
     var entries = [pollfd(fd: socket, events: event, revents: 0), pollfd(fd: withdrawal, events: 0, revents: 0)]
-    let ready = unsafe poll(&entries, 2, deadline.left)
-    if ready == 0 { throw PinentryError(.silent) }
+    if let isWanted { guard isWanted() else { throw PinentryError(.background) } }
+    let left = deadline.left
+    let ready = unsafe poll(&entries, 2, isWanted == nil ? left : min(left, Self.lookMilliseconds))
+    if ready == 0, deadline.left == 0 { throw PinentryError(.silent) }
     if ready > 0, entries[1].revents != 0 { throw PinentryError(.withdrawn) }
   }
 }

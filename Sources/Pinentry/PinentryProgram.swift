@@ -39,7 +39,8 @@ package struct PinentryProgram: Sendable {
 
   /// All that it finds there.
   func environment(at seat: Seat) -> [String: String] {
-    var variables = session
+    // With a session's bus but no display, a pinentry for GNOME would show a window where nobody has said that somebody sits.
+    var variables = seat.hasDisplay ? session : session.filter { $0.key == "HOME" }
     variables["PATH"] = "/usr/bin:/bin"
     variables["DISPLAY"] = seat.display
     variables["WAYLAND_DISPLAY"] = seat.wayland

@@ -9,7 +9,7 @@ final class PinentrySession {
 
   private enum Reply {
     case ok
-    case failed(UInt32)
+    case failed(PinentryError)
   }
 
   private let process: PinentryProcess
@@ -21,9 +21,9 @@ final class PinentrySession {
   /// - Throws: `PinentryError`; `VaultError` of locked memory.
   init(
     _ program: PinentryProgram, _ seat: Seat, _ question: Pinentry.Question, _ seconds: Int,
-    _ patience: Pinentry.Patience, _ withdrawal: Int32
+    _ patience: Pinentry.Patience, _ withdrawal: Int32, _ isWanted: (() -> Bool)?
   ) throws {
-    process = try PinentryProcess(program.path, program.environment(at: seat), withdrawal: withdrawal)
+    process = try PinentryProcess(program.path, program.environment(at: seat), withdrawal: withdrawal, while: isWanted)
     self.patience = patience
     deadline = Deadline(milliseconds: Int64(seconds) * 1000 + patience.grace)
     // It greets first.
@@ -46,7 +46,7 @@ final class PinentrySession {
   // MARK: Commands
 
   /// Not all of them know all of it.
-  private func suggest(_ command: String) throws {
+  func suggest(_ command: String) throws {
     _ = try reply(command, Deadline(milliseconds: patience.reaction))
   }
 
@@ -54,17 +54,7 @@ final class PinentrySession {
   /// - Throws: `PinentryError`: `failed`.
   func require(_ command: String, _ text: String) throws {
     let line = "\(command) \(PinentryText.escaped(text))"
-    if case .failed(let number) = try reply(line, Deadline(milliseconds: patience.reaction)) { throw Self.error(number) }
-  }
-
-  /// Empty where it does not say.
-  func flavour() throws -> String {
-    var flavour = ""
-    let reply = try reply("GETINFO flavor", Deadline(milliseconds: patience.reaction)) { bytes in
-      flavour.unicodeScalars += (0..<bytes.byteCount).map { Unicode.Scalar(bytes.byte(at: $0)) }
-    }
-    if case .ok = reply { return flavour }
-    return ""
+    if case .failed(let error) = try reply(line, Deadline(milliseconds: patience.reaction)) { throw error }
   }
 
   /// - Throws: `PinentryError`; `VaultError` of locked memory.
@@ -72,29 +62,23 @@ final class PinentrySession {
     var typed = try Secret(count: Self.passphraseByteCount)
     var count = 0
     switch try reply("GETPIN", deadline, data: { try Self.decode($0, into: &typed, &count) }) {
-    case .failed(let number): throw Self.error(number)
+    case .failed(let error): throw error
     case .ok:
       typed.truncate(to: count)
       return typed
     }
   }
 
-  enum Confirmation { case confirmed, notConfirmed, cancelled }
-
-  func confirm() throws -> Confirmation {
-    guard case .failed(let number) = try reply("CONFIRM", deadline) else { return .confirmed }
-    guard number & 0xFFFF != 114 else { return .notConfirmed }
-    let error = Self.error(number)
-    guard error.code == .cancelled else { throw error }
-    return .cancelled
-  }
-
-  /// By the lower half of the number, which is libgpg-error's.
-  private static func error(_ number: UInt32) -> PinentryError {
+  /// By the lower half of the number, which is libgpg-error's. The text after it is what libgpg-error calls the error.
+  private static func error(_ line: RawSpan) throws -> PinentryError {
+    let (number, end) = try line.number(from: 4)
     switch number & 0xFFFF {
-    case 99, 198: PinentryError(.cancelled)
-    case 62: PinentryError(.timedOut)
-    default: PinentryError(.failed, "error \(number & 0xFFFF) of the pinentry")
+    case 99, 198: return PinentryError(.cancelled)
+    case 62: return PinentryError(.timedOut)
+    default:
+      let text = String(decoding: (end..<line.byteCount).map { line.byte(at: $0) }, as: UTF8.self)
+      let words = PinentryText.visible(String(text.drop { $0 == " " }), limit: 200)
+      return PinentryError(.failed, words.isEmpty ? "error \(number & 0xFFFF) of libgpg-error" : words)
     }
   }
 
@@ -111,7 +95,7 @@ final class PinentrySession {
           return nil
         }
         if line.begins(with: "S ") || line.begins(with: "#") { return nil }
-        if line.begins(with: "ERR ") { return .failed(try line.number(from: 4)) }
+        if line.begins(with: "ERR ") { return .failed(try Self.error(line)) }
         guard line.begins(with: "OK"), line.byteCount == 2 || line.byte(at: 2) == UInt8(ascii: " ") else {
           throw PinentryError(.malformed, "a line of another kind")
         }
@@ -157,8 +141,9 @@ extension RawSpan {
     byteCount >= text.utf8.count && text.utf8.enumerated().allSatisfy { byte(at: $0) == $1 }
   }
 
+  /// - Returns: Also where it ends.
   /// - Throws: `malformed`.
-  fileprivate func number(from start: Int) throws -> UInt32 {
+  fileprivate func number(from start: Int) throws -> (number: UInt32, end: Int) {
     var number: UInt32 = 0
     var index = start
     while index < byteCount, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte(at: index)) {
@@ -169,6 +154,6 @@ extension RawSpan {
       index += 1
     }
     guard index > start else { throw PinentryError(.malformed, "a number") }
-    return number
+    return (number, index)
   }
 }

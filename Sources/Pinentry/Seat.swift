@@ -79,14 +79,35 @@ package struct Seat: Equatable, Sendable {
     }
   }
 
+  // MARK: Its parts
+
+  /// The display alone: a pinentry that knows a terminal as well falls back to it. Nil if there is none.
+  package var atDisplay: Seat? { hasDisplay ? without("terminal", "terminal-type") : nil }
+
+  /// The terminal alone. Nil if there is none.
+  package var atTerminal: Seat? { terminal == nil ? nil : without("display", "wayland") }
+
+  private func without(_ names: String...) -> Seat {
+    var seat = self
+    for name in names { seat.texts[name] = nil }
+    return seat
+  }
+
   // MARK: Who sits there
 
   /// Without a terminal that is not this user's: somebody else may sit there by now.
   package func owned(by user: UInt32) -> Seat {
     guard let terminal, !Self.isTerminal(terminal, of: user) else { return self }
-    var seat = self
-    (seat.texts["terminal"], seat.texts["terminal-type"]) = (nil, nil)
-    return seat
+    return without("terminal", "terminal-type")
+  }
+
+  /// Drops what was typed at the terminal and has not been read.
+  func dropInput() {
+    guard let terminal else { return }
+    let descriptor = unsafe open(terminal, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return }
+    tcflush(descriptor, TCIFLUSH)
+    close(descriptor)
   }
 
   private static func isTerminal(_ path: String, of user: UInt32) -> Bool {

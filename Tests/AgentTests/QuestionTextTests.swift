@@ -28,20 +28,23 @@ import struct ItemService.Confirmation
       let group = try AccessGroup(String(repeating: name, count: 255 / name.utf8.count))
       let application = String(repeating: "a", count: 32) + "." + String(repeating: "x", count: 155)
       for program in [ProgramIdentity.app(application), .unknown(text), .system(path: text), .interpreter(path: text)] {
-        let question = QuestionText.question(confirmation(item, group, .move(to: group), purpose: text), program)
+        let question = QuestionText.question(
+          confirmation(item, group, .move(to: group), purpose: text), program, vault: text, minutes: OwnerQuestions.maximumMinutes
+        )
         let count = question.description.utf8.reduce("SETDESC ".utf8.count) {
           $0 + ($1 == UInt8(ascii: "%") || $1 < 0x20 ? 3 : 1)
         }
         #expect(count <= 1000, "\(character): \(count)")
-        #expect(question.description.contains(" more)”"))
+        #expect(question.description.contains(" more)\""))
+        #expect(question.description.hasSuffix("Anything else refuses."))
       }
     }
   }
 
   @Test func itemsHaveNames() throws {
     func name(_ item: Item) throws -> String? {
-      let text = QuestionText.question(confirmation(item, .standard), .command).description
-      return text.split(separator: "\n").dropFirst(3).first.map(String.init)
+      let text = QuestionText.question(confirmation(item, .standard), .command, vault: "v", minutes: 0).description
+      return text.split(separator: "\n").dropFirst(4).first.map(String.init)
     }
     var labelled = Item(service: "mail", account: "ada\nyou")
     labelled.label = "My mail"
@@ -57,9 +60,14 @@ import struct ItemService.Confirmation
   }
 
   @Test func minutesAreOneOrMore() {
-    #expect(QuestionText.buttons(minutes: 0).second == nil)
-    #expect(QuestionText.buttons(minutes: 1).second == "For 1 minute")
-    #expect(QuestionText.buttons(minutes: 2).second == "For 2 minutes")
+    func line(_ minutes: Int) -> String? {
+      let text = QuestionText.question(confirmation(Item(.note), .standard), .command, vault: "v", minutes: minutes).description
+      return text.split(separator: "\n").dropLast().last.map(String.init)
+    }
+    #expect(QuestionText.words(minutes: 0).second == nil)
+    #expect(line(0) == "Type \"yes\" to allow it once.")
+    #expect(line(1) == "Type \"yes\" to allow it once, \"longer\" to allow it for 1 minute.")
+    #expect(line(2) == "Type \"yes\" to allow it once, \"longer\" to allow it for 2 minutes.")
   }
 
   /// What the wire lets through and what a seat has are the same.

@@ -34,8 +34,8 @@ final class AskingBench: Sendable {
     func refuse(_ prefix: String) { state.withLock { $0.refuses = prefix } }
   }
 
-  static let once = "OK"
-  static let lease = "ERR 83886194 Not confirmed"
+  static let once = "D yes\nOK"
+  static let lease = "D longer\nOK"
   static let refusal = "ERR 83886179 Operation cancelled"
   static let nobody = "ERR 83886142 Timeout"
   /// Until another answer is there.
@@ -60,11 +60,11 @@ final class AskingBench: Sendable {
               text = open(directory + '/answer').read()
               if text != 'later': return text
               time.sleep(0.005)
-      serve({'GETINFO': 'D curses\\nOK', 'CONFIRM': answer})
+      serve({'GETPIN': answer})
       """)
     let (fake, clock, log) = (fake, clock, log)
     let questions = OwnerQuestions(
-      minutes: minutes, seat: Seat(environment: { $0 == "DISPLAY" ? display : nil }),
+      vault: "/home/ada/vault.coffer", minutes: minutes, seat: Seat(environment: { $0 == "DISPLAY" ? display : nil }),
       pinentry: { () throws(PinentryError) in try fake.program() },
       clock: { clock.now }, log: { try log.append($0) })
     let identity = identity
@@ -86,7 +86,7 @@ final class AskingBench: Sendable {
   func answer(_ text: String) throws { try fake.write(text, to: "answer") }
 
   /// How often somebody was asked.
-  var questionCount: Int { fake.told.count { $0 == "CONFIRM" } }
+  var questionCount: Int { fake.told.count { $0 == "GETPIN" } }
 
   func waitForQuestions(_ count: Int) {
     do { try wait(for: "\(count) questions") { questionCount >= count } } catch { Issue.record(error) }

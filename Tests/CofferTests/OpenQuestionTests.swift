@@ -116,7 +116,7 @@ import Wire
     bench.waitForQuestions(1)
     connection.shutDown()
     try wait(for: "the question is withdrawn") {
-      bench.log.events.last == "refused(\"no answer: withdrawn\")"
+      bench.log.events.last == "refused(\"no answer: the program that asked has gone\")"
     }
     #expect(bench.fake.isGone)
     // And who comes again at once does not interrupt the owner again.

@@ -9,8 +9,7 @@ import Waiting
 
 @Suite struct PinentryTests {
   static let question = Pinentry.Question(description: "what", prompt: "Passphrase:")
-  static let buttons = Pinentry.Buttons(
-    first: "Once", second: "For 5 minutes", either: "Allow", more: "For longer", refusal: "Refuse")
+  static let words = Pinentry.Words(first: "yes", second: "longer")
 
   private func typed(_ answer: String) throws -> [UInt8] {
     let fake = try FakePinentry("serve({'GETPIN': \(answer)})")
@@ -46,6 +45,23 @@ import Waiting
     #expect(try code("serve({'GETPIN': 'ERR 198'})") == .cancelled)
     #expect(try code("serve({'GETPIN': 'ERR 83886142 Timeout'})") == .timedOut)
     #expect(try code("serve({'GETPIN': 'ERR 83886247 what'})") == .failed)
+    // In its own words, which are libgpg-error's.
+    for (line, words) in [
+      (
+        "ERR 83918950 Inappropriate ioctl for device <Pinentry>",
+        "the pinentry has failed: Inappropriate ioctl for device <Pinentry>"
+      ),
+      ("ERR 83886247", "the pinentry has failed: error 167 of libgpg-error"),
+      ("ERR 83886247 \\x1b[2Jx", "the pinentry has failed: \\u{1b}[2Jx"),
+    ] {
+      let fake = try FakePinentry("serve({'GETPIN': '\(line)'})")
+      defer { fake.remove() }
+      do {
+        _ = try fake.pinentry().passphrase(Self.question, seconds: 0)
+      } catch let error as PinentryError {
+        #expect(error.words == words)
+      }
+    }
     // Nobody would know what is asked.
     #expect(try code("serve({'SETDESC': 'ERR 83886355 unknown'})") == .failed)
     // What is only nice to have is no reason.
@@ -154,54 +170,48 @@ import Waiting
     #expect(notes[2] == "True")
   }
 
-  // MARK: Three buttons
+  // MARK: A word
 
-  private func chosen(_ answers: String) throws -> (Pinentry.Choice, told: [String]) {
-    let fake = try FakePinentry("serve({\(answers)})")
+  private func chosen(_ answer: String, _ words: Pinentry.Words = words, while isWanted: (() -> Bool)? = nil) throws
+    -> Pinentry.Choice
+  {
+    let fake = try FakePinentry("serve({'GETPIN': \(answer)})")
     defer { fake.remove() }
-    let choice = try fake.pinentry().choose(Self.question, Self.buttons, seconds: 60)
-    return (choice, fake.told.filter { $0.hasPrefix("SETOK") || $0.hasPrefix("SETNOTOK") || $0.hasPrefix("SETCANCEL") })
+    defer { #expect(fake.isGone) }
+    return try fake.pinentry().choose(Self.question, words, seconds: 60, while: isWanted)
   }
 
-  @Test func threeButtonsWhereTheyAreKnownToBe() throws {
-    for flavour in ["curses", "tty", "gtk2"] {
-      let known = "'GETINFO': 'D \(flavour)\\nOK', "
-      #expect(try chosen(known + "'CONFIRM': 'OK'").0 == .first)
-      let (choice, told) = try chosen(known + "'CONFIRM': 'ERR 83886194 Not confirmed'")
-      #expect(choice == .second && told == ["SETOK Once", "SETCANCEL Refuse", "SETNOTOK For 5 minutes"])
-      #expect(try chosen(known + "'CONFIRM': 'ERR 83886179 cancelled'").0 == .refused)
-      #expect(throws: PinentryError(.timedOut)) { _ = try chosen(known + "'CONFIRM': 'ERR 83886142 Timeout'") }
+  @Test func onlyTheWordIsAYes() throws {
+    #expect(try chosen("'D yes\\nOK'") == .first)
+    #expect(try chosen("'D longer\\nOK'") == .second)
+    for answer in ["'OK'", "'D ye\\nOK'", "'D yess\\nOK'", "'D ls -la\\nOK'", "'D yes longer\\nOK'", "'D YES\\nOK'"] {
+      #expect(try chosen(answer) == .refused, "\(answer)")
     }
+    #expect(try chosen("'ERR 83886179 cancelled'") == .refused)
+    #expect(throws: PinentryError(.timedOut)) { _ = try chosen("'ERR 83886142 Timeout'") }
+    #expect(try chosen("'D longer\\nOK'", .init(first: "yes", second: nil)) == .refused)
   }
 
-  /// There "not confirmed" is a no, however it is said. Nobody agrees for longer by the first button, which a stray key presses.
-  @Test func elsewhereTwoButtonsAtATime() throws {
-    let (no, cancelled) = ("'ERR 83886194 Not confirmed'", "'ERR 83886179 cancelled'")
-    let (allow, once) = (["SETOK Allow", "SETCANCEL Refuse"], ["SETOK Once", "SETCANCEL For longer"])
-    let longer = ["SETOK For 5 minutes", "SETCANCEL Refuse"]
-    for flavour in ["'D gnome3\\nOK'", "'D gnome3:curses\\nOK'", "'D cursesx\\nOK'", "'OK'", "'ERR 1 what'"] {
-      func expect(_ answers: [String], _ expected: Pinentry.Choice, _ buttons: [String]) throws {
-        let turns = "(lambda answers: lambda: answers.pop(0))([\(answers.joined(separator: ", "))])"
-        let (choice, told) = try chosen("'GETINFO': \(flavour), 'CONFIRM': \(turns)")
-        #expect(choice == expected && told == buttons, "\(flavour) \(answers)")
+  /// The program that asks has left the foreground of the terminal.
+  @Test func aQuestionIsOverWhenItIsNotWanted() throws {
+    var looks = 0
+    #expect(throws: PinentryError(.background)) {
+      _ = try chosen("forever") {
+        looks += 1
+        return looks < 5
       }
-      for refusal in [no, cancelled] {
-        try expect([refusal], .refused, allow)
-        try expect(["'OK'", refusal, refusal], .refused, allow + once + longer)
-        try expect(["'OK'", refusal, "'OK'"], .second, allow + once + longer)
+    }
+    // Also if the answer was faster than the next look.
+    var isAnswered = false
+    let answer = "lambda: (open(directory + '/notes', 'w').write('x'), 'D yes\\nOK')[1]"
+    let fake = try FakePinentry("serve({'GETPIN': \(answer)})")
+    defer { fake.remove() }
+    #expect(throws: PinentryError(.background)) {
+      _ = try fake.pinentry().choose(Self.question, Self.words, seconds: 60) {
+        isAnswered = !fake.notes.isEmpty
+        return !isAnswered
       }
-      try expect(["'OK'", "'OK'"], .first, allow + once)
     }
-  }
-
-  @Test func withoutASecondWayThereAreTwoButtons() throws {
-    var buttons = Self.buttons
-    buttons.second = nil
-    for (answer, expected) in [("OK", Pinentry.Choice.first), ("ERR 83886194 Not confirmed", .refused)] {
-      let fake = try FakePinentry("serve({'GETINFO': 'D curses\\nOK', 'CONFIRM': '\(answer)'})")
-      defer { fake.remove() }
-      #expect(try fake.pinentry().choose(Self.question, buttons, seconds: 60) == expected)
-      #expect(!fake.told.contains { $0.hasPrefix("SETNOTOK") })
-    }
+    #expect(isAnswered)
   }
 }

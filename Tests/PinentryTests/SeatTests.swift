@@ -1,3 +1,4 @@
+import FakePinentry
 import Foundation
 import Testing
 import VaultCore

@@ -36,6 +36,7 @@ package final class OwnerQuestions: Sendable {
     var leases = Leases()
   }
 
+  private let vault: String
   private let minutes: Int
   private let ownSeat: Seat
   private let user: UInt32
@@ -46,16 +47,18 @@ package final class OwnerQuestions: Sendable {
   let queue = TurnQueue(milliseconds: Int32(seconds) * 1000)
 
   /// - Parameters:
+  ///   - vault: Its file, as the owner reads it.
   ///   - minutes: How long the owner may agree for, where an item says nothing else. 0: only once.
   ///   - seat: Where the agent was started: counts until somebody unlocks the vault elsewhere.
   ///   - pinentry: The program, looked for when it is needed.
   ///   - clock: Milliseconds; goes on while the machine sleeps.
   ///   - log: What cannot be logged is not done.
   package init(
-    minutes: Int, seat: Seat, user: UInt32 = geteuid(), pinentry: @escaping @Sendable () throws(PinentryError) -> PinentryProgram,
+    vault: String, minutes: Int, seat: Seat, user: UInt32 = geteuid(),
+    pinentry: @escaping @Sendable () throws(PinentryError) -> PinentryProgram,
     clock: @escaping @Sendable () -> Int64 = AgentVault.clock, log: @escaping @Sendable (Event) throws -> Void
   ) {
-    self.minutes = minutes
+    (self.vault, self.minutes) = (vault, minutes)
     ownSeat = seat
     self.user = user
     self.pinentry = pinentry
@@ -81,20 +84,19 @@ package final class OwnerQuestions: Sendable {
       try log(Event(outcome: outcome, program: program, peer: peer, group: confirmation.group.name))
     }
     if try isKnown(confirmation, program, lockCount, log) { return }
-    let asking: Pinentry
+    let places: [Place]
     do throws(PinentryError) {
-      asking = try Pinentry(pinentry(), at: seat())
+      places = try self.places(for: peer)
     } catch {
-      try log(.notAsked("nobody can be asked: \(error.code.name)"))
-      throw KeychainError(
-        .confirmationNeeded, "nobody can be asked: \(error.code.name)\(error.detail.isEmpty ? "" : " ")\(error.detail)")
+      try log(.notAsked("nobody can be asked: \(error.words)"))
+      throw KeychainError(.confirmationNeeded, "nobody can be asked: \(error.words)")
     }
     do {
       try queue.inTurn(program, connection) {
         // What has been answered meanwhile is not asked twice.
         if try isKnown(confirmation, program, lockCount, log) { return }
         try log(.asked)
-        try ask(asking, confirmation, program, lockCount, connection, log)
+        try ask(places, confirmation, program, lockCount, connection, log)
       }
     } catch let failure as TurnQueue.Failure {
       try log(.notAsked("not asked: \(failure)"))
@@ -129,22 +131,28 @@ package final class OwnerQuestions: Sendable {
   }
 
   private func ask(
-    _ pinentry: Pinentry, _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ connection: Int32,
+    _ places: [Place], _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ connection: Int32,
     _ log: (Event.Outcome) throws -> Void
   ) throws {
     let minutes = confirmation.minutes.map { Int(min($0, UInt64(Self.maximumMinutes))) } ?? minutes
     let choice: Pinentry.Choice
     do {
-      choice = try pinentry.choose(
-        QuestionText.question(confirmation, program), QuestionText.buttons(minutes: minutes), seconds: Self.seconds,
-        withdrawal: connection)
+      choice = try choose(
+        places, QuestionText.question(confirmation, program, vault: vault, minutes: minutes),
+        QuestionText.words(minutes: minutes),
+        connection)
     } catch {
       let error = error as? PinentryError ?? PinentryError(.failed, "\(error)")
+      guard error.code != .background else {
+        keepQuiet(confirmation, program, .refused)
+        try log(.refused(error.words))
+        throw KeychainError(.confirmationRefused, error.words)
+      }
       // Also who goes away, and would come again to have the owner interrupted.
       let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
       if isQuiet { keepQuiet(confirmation, program, .unanswered) }
-      try log(isQuiet ? .refused("no answer: \(error.code.name)") : .notAsked("nobody can be asked: \(error.code.name)"))
-      throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "\(error.code.name): \(error.detail)")
+      try log(isQuiet ? .refused("no answer: \(error.words)") : .notAsked("nobody can be asked: \(error.words)"))
+      throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "nobody can be asked: \(error.words)")
     }
     switch choice {
     case .first: try log(.allowed("once"))
@@ -162,6 +170,48 @@ package final class OwnerQuestions: Sendable {
   private func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Leases.Quiet) {
     let now = clock()
     state.withLock { $0.leases.keepQuiet(confirmation, program, why, at: now) }
+  }
+
+  // MARK: Where
+
+  /// One way to show a question.
+  private struct Place {
+    let pinentry: Pinentry
+    /// Nil: always. A terminal serves only the program in its foreground: what is typed there is meant for that.
+    let isWanted: (() -> Bool)?
+  }
+
+  /// The display first, and then the terminal, alone: a pinentry that has both goes from one to the other by itself.
+  /// - Throws: `PinentryError`: `noProgram`, `noSeat`, `background`.
+  private func places(for peer: Peer) throws(PinentryError) -> [Place] {
+    let seat = seat()
+    guard seat.isKnown else { throw PinentryError(.noSeat) }
+    let program = try pinentry()
+    var places: [Place] = []
+    if let display = seat.atDisplay { places.append(Place(pinentry: try Pinentry(program, at: display), isWanted: nil)) }
+    if let terminal = seat.atTerminal, let path = terminal.terminal, peer.isInForeground(of: path) {
+      places.append(Place(pinentry: try Pinentry(program, at: terminal)) { peer.isInForeground(of: path) })
+    }
+    guard !places.isEmpty else { throw PinentryError(.background) }
+    return places
+  }
+
+  /// The next place follows if a pinentry does not work at one.
+  private func choose(
+    _ places: [Place], _ question: Pinentry.Question, _ words: Pinentry.Words, _ connection: Int32
+  ) throws -> Pinentry.Choice {
+    for (index, place) in places.enumerated() {
+      if let isWanted = place.isWanted { guard isWanted() else { break } }
+      do {
+        return try place.pinentry.choose(
+          question, words, seconds: Self.seconds, withdrawal: connection, while: place.isWanted)
+      } catch let error as PinentryError
+        where index + 1 < places.count && [.failed, .ended, .malformed, .notStarted].contains(error.code)
+      {
+        continue
+      }
+    }
+    throw PinentryError(.background)
   }
 
   /// The owner's, or the agent's own; never that of who asks.

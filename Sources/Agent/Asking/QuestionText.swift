@@ -6,26 +6,41 @@ import VaultCore
 /// of its own.
 enum QuestionText {
   // In bytes as they are sent: together they fit the one line that a pinentry takes.
-  private static let itemLimit = 140
-  private static let groupLimit = 100
-  private static let purposeLimit = 200
+  private static let vaultLimit = 80
+  private static let itemLimit = 120
+  private static let groupLimit = 80
+  private static let purposeLimit = 96
 
-  static func question(_ confirmation: Confirmation, _ program: ProgramIdentity) -> Pinentry.Question {
-    var lines = ["A program asks for something in your vault.", "", asking(program)]
+  /// - Parameters:
+  ///   - vault: Its file.
+  ///   - minutes: As `words`.
+  static func question(_ confirmation: Confirmation, _ program: ProgramIdentity, vault: String, minutes: Int) -> Pinentry.Question
+  {
+    var lines = [
+      "A program asks for something in your vault", PinentryText.visible(vault, limit: vaultLimit), "", asking(program),
+    ]
     lines.append("wants to \(deed(confirmation.deed))")
     lines.append(PinentryText.visible(name(confirmation.item), limit: itemLimit))
     lines.append("in the group \(PinentryText.visible(confirmation.group.name, limit: groupLimit))")
-    if !confirmation.purpose.isEmpty {
-      lines += ["", "It says, in its own words: “\(PinentryText.visible(confirmation.purpose, limit: purposeLimit))”"]
+    lines.append("")
+    if confirmation.purpose.isEmpty {
+      lines.append("It does not say why.")
+    } else {
+      lines.append("It says why, in its own words: \"\(PinentryText.visible(confirmation.purpose, limit: purposeLimit))\"")
     }
-    return Pinentry.Question(description: lines.joined(separator: "\n"))
+    let words = words(minutes: minutes)
+    let time = minutes == 1 ? "1 minute" : "\(minutes) minutes"
+    lines += [
+      "",
+      words.second.map { "Type \"\(words.first)\" to allow it once, \"\($0)\" to allow it for \(time)." }
+        ?? "Type \"\(words.first)\" to allow it once.",
+    ]
+    lines.append("Anything else refuses.")
+    return Pinentry.Question(description: lines.joined(separator: "\n"), prompt: "Answer:")
   }
 
   /// - Parameter minutes: 0: there is nothing but once.
-  static func buttons(minutes: Int) -> Pinentry.Buttons {
-    let second: String? = minutes == 0 ? nil : minutes == 1 ? "For 1 minute" : "For \(minutes) minutes"
-    return Pinentry.Buttons(first: "Once", second: second, either: "Allow", more: "For longer", refusal: "Refuse")
-  }
+  static func words(minutes: Int) -> Pinentry.Words { Pinentry.Words(first: "yes", second: minutes == 0 ? nil : "longer") }
 
   private static func asking(_ program: ProgramIdentity) -> String {
     switch program {

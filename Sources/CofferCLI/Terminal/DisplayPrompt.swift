@@ -30,14 +30,8 @@ struct DisplayPrompt {
       case .cancelled: throw Failure.cancelled
       case .timedOut: throw Failure(.locked, "nobody has answered at the display")
       default:
-        throw Failure(
-          .locked, "the pinentry does not work: \(error.code.name) \(error.detail)".trimmingEnd(),
-          hint: "$\(PinentryProgram.variable) names another one; or --passphrase-fd N")
+        throw Failure(.locked, error.words, hint: "$\(PinentryProgram.variable) names another one; or --passphrase-fd N")
       }
     }
   }
-}
-
-extension String {
-  fileprivate func trimmingEnd() -> String { hasSuffix(" ") ? String(dropLast()) : self }
 }
