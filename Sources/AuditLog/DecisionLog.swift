@@ -1,4 +1,5 @@
 internal import AppContainers
+internal import CLinux
 internal import Glibc
 internal import SystemCalls
 
