@@ -95,7 +95,10 @@ import Wire
     #expect(!introduction.covers(.app("a")) && !introduction.covers(.command))
     _ = try introduction.challenge(facts)
     introduction.complete(.app("a"))
-    #expect(!introduction.covers(.app("a")) && !introduction.covers(.command))
+    #expect(!introduction.covers(.command), "another program has returned the number")
+    _ = try introduction.challenge(facts)
+    introduction.complete(.app("a"))
+    #expect(!introduction.covers(.app("a")), "it was not challenged")
   }
 
   // MARK: The file that is read
