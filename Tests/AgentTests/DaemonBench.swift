@@ -3,6 +3,7 @@ import Foundation
 import Storage
 import Testing
 import VaultCore
+import Waiting
 
 @testable import Coffer
 
@@ -63,6 +64,18 @@ final class DaemonBench {
     Glibc.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     return nil
+  }
+
+  /// Until it is told to go on. A signal takes its time to reach each thread.
+  func stop() throws {
+    Glibc.kill(processNumber, SIGSTOP)
+    let tasks = "/proc/\(processNumber)/task"
+    try wait(for: "each thread of the agent has stopped") {
+      try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy { task in
+        let status = try String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
+        return status.contains("\nState:\tT")
+      }
+    }
   }
 
   /// Without a warning.

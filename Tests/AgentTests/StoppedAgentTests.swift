@@ -18,7 +18,7 @@ import VaultCore
     let bench = try DaemonBench()
     try bench.unlock()
     #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "x").status == 0)
-    kill(bench.processNumber, SIGSTOP)
+    try bench.stop()
     defer { kill(bench.processNumber, SIGCONT) }
     for command in Self.commands {
       let start = ContinuousClock.now
@@ -33,7 +33,7 @@ import VaultCore
     let bench = try DaemonBench()
     let keychain = try Keychain.connect(toAgentAt: bench.places.agentSocket)
     try keychain.unlock(with: .throwAway())
-    kill(bench.processNumber, SIGSTOP)
+    try bench.stop()
     let large = Item(service: "mail", account: "large")
     #expect(throws: KeychainError(.agentNotAnswering)) { _ = try keychain.isLocked }
     #expect(throws: KeychainError(.agentNotAnswering)) { try keychain.add(large, secret: Secret(count: 1 << 20)) }

@@ -19,7 +19,7 @@
     }
 
     @Test func ourMutexIsSeen() {
-      let values = SearchListTests.Mutex(PropertyListDictionary())
+      let values = Mutex(PropertyListDictionary())
       onThreads(2) { thread in
         if thread == 1 { usleep(100_000) }
         values.withLock {
