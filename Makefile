@@ -8,9 +8,12 @@ SWIFT ?= swift
 # The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
 # Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start.
 STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
-RELEASE = -c release --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
+# Functions are bound at start: when the loader binds one at its first call, it saves the vector registers, which may hold bytes of a
+# secret, on the stack.
+BIND = -Xlinker -z -Xlinker now
+RELEASE = -c release $(BIND) --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
 # The tests run optimised as well (a hundred thousand damaged files want it), in a build folder of their own.
-TEST = -c release -Xswiftc -enable-testing --scratch-path .build-test
+TEST = -c release $(BIND) -Xswiftc -enable-testing --scratch-path .build-test
 # Where SwiftPM leaves them: `make install` as root finds them without Swift in its PATH.
 PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
