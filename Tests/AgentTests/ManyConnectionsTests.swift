@@ -67,7 +67,8 @@ import Wire
     holders.removeAll()
     try waitForThreads(before.threads, bench)
     let after = try bench.usage()
-    #expect(after.threads == before.threads && after.descriptors == before.descriptors, "\(after) after \(before)")
+    // The thread that folds the log in may have ended.
+    #expect(after.threads <= before.threads && after.descriptors == before.descriptors, "\(after) after \(before)")
     #expect(after.resident - before.resident < Self.residentAfterwards, "\(after) after \(before)")
     try expectServed(bench)
     print("agent: \(WireLimits.connections) connections: \(before), then \(full), then \(after)")
