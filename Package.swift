@@ -205,7 +205,8 @@ if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
   while let name = waiting.popLast(), let target = package.targets.first(where: { $0.name == name }) {
     for case .byNameItem(let name, _) in target.dependencies where kept.insert(name).inserted { waiting.append(name) }
   }
-  package.products = []
+  // By its name the tests find the command.
+  package.products.removeAll { $0.name != "coffer" }
   package.targets.removeAll { !kept.contains($0.name) }
   for target in package.targets where target.type != .system && target.name != "TemporaryHome" {
     target.plugins = [.plugin(name: "ThreadSanitizerMutex")]
