@@ -67,7 +67,7 @@ import VaultCore
   /// A disk that is full, or a directory of apps that is none, keeps nobody from having the keys forgotten.
   @Test func toLockTakesNoLogAndNoApps() throws {
     struct Full: Error {}
-    let bench = try AgentBench { throw Full() }
+    let bench = try AgentBench(log: { throw Full() })
     try bench.unlock()
     let apps = bench.directory.path + "/data/Apps"
     try? FileManager.default.removeItem(atPath: apps)
