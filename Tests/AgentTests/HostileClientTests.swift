@@ -84,7 +84,7 @@ import VaultCore
 
   @Test func whatCannotBeLoggedIsNotDone() throws {
     struct Full: Error {}
-    let bench = try AgentBench { throw Full() }
+    let bench = try AgentBench(log: { throw Full() })
     try bench.unlock()
     let app = try bench.install(AgentBench.program("AgentProbe"), as: "com.example.app")
     #expect(try bench.run(app, ["once", bench.socket]) == ["storage"])
