@@ -57,7 +57,8 @@ import Wire
     holders.append(try Holder(bench, WireLimits.connectionsPerProcess))
     #expect(holders.map(\.answered) == [Int](repeating: WireLimits.connectionsPerProcess, count: count))
     let full = try bench.usage()
-    #expect(full.threads == before.threads + WireLimits.connections)
+    // The thread that folds the log in may have ended.
+    #expect((before.threads + WireLimits.connections - 1...before.threads + WireLimits.connections).contains(full.threads))
     #expect(full.resident - before.resident < WireLimits.connections * Self.residentPerConnection, "\(full) after \(before)")
     // One more is closed at once; the next one has room.
     #expect(try Holder(bench, 1).answered == 0)
@@ -67,7 +68,6 @@ import Wire
     holders.removeAll()
     try waitForThreads(before.threads, bench)
     let after = try bench.usage()
-    // The thread that folds the log in may have ended.
     #expect(after.threads <= before.threads && after.descriptors == before.descriptors, "\(after) after \(before)")
     #expect(after.resident - before.resident < Self.residentAfterwards, "\(after) after \(before)")
     try expectServed(bench)

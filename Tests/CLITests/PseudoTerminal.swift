@@ -60,6 +60,17 @@ final class PseudoTerminal {
     _ = unsafe write(master, bytes, bytes.count)
   }
 
+  /// Waits until text that was sent can be read. The kernel hands it to the terminal later than write(2) returns, and shows it if echo
+  /// is on by then.
+  func waitForInput(until deadline: Deadline) -> Bool {
+    while true {
+      var count: Int32 = 0
+      if unsafe ioctl(slave, UInt(FIONREAD), &count) == 0, count > 0 { return true }
+      guard !deadline.isOver else { return false }
+      _ = take(wait: 1)
+    }
+  }
+
   func drain() {
     while take(wait: 20) {}
   }

@@ -94,6 +94,7 @@ final class Workspace {
     var failures: [String] = []
     var modes: [String] = []
     var hidden: [[UInt8]] = []
+    var isUnread = false
     for action in step.actions {
       switch action {
       case .expect(let text):
@@ -102,10 +103,16 @@ final class Workspace {
           break
         }
       case .send(let bytes): terminal.send(bytes)
-      case .signal(let number): kill(child.process, number)
+      case .signal(let number):
+        guard !isUnread || terminal.waitForInput(until: deadline) else {
+          failures.append("what was typed before the signal never arrived")
+          break
+        }
+        kill(child.process, number)
       case .mode(let text): modes.append(text)
       case .never(let text): hidden.append(text)
       }
+      if case .send = action { isUnread = true } else { isUnread = false }
       guard failures.isEmpty else { break }
     }
     let status = failures.isEmpty ? child.wait(until: deadline, while: terminal.drain) : nil
