@@ -18,7 +18,7 @@ TEST = -c release $(BIND) -Xswiftc -enable-testing --scratch-path .build-test
 PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
 
-.PHONY: all demo test check lint asan tsan bench fuzz trust install uninstall clean setup setup-tests
+.PHONY: all demo test check lint asan tsan consumer bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
@@ -52,7 +52,11 @@ asan: setup-tests
 tsan: setup-tests
 	SWIFT="$(SWIFT)" Tests/ThreadSanitizer/run
 
-check: lint test asan tsan
+# A package that depends on this one and has nothing else.
+consumer: setup
+	SWIFT="$(SWIFT)" Tests/Consumer/run
+
+check: lint test asan tsan consumer
 
 bench: setup
 	Benchmarks/run
@@ -104,4 +108,4 @@ uninstall:
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:
-	rm -rf .build .build-test .build-asan .build-tsan Benchmarks/.build Fuzz/.build
+	rm -rf .build .build-test .build-asan .build-tsan .build-consumer Benchmarks/.build Fuzz/.build

@@ -1,0 +1,16 @@
+import Coffer
+
+func token(for account: String) throws -> Secret? {
+  let keychain = try Keychain.connect()
+  do {
+    let entry = try keychain.item(KeychainQuery(service: "api.example.com", account: account))
+    return try keychain.secret(of: entry.reference, purpose: "to synchronise")
+  } catch KeychainError.Code.locked, KeychainError.Code.agent {
+    return nil
+  }
+}
+
+switch try token(for: "ada") {
+case nil: print("no token")
+case let token?: print("\(token.count) bytes")
+}
