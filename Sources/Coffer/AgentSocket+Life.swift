@@ -65,15 +65,24 @@ extension AgentSocket {
     return credentials.process
   }
 
-  /// Whether a process is ready to run, or waits for the disk: then the machine is busy, and the agent is not stopped.
-  private static func waitsForTheMachine(_ process: Int32) -> Bool {
-    guard let file = OwnedDescriptor(unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)) else { return false }
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = unsafe read(file.number, &bytes, bytes.count)
-    return count > 0 && waitsForTheMachine(stat: bytes[..<count])
+  /// Whether a thread of a process is ready to run, or waits for the disk: then the machine is busy, and the agent is not stopped.
+  static func waitsForTheMachine(_ process: Int32) -> Bool {
+    let threads = "/proc/\(process)/task"
+    guard let directory = unsafe opendir(threads) else { return false }
+    defer { unsafe closedir(directory) }
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let file = OwnedDescriptor(unsafe open("\(threads)/\(name)/stat", O_RDONLY | O_CLOEXEC)) else { continue }
+      var bytes = [UInt8](repeating: 0, count: 256)
+      let count = unsafe read(file.number, &bytes, bytes.count)
+      if count > 0, waitsForTheMachine(stat: bytes[..<count]) { return true }
+    }
+    return false
   }
 
-  /// - Parameter stat: As in /proc/PID/stat: number, name in parentheses, which may hold more of them, and state.
+  /// - Parameter stat: As in /proc/PID/task/TID/stat: number, name in parentheses, which may hold more of them, and state.
   static func waitsForTheMachine(stat: ArraySlice<UInt8>) -> Bool {
     guard let end = stat.lastIndex(of: UInt8(ascii: ")")), stat.indices.contains(end + 2) else { return false }
     return [UInt8(ascii: "R"), UInt8(ascii: "D")].contains(stat[end + 2])

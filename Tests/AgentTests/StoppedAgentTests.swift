@@ -3,6 +3,7 @@ import Foundation
 import Storage
 import Testing
 import VaultCore
+import Waiting
 
 @testable import Coffer
 
@@ -69,5 +70,25 @@ import VaultCore
   ])
   func whatWaitsForTheMachine(stat: String, expected: Bool) {
     #expect(AgentSocket.waitsForTheMachine(stat: Array(stat.utf8)[...]) == expected)
+  }
+
+  /// The thread that takes connections may have to wait for the processor while the others sleep.
+  @Test func eachThreadOfAProcessCounts() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/python3")
+    let program = """
+      import threading, time
+      threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()
+      time.sleep(1e6)
+      """
+    process.arguments = ["-c", program]
+    try process.run()
+    defer {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    try wait(for: "a thread is ready to run") { AgentSocket.waitsForTheMachine(process.processIdentifier) }
+    kill(process.processIdentifier, SIGSTOP)
+    try wait(for: "the process is stopped") { !AgentSocket.waitsForTheMachine(process.processIdentifier) }
   }
 }

@@ -27,10 +27,17 @@ import Testing
     try terminal.wait(for: "> ")
     let digits = terminal.output.components(separatedBy: "shell-").last?.prefix { $0.isNumber }
     self.shell = try #require(digits.flatMap { pid_t($0) })
+    // A test types this word, and the program of that name writes for ever.
+    terminal.type("yes() { :; }\r")
   }
 
-  /// A terminal ends when nobody has it open.
-  deinit { kill(shell, SIGKILL) }
+  /// A terminal ends when no process has it open. What the shell has started would not get its SIGHUP: it is blocked in the children of
+  /// a test.
+  deinit {
+    let foreground = tcgetpgrp(terminal.slave.number)
+    if foreground > 1 { kill(-foreground, SIGKILL) }
+    kill(shell, SIGKILL)
+  }
 
   /// Has the shell run something; says "ended" and the status at its end.
   private func run(_ words: String, then keys: String = "") { terminal.type("\(words); echo end''ed $?.\r\(keys)") }

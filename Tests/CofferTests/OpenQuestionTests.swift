@@ -112,10 +112,12 @@ import Wire
 
   @Test func whoGoesAwayIsNotAnswered() throws {
     let connection = try connect()
-    try connection.send(try Call.secret(reference, purpose: "").frame(request: 1))
+    try ask(on: connection)
     bench.waitForQuestions(1)
     connection.shutDown()
-    try wait(for: "the question is withdrawn") { bench.log.events.last == "refused(\"no answer: withdrawn\")" }
+    try wait(for: "the question is withdrawn") {
+      bench.log.events.last == "refused(\"no answer: the program that asked has gone\")"
+    }
     #expect(bench.fake.isGone)
     // And who comes again at once does not interrupt the owner again.
     #expect(client().result == "confirmationNeeded")
@@ -127,10 +129,16 @@ import Wire
       bench.agent.connect(descriptor.number)
     else { throw POSIXError(.ECONNREFUSED) }
     let channel = FrameChannel(descriptor)
-    // So that it is known who speaks.
-    try channel.send(try Call.status.frame(request: 1))
-    _ = try channel.receive()
+    // The first request is challenged; the one that follows the response is not.
+    try ask(on: channel)
+    let (header, body) = try #require(try channel.receive())
+    #expect(header.operation == .challenge)
+    try channel.answer(Challenge(body.message()))
     return channel
+  }
+
+  private func ask(on connection: FrameChannel) throws {
+    try connection.send(try Call.secret(reference, purpose: "").frame(request: 1))
   }
 
   // MARK: Several
@@ -160,7 +168,7 @@ import Wire
   @Test func whoGoesAwayWaitsNoMore() throws {
     let first = opened()
     let connection = try connect()
-    try connection.send(try Call.secret(reference, purpose: "").frame(request: 1))
+    try ask(on: connection)
     bench.waitForWaiting(1)
     connection.shutDown()
     bench.waitForWaiting(0)

@@ -118,7 +118,8 @@ do {
   case ("write", 4...5):
     try soak(arguments[2], seed: UInt64(arguments[3]) ?? 0, acknowledgesEarly: arguments.last == "--ack-early")
   case ("add", 5):
-    var vault = try Vault.openThrowAway(FileStore(at: arguments[2]))
+    // On a busy machine the turns of the others may take longer than a command would wait.
+    var vault = try Vault.openThrowAway(FileStore(at: arguments[2], busyTimeout: .seconds(1200)))
     for number in 0..<(Int(arguments[4]) ?? 0) {
       try vault.add(Item(service: arguments[3], account: "\(number)"), secret: Secret(testing: arguments[3]), at: .test)
       say("\(arguments[3])/\(number)")
@@ -133,6 +134,7 @@ do {
     exit(64)
   }
 } catch {
-  say("error \(error)")
+  let line = Array("VaultProbe: \(arguments): \(error)\n".utf8)
+  _ = unsafe write(2, line, line.count)
   exit(1)
 }
