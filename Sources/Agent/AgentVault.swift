@@ -20,6 +20,7 @@ package final class AgentVault: @unchecked Sendable {
   private let published = Atomic<UInt64>(1)
   private var unasking = UnaskingItems()
   private var rules = RulesCount()
+  private var grantees = Grantees()
   private let foldTimer = FoldTimer()
   /// The generation that is known to be in the vault's file.
   private var foldedGeneration: UInt64 = 0
@@ -96,6 +97,14 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
+  /// Whether something was granted to a program by this name. False if that cannot be read.
+  func hasGrant(to name: String) -> Bool {
+    threadLock.withLock {
+      guard vault != nil, let generation = try? vault!.generation() else { return false }
+      return grantees.contain(name, in: vault!, at: rules.count(at: generation))
+    }
+  }
+
   /// For what is no question about items.
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
@@ -119,13 +128,6 @@ package final class AgentVault: @unchecked Sendable {
       if left <= 0 { forget() }
       return left > 0 ? left : nil
     }
-  }
-
-  /// Milliseconds of a clock that only goes on, also while the machine sleeps.
-  package static func clock() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
   /// Forgets the keys, but for those that items "after first unlock" take.
@@ -265,10 +267,6 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
-
-  private static func nobody(_ needed: Confirmation, _: UInt64) throws {
-    throw KeychainError(.confirmationNeeded, needed.group.name)
-  }
 
   // MARK: Watching
 

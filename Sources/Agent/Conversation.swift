@@ -158,10 +158,12 @@ struct Conversation: ~Copyable {
     _ operation: Wire.Operation, _ group: AccessGroup? = nil, _ item: Identifier? = nil, isIntroduced: Bool = false
   ) throws -> Gate.Facts {
     let program = try program()
+    let isGranted = if case .program = program, let name = program.grantedName { office.vault.hasGrant(to: name) } else { false }
     return Gate.Facts(
       operation: operation, program: program, isSameUser: peer.user == office.user,
       isOwner: ownedAt == office.vault.lockCount, wasUnlocked: office.vault.status.wasUnlocked,
-      isSystem: office.desk != nil, isIntroduced: isIntroduced || introduction.covers(program), group: group, item: item)
+      isSystem: office.desk != nil, isIntroduced: isIntroduced || introduction.covers(program), isGranted: isGranted,
+      group: group, item: item)
   }
 
   private func program() throws -> ProgramIdentity {
@@ -210,8 +212,21 @@ struct Conversation: ~Copyable {
       let answer = try inTurn(program) { try desk.answer(call.take()!, &owned) { try allowed(nil) } }
       ownedAt = owned
       return answer
+    case .apps(.leases):
+      try allowed(nil)
+      return .rows(try office.leases().map(\.wireRow))
+    case .apps(.endLease(let number)):
+      guard try office.leases().contains(where: { $0.number == number }) else {
+        throw KeychainError(.notFound, "lease \(number)")
+      }
+      try allowed(nil)
+      office.questions?.endLease(number)
+      return .done
     case .apps(let call):
-      guard let desk = office.desk else { throw KeychainError(.notAllowed) }
+      guard let desk = office.desk, name == .owner else {
+        try allowed(nil)
+        return try office.vault.rules(call)
+      }
       try allowed(nil)
       return try desk.answer(call)
     case let call:

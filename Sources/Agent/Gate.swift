@@ -18,6 +18,8 @@ package enum Gate {
     package var isSystem: Bool
     /// Whether that program has returned the number of a challenge on this connection. See `Introduction`.
     package var isIntroduced: Bool
+    /// Whether the vault has a grant for exactly this program. Asked only of a program that nothing else lets in.
+    package var isGranted: Bool
     /// What it concerns, for the log. Who may do what with it, says the vault.
     package var group: AccessGroup?
     /// Likewise.
@@ -25,7 +27,8 @@ package enum Gate {
 
     package init(
       operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
-      isSystem: Bool = false, isIntroduced: Bool = true, group: AccessGroup? = nil, item: Identifier? = nil
+      isSystem: Bool = false, isIntroduced: Bool = true, isGranted: Bool = false,
+      group: AccessGroup? = nil, item: Identifier? = nil
     ) {
       self.operation = operation
       self.program = program
@@ -34,6 +37,7 @@ package enum Gate {
       self.wasUnlocked = wasUnlocked
       self.isSystem = isSystem
       self.isIntroduced = isIntroduced
+      self.isGranted = isGranted
       self.group = group
       self.item = item
     }
@@ -67,7 +71,14 @@ package enum Gate {
     case .end: return facts.isSystem ? .refuse(code: "notAllowed", rule: "the service manager ends it") : .allow(.anybody)
     // To make a vault needs no proof, and to change a way into it comes with one.
     case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
-    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke:
+    // Which apps there are and what they may do, the command shows to whoever starts it while the vault is unlocked; to end a lease takes
+    // a right away.
+    case .pins, .grants, .leases, .endLease:
+      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
+      if facts.isOwner { return .allow(.owner) }
+      guard facts.program == .command else { return .refuse(code: "missingEntitlement", rule: "only the owner, or coffer") }
+      return facts.isIntroduced ? .allow(.command) : .challenge
+    case .install, .uninstall, .itemCount, .forget, .grant, .revoke:
       guard facts.isSystem else { return byFile }
       return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
     case .introduce, .done, .part, .failed, .notices, .challenge: return .refuse(code: "notAllowed", rule: "no request")
@@ -79,15 +90,18 @@ package enum Gate {
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app, .command: guard facts.isIntroduced else { return .challenge }
+    case .program(let path, _):
+      guard facts.isGranted else { return .refuse(code: "missingEntitlement", rule: "no app: \(path)") }
+      guard facts.isIntroduced else { return .challenge }
     // A process does not come into a service or a sandbox, and gets no other one.
-    case .unit, .flatpak, .system, .interpreter, .unknown: break
+    case .unit, .flatpak, .interpreter, .unknown: break
     }
     switch facts.program {
     case .app(let application): return .allow(.app(application))
     case .command: return .allow(.command)
     case .flatpak(let identifier): return .allow(.granted(.flatpak(identifier)))
     case .unit(let name): return .allow(.granted(.unit(name)))
-    case .system: return .refuse(code: "missingEntitlement", rule: "no app: a program of the system")
+    case .program(_, let digest): return .allow(.granted(.program(digest)))
     case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
     }

@@ -129,6 +129,7 @@ package final class OwnerDesk: Sendable {
       }
     case .revoke(let application, let group):
       try vault.transaction { try $0.removeGrant(to: application, group) }
+    case .leases, .endLease: throw KeychainError(.notAllowed)
     }
     return .done
   }

@@ -10,8 +10,8 @@ package enum ProgramIdentity: Hashable, Sendable {
   case command
   /// Belongs to this service of the system.
   case unit(String)
-  /// Belongs to root, as do the directories above it: nobody else can have put it there.
-  case system(path: String)
+  /// None of these, on a local file system. The owner may grant something to exactly this content.
+  case program(path: String, digest: String)
   /// Runs something that somebody else has written: a script says nothing about itself.
   case interpreter(path: String)
   /// Everything else, and why.
@@ -24,7 +24,8 @@ extension ProgramIdentity {
     switch self {
     case .unit(let name): GrantedProgram.unit(name).name
     case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
-    default: nil
+    case .program(_, let digest): GrantedProgram.program(digest).name
+    case .app, .command, .interpreter, .unknown: nil
     }
   }
 }

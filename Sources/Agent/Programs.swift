@@ -2,6 +2,7 @@ package import AppContainers
 import Apps
 import CLinux
 import Glibc
+import ItemService
 import Synchronization
 import SystemCalls
 package import VaultCore
@@ -45,6 +46,8 @@ package final class Programs: ProgramDirectory {
   /// Else the manifests alone are here, and where an app's own executables lie is not known.
   private let hasExecutables: Bool
   private let digests = ProgramDigests()
+  /// In bytes. To read it takes a third of a second, once for each file.
+  private static let longestProgram: Int64 = 256 << 20
   private let registry = Guarded(Registry())
 
   /// - Parameter command: The path of `coffer`; nil where there is none.
@@ -83,8 +86,10 @@ package final class Programs: ProgramDirectory {
     if isCommand(status) { return .command }
     if let name = try Surroundings.unit(of: peer) { return .unit(name) }
     if Interpreters.contain(path) { return .interpreter(path: path) }
-    if Self.isOfRoot(path, status) { return .system(path: path) }
-    return .unknown(path)
+    guard origin == .local, status.st_size <= Self.longestProgram,
+      let digest = digests.digest(of: descriptor, status, while: { peer.isAlive })
+    else { return .unknown(path) }
+    return .program(path: path, digest: GrantedProgram.digestText(digest))
   }
 
   // MARK: Apps
@@ -154,20 +159,5 @@ package final class Programs: ProgramDirectory {
     var own = stat()
     guard let command, unsafe stat(command, &own) == 0 else { return false }
     return own.st_dev == status.st_dev && own.st_ino == status.st_ino
-  }
-
-  /// Of root and not for others to write, and so all directories above it, as its path is now.
-  private static func isOfRoot(_ path: String, _ status: stat) -> Bool {
-    func isKept(_ status: stat) -> Bool { status.st_uid == 0 && status.st_mode & 0o022 == 0 }
-    guard isKept(status), path.utf8.first == UInt8(ascii: "/") else { return false }
-    var now = stat()
-    guard unsafe stat(path, &now) == 0, now.st_dev == status.st_dev, now.st_ino == status.st_ino else { return false }
-    var end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    while let slash = end {
-      let directory = slash == path.startIndex ? "/" : String(path[..<slash])
-      guard unsafe stat(directory, &now) == 0, isKept(now) else { return false }
-      end = slash == path.startIndex ? nil : path[..<slash].utf8.lastIndex(of: UInt8(ascii: "/"))
-    }
-    return true
   }
 }

@@ -139,7 +139,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   private static func failure(_ error: any Error, _ operation: Wire.Operation, isSent: Bool) -> KeychainError {
     if let error = error as? KeychainError { return error }
     let isChange = ![
-      .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants,
+      .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants, .leases,
     ]
     .contains(operation)
     let isLate = error as? FrameChannel.Failure == .late
@@ -177,5 +177,5 @@ extension Call {
 }
 
 extension Wire.Operation {
-  fileprivate var answersWithRows: Bool { [.inspect, .pins, .itemCount, .forget, .grants].contains(self) }
+  fileprivate var answersWithRows: Bool { [.inspect, .pins, .itemCount, .forget, .grants, .leases].contains(self) }
 }

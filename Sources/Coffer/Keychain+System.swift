@@ -51,10 +51,12 @@ extension Keychain {
 
   // MARK: Apps
 
-  /// What the agent remembers of apps. It says so to the owner alone, who has unlocked the vault through this keychain.
+  /// What the agent remembers of apps. `coffer` may read it while the vault is unlocked; to change it takes the owner, who has unlocked
+  /// the vault through this keychain.
   package var appRecords: AgentAppRecords { AgentAppRecords(self) }
 
-  package func grants(to application: String) throws -> [Grant] {
+  /// - Parameter application: Nil for those of all.
+  package func grants(to application: String?) throws -> [Grant] {
     try rows(.apps(.grants(application))).map { try Grant($0) }
   }
 
@@ -67,6 +69,16 @@ extension Keychain {
   package func revoke(_ group: AccessGroup, of application: String) throws {
     _ = try transport.answer(.apps(.revoke(application, group)))
   }
+
+  /// What the owner has agreed to for a while.
+  package func leases() throws -> [OpenLease] {
+    do { return try rows(.apps(.leases)).map { try OpenLease(wireRow: $0) } } catch let error as WireError {
+      throw Self.misunderstood(error)
+    }
+  }
+
+  /// - Throws: `notFound` if there is no such lease.
+  package func endLease(_ number: UInt64) throws { _ = try transport.answer(.apps(.endLease(number))) }
 
   func rows(_ call: consuming Call) throws -> [Attributes] {
     guard case .rows(let rows) = try transport.answer(call) else { throw KeychainError(.agent, "an answer to another question") }

@@ -1,5 +1,6 @@
 import Agent
 import AuditLog
+import ItemService
 import VaultCore
 import Wire
 
@@ -55,9 +56,10 @@ extension DecisionLog {
     var (application, executable) = ("", peer.programPath)
     switch program {
     case .app(let name): application = name
-    case .command: break
+    case .command: application = Caller.commandName
     case .unit, .flatpak: application = program.grantedName ?? ""
-    case .system(let path), .interpreter(let path): executable = path
+    case .program(let path, _): (application, executable) = (program.grantedName ?? "", path)
+    case .interpreter(let path): executable = path
     case .unknown(let why): if executable.isEmpty { executable = why }
     }
     let caller = AuditEntry.Caller(user: peer.user, process: peer.process, executable: executable, application: application)
@@ -73,9 +75,10 @@ extension Wire.Operation {
   fileprivate var auditKind: (ring: AuditRing, isMerged: Bool, isSynced: Bool) {
     switch self {
     // What opens the vault, or changes who may do what.
-    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke:
+    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
+      .endLease:
       (.decisions, false, true)
-    case .pins, .itemCount, .grants: (.uses, true, false)
+    case .pins, .itemCount, .grants, .leases: (.uses, true, false)
     case .entitlements, .items, .contains, .entry, .secret, .watch: (.uses, true, false)
     case .add, .update, .move, .remove, .discard: (.uses, false, false)
     // Any program may, as often as it likes.

@@ -1,3 +1,5 @@
+import VaultCore
+
 /// A program that is no app of a team, to which the owner can grant something all the same: by a name of its own.
 package enum GrantedProgram: Hashable, Sendable {
   /// `coffer`.
@@ -6,6 +8,8 @@ package enum GrantedProgram: Hashable, Sendable {
   case unit(String)
   /// `flatpak:ID`: an application in Flatpak's sandbox.
   case flatpak(String)
+  /// `program:DIGEST`: a program of exactly this content, by its BLAKE2b-256 in hexadecimal digits.
+  case program(String)
 
   /// Why a name that looks like one is none.
   package struct Malformed: Error, CustomStringConvertible {
@@ -14,6 +18,7 @@ package enum GrantedProgram: Hashable, Sendable {
 
   private static let unitPrefix = "unit:"
   private static let flatpakPrefix = "flatpak:"
+  private static let programPrefix = "program:"
   private static let longestName = 255
 
   /// - Returns: Nil for the name of an app: it has no colon.
@@ -29,6 +34,10 @@ package enum GrantedProgram: Hashable, Sendable {
       let identifier = String(name.dropFirst(Self.flatpakPrefix.count))
       guard Self.isFlatpak(identifier) else { throw Malformed(description: "flatpak:ID, as flatpak list shows it") }
       self = .flatpak(identifier)
+    } else if name.hasPrefix(Self.programPrefix) {
+      let digest = String(name.dropFirst(Self.programPrefix.count))
+      guard Self.isDigest(digest) else { throw Malformed(description: "program:DIGEST, as coffer app log shows it") }
+      self = .program(digest)
     } else {
       return nil
     }
@@ -39,6 +48,7 @@ package enum GrantedProgram: Hashable, Sendable {
     case .command: Caller.commandName
     case .unit(let name): Self.unitPrefix + name
     case .flatpak(let identifier): Self.flatpakPrefix + identifier
+    case .program(let digest): Self.programPrefix + digest
     }
   }
 
@@ -53,6 +63,18 @@ package enum GrantedProgram: Hashable, Sendable {
     let parts = identifier.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return identifier.utf8.count <= longestName && parts.count >= 2
       && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { isAlphanumeric($0) || "-_".utf8.contains($0) } }
+  }
+
+  /// As it stands in the name of a program.
+  /// - Parameter digest: That of `ContentDigest`.
+  package static func digestText(_ digest: [UInt8]) -> String {
+    String(decoding: digest.flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  private static let hexadecimal = Array("0123456789abcdef".utf8)
+
+  private static func isDigest(_ text: String) -> Bool {
+    text.utf8.count == 2 * ContentDigest.byteCount && text.utf8.allSatisfy(hexadecimal.contains)
   }
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -9,11 +9,14 @@ package enum AppCall: Equatable, Sendable {
   case uninstall(String)
   case itemCount(String)
   case forget(String)
-  /// To an app, or to `coffer`.
-  case grants(String)
+  /// To an app, or to a program that is none. Nil: all.
+  case grants(String?)
   /// The moment is the agent's to say.
   case grant(String, AccessGroup, Entitlements.Rights, asksForConfirmation: Bool)
   case revoke(String, AccessGroup)
+  case leases
+  /// By its number.
+  case endLease(UInt64)
 
   package var operation: Operation {
     switch self {
@@ -25,6 +28,8 @@ package enum AppCall: Equatable, Sendable {
     case .grants: .grants
     case .grant: .grant
     case .revoke: .revoke
+    case .leases: .leases
+    case .endLease: .endLease
     }
   }
 
@@ -33,10 +38,12 @@ package enum AppCall: Equatable, Sendable {
   var message: Message {
     var fields = Attributes()
     switch self {
-    case .pins: break
+    case .pins, .leases: break
+    case .endLease(let number): fields["lease"] = .integer(number)
     case .install(let manifest): return Message(parts: [manifest])
-    case .uninstall(let application), .itemCount(let application), .forget(let application), .grants(let application):
+    case .uninstall(let application), .itemCount(let application), .forget(let application):
       fields["application"] = .text(application)
+    case .grants(let application): fields["application"] = application.map { .text($0) }
     case .grant(let application, let group, let rights, let asksForConfirmation):
       fields["application"] = .text(application)
       fields["group"] = .text(group.name)
@@ -56,6 +63,9 @@ package enum AppCall: Equatable, Sendable {
     switch operation {
     case .pins: return .pins
     case .install: return .install(part)
+    case .grants: return .grants(try fields.text("application"))
+    case .leases: return .leases
+    case .endLease: return .endLease(try Fields.required("lease", try fields.integer("lease")))
     default: break
     }
     let application = try Fields.required("application", try fields.text("application"))
@@ -63,7 +73,6 @@ package enum AppCall: Equatable, Sendable {
     case .uninstall: return .uninstall(application)
     case .itemCount: return .itemCount(application)
     case .forget: return .forget(application)
-    case .grants: return .grants(application)
     case .grant:
       let group = try Fields.required("group", try fields.group("group"))
       let rights = try Fields.required("rights", try fields.integer("rights"))

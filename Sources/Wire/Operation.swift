@@ -43,6 +43,9 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   case grants = 45
   case grant = 46
   case revoke = 47
+  /// What the owner has agreed to for a while.
+  case leases = 48
+  case endLease = 49
 
   // Answers
   case done = 128

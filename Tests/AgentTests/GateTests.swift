@@ -5,7 +5,7 @@ import Wire
 
 @Suite struct GateTests {
   static let programs: [ProgramIdentity] = [
-    .app("T.com.example.editor"), .command, .system(path: "/usr/bin/git"), .interpreter(path: "/usr/bin/python3"),
+    .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
   ]
   static let items: [Wire.Operation] = [
@@ -31,6 +31,8 @@ import Wire
               nil
             } else if [.status, .lock, .unlock, .end].contains(operation) {
               .allow(.anybody)
+            } else if Self.shown.contains(operation) {
+              !wasUnlocked ? nil : isOwner ? .allow(.owner) : program == .command ? .allow(.command) : nil
             } else if operation != .watch && (!Self.items.contains(operation) || !wasUnlocked) {
               nil
             } else if isOwner {
@@ -68,8 +70,39 @@ import Wire
     #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
   }
 
+  /// A grant to exactly its content lets a program in, once it has spoken for itself.
+  @Test func aProgramOfGrantedContent() {
+    let program = ProgramIdentity.program(path: "/opt/backup", digest: "d")
+    func decide(_ operation: Wire.Operation, isGranted: Bool, isIntroduced: Bool) -> Gate.Decision {
+      Gate.decide(Gate.Facts(operation: operation, program: program, isIntroduced: isIntroduced, isGranted: isGranted))
+    }
+    for operation in Self.items + [.watch] {
+      #expect(decide(operation, isGranted: true, isIntroduced: true) == .allow(.granted(.program("d"))))
+      #expect(decide(operation, isGranted: true, isIntroduced: false) == .challenge)
+      guard case .refuse("missingEntitlement", _) = decide(operation, isGranted: false, isIntroduced: true) else {
+        Issue.record("\(operation)")
+        continue
+      }
+    }
+    for operation in Self.shown + Self.appCalls {
+      guard case .refuse = decide(operation, isGranted: true, isIntroduced: true) else {
+        Issue.record("\(operation)")
+        continue
+      }
+    }
+  }
+
+  /// Another program may have become `coffer`: it returns a number first.
+  @Test func theCommandSpeaksForItself() {
+    for operation in Self.shown {
+      #expect(Gate.decide(Gate.Facts(operation: operation, program: .command, isIntroduced: false)) == .challenge)
+    }
+  }
+
   private static let vaultCalls: [Wire.Operation] = [.create, .inspect, .addSlot, .replaceSlot, .removeSlot]
-  private static let appCalls: [Wire.Operation] = [.pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke]
+  private static let appCalls: [Wire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
+  /// What `coffer` may see, and leases, which it may end.
+  private static let shown: [Wire.Operation] = [.pins, .grants, .leases, .endLease]
 
   /// What is asked of an agent of the system alone: the vault by anybody, with a proof in the call; apps by the owner, whatever the program.
   @Test func theSystemsAgent() {

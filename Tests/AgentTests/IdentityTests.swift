@@ -119,7 +119,7 @@ import Wire
     let copy = bench.directory.appending(path: "copy")
     try FileManager.default.copyItem(at: probe, to: copy)
     expect(try bench.run(copy, ["once", bench.socket]), ["missingEntitlement"])
-    guard case .unknown? = last() else {
+    guard case .program(copy.path, _)? = last() else {
       Issue.record("\(String(describing: last()))")
       return
     }

@@ -27,7 +27,9 @@ import struct ItemService.Confirmation
       let name = character == "\u{1}" ? "%" : character
       let group = try AccessGroup(String(repeating: name, count: 255 / name.utf8.count))
       let application = String(repeating: "a", count: 32) + "." + String(repeating: "x", count: 155)
-      for program in [ProgramIdentity.app(application), .unknown(text), .system(path: text), .interpreter(path: text)] {
+      for program in [
+        ProgramIdentity.app(application), .unknown(text), .program(path: text, digest: "d"), .interpreter(path: text),
+      ] {
         let question = QuestionText.question(
           confirmation(item, group, .move(to: group), purpose: text), program, vault: text, minutes: OwnerQuestions.maximumMinutes
         )

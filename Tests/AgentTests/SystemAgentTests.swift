@@ -108,7 +108,7 @@ import Waiting
     try initialize()
     let probe = bench.programs.appending(path: "AgentProbe").path
     #expect(try bench.run(probe, ["once", bench.socket]).lines == ["missingEntitlement"])
-    #expect(try log().contains("no app: a program of the system"))
+    #expect(try log().contains("no app: /"))
     // One of the user's own is nobody, wherever it lies.
     let copy = bench.home.path + "/probe"
     _ = try bench.run("/bin/sh", ["-c", "cp \(probe) \(copy); chmod 700 \(copy)"])

@@ -130,7 +130,8 @@ import Testing
     var documented: [String: Set<String>] = [:]
     for page in Self.pages { documented.merge(Self.synopsis(page)) { first, _ in first } }
     // The first page names the nouns and the option of the program itself.
-    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer agent", "coffer"] {
+    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer"]
+    {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }
     #expect(Set(documented.keys) == Set(commands.keys))

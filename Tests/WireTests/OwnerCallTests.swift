@@ -39,7 +39,9 @@ import VaultCore
   @Test func appCallsArriveAsTheyWereSent() throws {
     let group = try AccessGroup("g")
     let calls: [AppCall] = [
-      .pins, .install([1, 2, 3]), .uninstall("a"), .itemCount("a"), .forget("a"), .grants("a"), .revoke("a", group),
+      .pins, .install([1, 2, 3]), .uninstall("a"), .itemCount("a"), .forget("a"), .grants("a"), .grants(nil), .revoke("a", group),
+      .leases,
+      .endLease(7),
       .grant("a", group, [.read, .list], asksForConfirmation: true),
     ]
     for call in calls {

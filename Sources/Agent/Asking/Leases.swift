@@ -37,7 +37,27 @@ struct Leases {
     }
   }
 
-  private var leases: [Key: [(terms: Terms, lockCount: UInt64)]] = [:]
+  /// One that holds, as it is shown to the owner.
+  struct Open {
+    let number: UInt64
+    let program: ProgramIdentity
+    let subject: Confirmation.Subject
+    let rights: Entitlements.Rights
+    let minutes: UInt64?
+    let grants: [Grant]
+    /// How long it holds.
+    let milliseconds: Int64
+
+    var group: AccessGroup {
+      switch subject {
+      case .group(let group): group
+      case .item(let reference): reference.group
+      }
+    }
+  }
+
+  private var count: UInt64 = 0
+  private var leases: [Key: [(terms: Terms, lockCount: UInt64, number: UInt64)]] = [:]
   private var silences: [Key: [(terms: Terms, why: Quiet)]] = [:]
 
   /// - Parameter lockCount: How often the vault has been locked: a lease ends with that.
@@ -56,7 +76,23 @@ struct Leases {
   ) {
     forget(now)
     let terms = Terms(confirmation, until: now + Int64(minutes) * 60_000)
-    leases[Key(confirmation, program), default: []].append((terms, lockCount))
+    count += 1
+    leases[Key(confirmation, program), default: []].append((terms, lockCount, count))
+  }
+
+  /// In the order in which they began.
+  func open(lockCount: UInt64, at now: Int64) -> [Open] {
+    leases.flatMap { key, all in
+      all.filter { $0.lockCount == lockCount && now < $0.terms.until }.map {
+        Open(
+          number: $0.number, program: key.program, subject: key.subject, rights: $0.terms.rights, minutes: $0.terms.minutes,
+          grants: $0.terms.grants, milliseconds: $0.terms.until - now)
+      }
+    }.sorted { $0.number < $1.number }
+  }
+
+  mutating func end(_ number: UInt64) {
+    leases = leases.compactMapValues { all in all.filter { $0.number != number }.nonEmpty }
   }
 
   mutating func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Quiet, at now: Int64) {

@@ -72,6 +72,15 @@ package final class OwnerQuestions: Sendable {
     state.withLock { $0.seat = seat }
   }
 
+  /// - Parameter lockCount: How often the vault has been locked.
+  func leases(lockCount: UInt64) -> [Leases.Open] {
+    let now = clock()
+    return state.withLock { $0.leases.open(lockCount: lockCount, at: now) }
+  }
+
+  /// What it covered is asked about again.
+  func endLease(_ number: UInt64) { state.withLock { $0.leases.end(number) } }
+
   /// Returns where the owner agrees, or has agreed for a while.
   /// - Parameters:
   ///   - lockCount: How often the vault had been locked when the question came up.

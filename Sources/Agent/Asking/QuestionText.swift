@@ -50,7 +50,7 @@ enum QuestionText {
     case .command: return "The command coffer"
     case .unit(let name): return "The system's service \(name)"
     case .flatpak(let identifier): return "The Flatpak \(identifier)"
-    case .system(let path), .interpreter(let path): return "The program \(PinentryText.visible(path, limit: itemLimit))"
+    case .program(let path, _), .interpreter(let path): return "The program \(PinentryText.visible(path, limit: itemLimit))"
     case .unknown(let why): return "A program (\(PinentryText.visible(why, limit: itemLimit)))"
     }
   }

@@ -10,18 +10,21 @@ struct OpenApps: ~Copyable {
   private let keychain: Keychain?
   /// Whether a person has opened it, and not a key file that lies there for programs.
   let isOwner: Bool
+  /// Whether the agent shows what there is, and changes nothing: the owner has proven nothing to it.
+  let isReadOnly: Bool
 
   fileprivate init(_ vault: consuming Vault) throws {
     isOwner = try vault.isOpenedByOwner()
     self.vault = consume vault
     keychain = nil
+    isReadOnly = false
   }
 
-  fileprivate init(_ keychain: Keychain) {
+  fileprivate init(_ keychain: Keychain, isReadOnly: Bool = false) {
     vault = nil
     self.keychain = keychain
-    // The agent speaks of apps to nobody else.
-    isOwner = true
+    self.isReadOnly = isReadOnly
+    isOwner = !isReadOnly
   }
 
   /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
@@ -39,7 +42,8 @@ struct OpenApps: ~Copyable {
     try OpenItems(keychain, application: nil).checkExists(group, hint: hint)
   }
 
-  func grants(to application: String) throws -> [Grant] {
+  /// - Parameter application: Nil for those of all apps and programs.
+  func grants(to application: String? = nil) throws -> [Grant] {
     if let keychain { return try keychain.grants(to: application) }
     switch vault {
     case .some(let vault): return try vault.grants(to: application)
@@ -61,6 +65,39 @@ struct OpenApps: ~Copyable {
   consuming func finish() {
     guard let vault = vault.take() else { return }
     vault.finish()
+  }
+}
+
+/// What the command may see of items: all by the owner's credential, else what belongs to no team or was granted to `coffer`.
+extension OpenApps {
+  private func mayList(_ group: AccessGroup) throws -> Bool {
+    if isOwner { return true }
+    switch vault {
+    case .some(let vault): return (try? Caller.command(in: vault).check(group, .list)) != nil
+    case .none: return true
+    }
+  }
+
+  func groups() throws -> [AccessGroup] {
+    if let keychain { return try keychain.entitlements.groups.map(\.group) }
+    return try vault!.groups().filter { try mayList($0) }
+  }
+
+  func entries() throws -> [Entry] {
+    if let keychain { return try keychain.items(KeychainQuery()) }
+    return try vault!.entries().entries.filter { try mayList($0.reference.group) }
+  }
+
+  /// An item of any class, by its exact name. Nil if there is none.
+  func entry(_ name: ItemName) throws -> Entry? {
+    let group = try name.group.map { try AccessGroup($0) } ?? .standard
+    return try entries().first { entry in
+      guard entry.reference.group == group else { return false }
+      let item = try name.item(entry.item.itemClass)
+      return entry.item.itemClass.primaryAttributes.allSatisfy { (name, absent) in
+        (entry.item.attributes[name] ?? absent) == (item.attributes[name] ?? absent)
+      }
+    }
   }
 }
 
@@ -103,7 +140,11 @@ extension OpenApps: AppRecords {
 
 extension VaultOptions {
   /// Opens the vault, or has its agent open it, for what concerns apps.
-  func openApps() throws -> OpenApps {
+  /// - Parameter isReading: Whether an agent that is unlocked may answer, which asks for no credential then.
+  func openApps(isReading: Bool = false) throws -> OpenApps {
+    if isReading, !namesCredential, let keychain = try systemAgent() ?? agent(), try keychain.agentState() == .unlocked {
+      return OpenApps(keychain, isReadOnly: true)
+    }
     guard let keychain = try systemAgent() else { return try OpenApps(open()) }
     try unlock(keychain)
     return OpenApps(keychain)

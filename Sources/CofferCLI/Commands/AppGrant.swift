@@ -59,6 +59,7 @@ struct AppGrant: ParsableCommand {
     case .command: return (app, "this command, also where a key file opens the vault")
     case .unit: return (app, "a service of the system, whatever it runs")
     case .flatpak: return (app, "an application of Flatpak, or a program of yours that says so")
+    case .program: return (app, "every program of exactly this content")
     case nil: break
     }
     let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }

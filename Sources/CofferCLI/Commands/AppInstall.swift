@@ -71,9 +71,9 @@ struct AppList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps()
+    var opened = try vault.openApps(isReading: true)
     let apps = try AppPlace.apps()
-    try apps.recover(in: &opened)
+    if !opened.isReadOnly { try apps.recover(in: &opened) }
     let entries = try apps.entries(in: opened)
     opened.finish()
     for entry in entries {
@@ -109,9 +109,9 @@ struct AppShow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps()
+    var opened = try vault.openApps(isReading: true)
     let apps = try AppPlace.apps()
-    try apps.recover(in: &opened)
+    if !opened.isReadOnly { try apps.recover(in: &opened) }
     guard try GrantedProgram(namedOnCommandLine: app) == nil else {
       return try print(opened.grants(to: app), of: app)
     }

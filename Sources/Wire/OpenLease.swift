@@ -1,0 +1,49 @@
+package import VaultCore
+
+/// That the owner has agreed, for a while, to what a program asked for.
+package struct OpenLease: Equatable, Sendable {
+  /// Counted from 1 while the agent runs.
+  package let number: UInt64
+  /// As a grant names the program: an app, `coffer` or a program that is neither.
+  package let program: String
+  package let group: AccessGroup
+  /// Nil: all of the group.
+  package let item: Identifier?
+  package let rights: Entitlements.Rights
+  /// How long it holds.
+  package let seconds: UInt64
+
+  package init(
+    number: UInt64, program: String, group: AccessGroup, item: Identifier?, rights: Entitlements.Rights, seconds: UInt64
+  ) {
+    (self.number, self.program, self.group, self.item) = (number, program, group, item)
+    (self.rights, self.seconds) = (rights, seconds)
+  }
+
+  package var wireRow: Attributes {
+    var row = Attributes()
+    row["lease"] = .integer(number)
+    row["program"] = .text(program)
+    row["group"] = .text(group.name)
+    row["item"] = item.map { .data($0.bytes) }
+    row["rights"] = .integer(UInt64(rights.rawValue))
+    row["seconds"] = .integer(seconds)
+    return row
+  }
+
+  /// - Throws: `field`.
+  package init(wireRow: Attributes) throws(WireError) {
+    var fields = Fields(wireRow)
+    number = try Fields.required("lease", try fields.integer("lease"))
+    program = try Fields.required("program", try fields.text("program"))
+    group = try Fields.required("group", try fields.group("group"))
+    item = try fields.identifier("item")
+    let rights = try Fields.required("rights", try fields.integer("rights"))
+    guard let raw = UInt8(exactly: rights), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
+      throw WireError(.field, "rights")
+    }
+    self.rights = Entitlements.Rights(rawValue: raw)
+    seconds = try Fields.required("seconds", try fields.integer("seconds"))
+    try fields.end()
+  }
+}
