@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 package import ItemService
-package import Storage
+import Storage
 import Synchronization
 import SystemCalls
 package import VaultCore
@@ -21,6 +21,7 @@ package final class AgentVault: @unchecked Sendable {
   private var unasking = UnaskingItems()
   private var rules = RulesCount()
   private var grantees = Grantees()
+  private var quota: ProgramQuota?
   private let foldTimer = FoldTimer()
   /// The generation that is known to be in the vault's file.
   private var foldedGeneration: UInt64 = 0
@@ -30,23 +31,15 @@ package final class AgentVault: @unchecked Sendable {
   /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed each time.
   private static let anchorPeriod: Int64 = 100
 
-  /// - Parameter open: Proves a credential, and opens the vault. In whatever thread.
-  package init(at path: String, open: @escaping @Sendable (borrowing Credential) throws -> Vault) {
+  /// - Parameters:
+  ///   - quota: What programs may add. Nil: as much as they like.
+  ///   - open: Proves a credential, and opens the vault. In whatever thread.
+  package init(
+    at path: String, quota: ProgramQuota.Limits? = nil, open: @escaping @Sendable (borrowing Credential) throws -> Vault
+  ) {
+    self.quota = quota.map { ProgramQuota($0) }
     self.path = path
     self.open = open
-  }
-
-  /// - Parameter path: Nil for the user's own.
-  /// - Throws: `StorageError` of the file.
-  package convenience init(_ places: Places, at path: String? = nil) throws {
-    let path = try FileStore(at: path ?? places.vault).path
-    self.init(at: path) { credential in
-      // An item of this device may be the next thing that somebody stores, and the key is read here alone.
-      let deviceKey = DeviceKeyFile(at: places.deviceKey)
-      try deviceKey.createUnlessThere()
-      return try Vault.open(
-        FileStore(at: path), with: credential, anchor: places.anchors(forVaultAt: path), deviceKey: try deviceKey.load())
-    }
   }
 
   var status: AgentStatus {
@@ -187,6 +180,7 @@ package final class AgentVault: @unchecked Sendable {
   private static let maximumQuestions = 4
 
   /// - Parameters:
+  ///   - byteCount: Of the call as it was sent.
   ///   - caller: In whose name. Told for which state of the rules: see `RulesCount`.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
@@ -194,7 +188,7 @@ package final class AgentVault: @unchecked Sendable {
   ///     new. What it throws is thrown instead, and nothing is done.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
+    _ call: consuming Call, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
     let isReading = call.isReading
@@ -219,8 +213,10 @@ package final class AgentVault: @unchecked Sendable {
         needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let call = call.take() else { return nil }
         let (intention, before) = (call.intention, lastGeneration)
+        let change = try quota?.check(call, byteCount: byteCount, of: service, in: vault!)
         let answer = try service.carryOut(call, in: &vault!, allowed: allowed)
         rules.itemsChanged(from: before, to: lastGeneration)
+        if let change { quota?.follow(change, to: answer.newReference?.group, from: before, to: lastGeneration) }
         notices = intention.notices(answer)
         return answer
       }

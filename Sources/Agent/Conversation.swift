@@ -20,6 +20,8 @@ struct Conversation: ~Copyable {
   let introduction = Introduction()
   /// The number of the request that was received last.
   private var request: UInt64 = 0
+  /// How long it was.
+  private var byteCount = 0
   private let ended: () -> Void
 
   /// What all conversations have in common.
@@ -54,7 +56,7 @@ struct Conversation: ~Copyable {
     do {
       // A program that may ask nothing takes no place from others.
       while try isAnswered(), let (header, body) = try channel.receive(takes: { try !isRefused($0.operation) }) {
-        request = header.request
+        (request, byteCount) = (header.request, header.bodyByteCount)
         guard !body.isDropped else {
           try refused(header.operation).frames(request: header.request) { try channel.send($0) }
           continue
@@ -230,7 +232,7 @@ struct Conversation: ~Copyable {
       try allowed(nil)
       return try desk.answer(call)
     case let call:
-      return try office.vault.answer(call) { (vault, rules) in
+      return try office.vault.answer(call, byteCount: byteCount) { (vault, rules) in
         try callers.caller(name, in: vault, at: rules) { try caller(name, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, program, lockCount)

@@ -64,7 +64,7 @@ struct Service {
     let data = try DataDirectory(at: directory)
     let log = try DecisionLog(in: places.state)
     self.log = log
-    let vault = AgentVault(at: places.vault) { credential in
+    let vault = AgentVault(at: places.vault, quota: .standard) { credential in
       // Anew for each: it may not be there yet.
       let store = try FileStore(at: places.vault)
       return try Vault.open(

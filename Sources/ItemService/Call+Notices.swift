@@ -39,7 +39,7 @@ extension Call {
 }
 
 extension Answer {
-  fileprivate var newReference: Reference? {
+  package var newReference: Reference? {
     borrowing get {
       switch self {
       case .reference(let reference): reference

@@ -66,6 +66,8 @@ extension KeychainError.Code {
   public static let agentNotAnswering = Self("agentNotAnswering")
   /// Another process did not let go of the vault in time. Nothing was changed.
   public static let busy = Self("busy")
+  /// The program's groups in a vault of the system's hold as much as programs may add. The owner is not limited. Nothing was changed.
+  public static let quotaExceeded = Self("quotaExceeded")
   /// The disk is full. Nothing was changed.
   public static let full = Self("full")
   /// The vault's file cannot be used: rights, owner, links, or the system said no.
@@ -84,7 +86,7 @@ extension KeychainError.Code {
   /// Whether it says "you may not", and not how things are. Such an answer is a decision, for the audit log.
   package var isRefusal: Bool { Self.refusals.contains(self) }
   private static let refusals: Set<Self> = [
-    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused,
+    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused, .quotaExceeded,
   ]
 }
 

@@ -31,6 +31,8 @@ public struct EntryList: Sendable {
   public let entries: [Entry]
   /// Items of …ThisDevice classes that do not open here: another device's, or no device key was given.
   public let unavailableCount: Int
+  /// What the items of the groups that were looked at take, sealed, in bytes; also those that are not in `entries`.
+  public let byteCount: Int
   /// Groups of which items were left out because the vault is locked.
   public let lockedGroups: Set<AccessGroup>
   /// Whether there are items in groups of which a locked vault knows nothing: others have made them since.

@@ -134,10 +134,11 @@ extension Vault {
       let directory = try wanted == nil ? GroupDirectory(state, damaged: damaged) : nil
       // The walk is ascending, so each group's entries are in order.
       var entries: [AccessGroup: [Entry]] = [:]
-      var unavailableCount = 0
+      var (unavailableCount, byteCount) = (0, 0)
       var locked: Set<Identifier> = []
       try state.forEachRecord(.item, damaged: damaged) { record, meta in
         guard wanted.map({ $0.groupID == record.group }) ?? true else { return }
+        byteCount += record.attributes.count + record.secretCount
         do {
           guard let itemGroup = try wanted ?? directory?.group(record.group) else {
             return try damaged(VaultError(.unknownGroup, "\(record.id)"))
@@ -152,10 +153,10 @@ extension Vault {
           try damaged(VaultError(error.code, "\(record.id)"))
         }
       }
-      let ordered = entries.sorted { $0.key < $1.key }.flatMap(\.value)
       let names = locked.map { state.keys.kept?.name(ofGroup: $0) }
       return EntryList(
-        entries: ordered, unavailableCount: unavailableCount, lockedGroups: Set(names.compactMap(\.self)),
+        entries: entries.sorted { $0.key < $1.key }.flatMap(\.value), unavailableCount: unavailableCount, byteCount: byteCount,
+        lockedGroups: Set(names.compactMap(\.self)),
         hasUnknownGroups: names.contains(nil))
     }
   }

@@ -8,6 +8,9 @@ extension FailureTable {
     ),
     "gate": .init(.denied, "the agent refuses it", "to open the vault here: --no-agent"),
     "confirmationNeeded": .init(.locked, "its owner wants to be asked, and nobody can be asked or has answered"),
+    "quotaExceeded": .init(
+      .denied, "programs may add no more to this vault",
+      "remove items, or add as the owner, who is not limited: --passphrase-fd N"),
     "confirmationRefused": .init(.denied, "its owner was asked, and refused"),
     "wrongCredential": .init(.wrongPassphrase, "wrong passphrase, key file or recovery key"),
     "notAllowed": .init(.usage, "is not allowed"),

@@ -1,0 +1,107 @@
+import CofferTesting
+import Foundation
+import ItemService
+import Storage
+import SystemBench
+import Testing
+import VaultCore
+import Wire
+
+@testable import Agent
+
+/// What programs may add to a vault of the system's.
+@Suite(.timeLimit(.minutes(60))) struct QuotaTests {
+  private let vault: AgentVault
+  private let directory: URL
+  private let program: Caller
+  private let other: Caller
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-quota-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let path = directory.path + "/vault.coffer"
+    try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test).close()
+    vault = AgentVault(at: path, quota: ProgramQuota.Limits(itemCount: 4, byteCount: 100_000)) {
+      try Vault.open(FileStore(at: path), with: $0)
+    }
+    try vault.unlock(.throwAway())
+    program = Caller([try AccessGroup("one"), try AccessGroup("shared")])
+    other = Caller([try AccessGroup("two")])
+  }
+
+  private func answer(_ call: consuming Call, as caller: Caller, byteCount: Int = 1) throws -> Reference? {
+    try vault.answer(call, byteCount: byteCount, as: { _, _ in caller }).newReference
+  }
+
+  @discardableResult
+  private func add(_ account: String, to group: String, as caller: Caller, byteCount: Int = 1) throws -> Reference {
+    let secret = try Secret(testing: String(repeating: "x", count: byteCount))
+    let call = Call.add(
+      Item(service: "s", account: account), secret, try AccessGroup(group), .afterFirstUnlock, installBound: false)
+    return try #require(try answer(call, as: caller, byteCount: byteCount))
+  }
+
+  @Test func aProgramAddsSoManyItems() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let first = try add("1", to: "one", as: program)
+    for number in 2...4 { try add("\(number)", to: number == 4 ? "shared" : "one", as: program) }
+    for group in ["one", "shared"] {
+      #expect(throws: KeychainError(.quotaExceeded)) { try add("5", to: group, as: program) }
+    }
+    // What it has may be changed, another program has a limit of its own, and the owner has none.
+    let entry = try vault.use { try $0.entry(first) }
+    _ = try answer(
+      .update(first, generation: entry.generation, entry.item, try Secret(testing: "new")), as: program)
+    try add("1", to: "two", as: other)
+    for number in 5...8 { try add("\(number)", to: "one", as: .owner) }
+    // Also what others have put there counts.
+    for number in 5...8 {
+      #expect(throws: KeychainError(.quotaExceeded)) { try add("9", to: "shared", as: program) }
+      let item = Item(service: "s", account: "\(number)")
+      _ = try answer(.discard(item, try AccessGroup("one")), as: program)
+    }
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("9", to: "shared", as: program) }
+    _ = try answer(.remove(first), as: program)
+    try add("9", to: "shared", as: program)
+  }
+
+  @Test func aProgramAddsSoManyBytes() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let first = try add("1", to: "one", as: program, byteCount: 60_000)
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("2", to: "one", as: program, byteCount: 60_000) }
+    let entry = try vault.use { try $0.entry(first) }
+    #expect(throws: KeychainError(.quotaExceeded)) {
+      _ = try answer(
+        .update(first, generation: entry.generation, entry.item, try Secret(testing: String(repeating: "y", count: 60_000))),
+        as: program, byteCount: 60_000)
+    }
+    try add("2", to: "one", as: program, byteCount: 20_000)
+    try add("3", to: "one", as: .owner, byteCount: 200_000)
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("4", to: "one", as: program) }
+  }
+
+  /// The agent of the system has the limit, and its owner does not.
+  @Test(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason)))
+  func theAgentOfTheSystemHasIt() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let bench = try SystemBench()
+    #expect(try bench.coffer("vault", "init", "--low-memory", "--passphrase-fd", "0", input: "correct horse\n").status == 0)
+    let filled = try bench.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        umask 077; cd \(bench.home.path); head -c 1000000 /dev/zero >large; printf 'correct horse' >passphrase
+        for number in $(seq 80); do
+          coffer secret set "large/$number" <large 2>errors || { echo "$number $?"; cat errors; break; }
+        done
+        coffer secret set large/owner --passphrase-fd 3 3<passphrase <large && echo "owner $?"
+        """,
+      ])
+    let lines = filled.lines
+    let number = try #require(lines.first?.split(separator: " ").first.flatMap { Int($0) }, "\(filled)")
+    #expect((60...68).contains(number) && lines[0].hasSuffix(" 6") && lines.last == "owner 0", "\(lines)")
+    #expect(lines.contains { $0.contains("programs may add no more to this vault") }, "\(lines)")
+  }
+}
