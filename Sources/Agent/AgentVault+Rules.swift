@@ -10,7 +10,8 @@ extension AgentVault {
     switch call {
     case .pins: return .rows(try use { try $0.pins().map(\.attributes) })
     case .grants(let application): return .rows(try use { try $0.grants(to: application).map(\.attributes) })
-    case .install, .uninstall, .itemCount, .forget, .grant, .revoke, .leases, .endLease: throw KeychainError(.notAllowed)
+    case .install, .uninstall, .itemCount, .forget, .grant, .revoke, .leases, .endLease, .log, .logPart:
+      throw KeychainError(.notAllowed)
     }
   }
 }
@@ -52,7 +53,7 @@ extension Conversation.Office {
     return try vault.use { vault in
       try leases.compactMap { lease in
         let group = lease.group
-        let name = lease.program.grantedName ?? lease.program.ownName
+        let name = lease.program.nameInGrants
         guard try vault.grants(to: name).filter({ $0.group == group }) == lease.grants else { return nil }
         var item: Identifier?
         if case .item(let reference) = lease.subject {
@@ -68,13 +69,6 @@ extension Conversation.Office {
 }
 
 extension ProgramIdentity {
-  fileprivate var ownName: String {
-    switch self {
-    case .app(let application): application
-    case .command: Caller.commandName
-    // These get nothing that could be agreed to.
-    case .interpreter(let path), .unknown(let path): path
-    case .unit, .flatpak, .program: grantedName ?? ""
-    }
-  }
+  /// Interpreters and the like get nothing that could be agreed to.
+  fileprivate var nameInGrants: String { if case .app(let application) = self { application } else { grantedName ?? "" } }
 }

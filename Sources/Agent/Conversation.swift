@@ -214,6 +214,11 @@ struct Conversation: ~Copyable {
       let answer = try inTurn(program) { try desk.answer(call.take()!, &owned) { try allowed(nil) } }
       ownedAt = owned
       return answer
+    case .apps(.log):
+      try allowed(nil)
+      return .rows(try office.desk?.logOutline() ?? [])
+    case .apps(.logPart(let ring, let first, let offset)):
+      return .rows(try office.desk?.logPart(ring, first, offset) ?? [])
     case .apps(.leases):
       try allowed(nil)
       return .rows(try office.leases().map(\.wireRow))

@@ -73,11 +73,10 @@ package enum Gate {
     case .create, .inspect, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
     // Which apps there are and what they may do, the command shows to whoever starts it while the vault is unlocked; to end a lease takes
     // a right away.
-    case .pins, .grants, .leases, .endLease:
-      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
-      if facts.isOwner { return .allow(.owner) }
-      guard facts.program == .command else { return .refuse(code: "missingEntitlement", rule: "only the owner, or coffer") }
-      return facts.isIntroduced ? .allow(.command) : .challenge
+    case .pins, .grants, .leases, .endLease: return shown(facts)
+    case .log, .logPart:
+      guard facts.isSystem else { return byFile }
+      return shown(facts)
     case .install, .uninstall, .itemCount, .forget, .grant, .revoke:
       guard facts.isSystem else { return byFile }
       return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
@@ -105,6 +104,13 @@ package enum Gate {
     case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
     }
+  }
+
+  private static func shown(_ facts: Facts) -> Decision {
+    guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
+    if facts.isOwner { return .allow(.owner) }
+    guard facts.program == .command else { return .refuse(code: "missingEntitlement", rule: "only the owner, or coffer") }
+    return facts.isIntroduced ? .allow(.command) : .challenge
   }
 
   private static let byFile = Decision.refuse(code: "notAllowed", rule: "done with the vault's file")

@@ -11,7 +11,7 @@ import Wire
 /// Where the agent runs as the user, the command does all of this with the files themselves.
 package final class OwnerDesk: Sendable {
   private let vault: AgentVault
-  private let places: Places
+  let places: Places
   /// Of the manifests. Executables and containers lie with the user.
   private let data: DataDirectory
 
@@ -129,7 +129,7 @@ package final class OwnerDesk: Sendable {
       }
     case .revoke(let application, let group):
       try vault.transaction { try $0.removeGrant(to: application, group) }
-    case .leases, .endLease: throw KeychainError(.notAllowed)
+    case .leases, .endLease, .log, .logPart: throw KeychainError(.notAllowed)
     }
     return .done
   }

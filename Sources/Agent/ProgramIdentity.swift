@@ -19,13 +19,14 @@ package enum ProgramIdentity: Hashable, Sendable {
 }
 
 extension ProgramIdentity {
-  /// Under which it can be granted something, where it is no app and not the command.
+  /// Under which it can be granted something, where it is no app.
   package var grantedName: String? {
     switch self {
     case .unit(let name): GrantedProgram.unit(name).name
     case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
     case .program(_, let digest): GrantedProgram.program(digest).name
-    case .app, .command, .interpreter, .unknown: nil
+    case .command: Caller.commandName
+    case .app, .interpreter, .unknown: nil
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import AppContainers
+internal import Glibc
 
 /// How much room a log may take.
 package struct AuditLimits: Sendable {
@@ -33,14 +34,23 @@ struct AuditDirectory: Sendable {
 
   /// Nil if the ring has no directory.
   init?(existingIn state: String, _ ring: AuditRing) throws(ContainerError) {
-    let parent = try OpenDirectory.root(UserDirectories.join(state, Self.name), isMade: false)
-    guard let directory = try parent?.directory(FileName(ring.rawValue)) else { return nil }
+    guard let directory = try Self.existing(in: state)?.directory(FileName(ring.rawValue)) else { return nil }
     self.directory = directory
   }
 
   /// Whether there is a directory for any ring.
   static func exists(in state: String) throws(ContainerError) -> Bool {
-    try OpenDirectory.root(UserDirectories.join(state, name), isMade: false) != nil
+    try existing(in: state) != nil
+  }
+
+  /// For reading. The superuser reads that of an agent with a user of its own, too.
+  private static func existing(in state: String) throws(ContainerError) -> OpenDirectory? {
+    let path = UserDirectories.join(state, name)
+    guard geteuid() == 0 else { return try OpenDirectory.root(path, isMade: false) }
+    do throws(ContainerError) { return try OpenDirectory.foreign(path) } catch {
+      guard error.code == .missing else { throw error }
+      return nil
+    }
   }
 
   /// Made where there is none.

@@ -4,6 +4,9 @@ package import AppContainers
 package struct AuditHistory {
   private let readings: [(ring: AuditRing, reading: AuditReading?)]
 
+  /// One that lies elsewhere.
+  package init(_ readings: [(ring: AuditRing, reading: AuditReading?)]) { self.readings = readings }
+
   /// Returns nil if there is no log.
   /// - Throws: as `AuditReading`.
   package init?(of state: String) throws(ContainerError) {
@@ -15,13 +18,23 @@ package struct AuditHistory {
 
   /// Every entry, the oldest first by the clock of the machine; those of one ring in the order in which they were written.
   package func forEachEntry(_ body: (AuditRing, LoggedEntry) throws -> Void) throws {
-    var sources: [(ring: AuditRing, lines: AuditLines, next: LoggedEntry)] = []
-    for (ring, reading) in readings {
-      guard var lines = reading?.lines(), let first = try lines.nextEntry() else { continue }
-      sources.append((ring, lines, first))
+    try Self.forEachEntry(of: [self]) { try body($1, $2) }
+  }
+
+  /// The same, of several logs together.
+  /// - Parameter body: Is told which one.
+  package static func forEachEntry(
+    of histories: [AuditHistory], _ body: (_ history: Int, AuditRing, LoggedEntry) throws -> Void
+  ) throws {
+    var sources: [(history: Int, ring: AuditRing, lines: AuditLines, next: LoggedEntry)] = []
+    for (index, history) in histories.enumerated() {
+      for (ring, reading) in history.readings {
+        guard var lines = reading?.lines(), let first = try lines.nextEntry() else { continue }
+        sources.append((index, ring, lines, first))
+      }
     }
     while let oldest = sources.indices.min(by: { sources[$0].next.entry.milliseconds < sources[$1].next.entry.milliseconds }) {
-      try body(sources[oldest].ring, sources[oldest].next)
+      try body(sources[oldest].history, sources[oldest].ring, sources[oldest].next)
       if let next = try sources[oldest].lines.nextEntry() { sources[oldest].next = next } else { sources.remove(at: oldest) }
     }
   }

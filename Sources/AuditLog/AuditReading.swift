@@ -3,14 +3,28 @@ internal import VaultCore
 
 /// One ring of the log as it was at one moment, to be read while others go on writing.
 package struct AuditReading {
-  fileprivate struct Part {
+  /// A file with entries, as long as it was at that moment.
+  package struct Part {
     /// The number of its first entry.
-    let first: UInt64
-    let file: OpenFile
-    let byteCount: Int
+    package let first: UInt64
+    package let byteCount: Int
+    /// The bytes of a range within it.
+    package let contents: (Range<Int>) throws -> [UInt8]
+
+    /// - Throws: `ContainerError`: `tooLarge` if it is longer than any genuine one.
+    package init(
+      first: UInt64, byteCount: Int, path: String, contents: @escaping (Range<Int>) throws -> [UInt8]
+    ) throws(ContainerError) {
+      guard (0...AuditLimits.maximumFileByteCount).contains(byteCount) else {
+        throw ContainerError(.tooLarge, "\(path): \(byteCount) bytes")
+      }
+      (self.first, self.byteCount, self.contents) = (first, byteCount, contents)
+    }
   }
 
-  private let parts: [Part]
+  package let parts: [Part]
+  /// The file `head`.
+  package let headBytes: [UInt8]
   let head: AuditHead?
   /// `head` is missing or can't be read.
   let hasLostHead: Bool
@@ -26,15 +40,19 @@ package struct AuditReading {
     var parts: [Part] = []
     for segment in try files.segments() {
       guard let file = try files.existing(segment) else { continue }
-      let byteCount = try file.byteCount
-      guard byteCount <= AuditLimits.maximumFileByteCount else {
-        throw ContainerError(.tooLarge, "\(file.path): \(byteCount) bytes")
-      }
-      parts.append(Part(first: segment, file: file, byteCount: byteCount))
+      parts.append(
+        try Part(first: segment, byteCount: file.byteCount, path: file.path) { range in
+          try file.read(range.count, at: range.lowerBound)
+        })
     }
-    self.parts = parts
-    let bytes = try head?.read(AuditHead.byteCount, at: 0) ?? []
-    self.head = AuditHead(bytes)
+    self.init(headBytes: try head?.read(AuditHead.byteCount, at: 0) ?? [], parts)
+  }
+
+  /// One that lies elsewhere.
+  /// - Parameter parts: The oldest first.
+  package init(headBytes: [UInt8], _ parts: [Part]) {
+    (self.headBytes, self.parts) = (headBytes, parts)
+    head = AuditHead(headBytes)
     // Each writer begins with one, so a ring without it was emptied, or its first writer was killed at once.
     hasLostHead = self.head == nil
   }
@@ -73,7 +91,7 @@ struct AuditLines {
   mutating func next() throws -> Line? {
     while rest.isEmpty {
       guard let part = parts.popFirst() else { return nil }
-      rest = try part.file.read(part.byteCount, at: 0)[...]
+      rest = try part.contents(0..<part.byteCount)[...]
     }
     let end = rest.firstIndex(of: AuditLine.end) ?? rest.endIndex
     let line = rest[..<end]

@@ -140,6 +140,8 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     if let error = error as? KeychainError { return error }
     let isChange = ![
       .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants, .leases,
+      .log,
+      .logPart,
     ]
     .contains(operation)
     let isLate = error as? FrameChannel.Failure == .late
@@ -177,5 +179,7 @@ extension Call {
 }
 
 extension Wire.Operation {
-  fileprivate var answersWithRows: Bool { [.inspect, .pins, .itemCount, .forget, .grants, .leases].contains(self) }
+  fileprivate var answersWithRows: Bool {
+    [.inspect, .pins, .itemCount, .forget, .grants, .leases, .log, .logPart].contains(self)
+  }
 }

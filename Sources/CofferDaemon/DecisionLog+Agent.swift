@@ -1,6 +1,5 @@
 import Agent
 import AuditLog
-import ItemService
 import VaultCore
 import Wire
 
@@ -8,8 +7,9 @@ import Wire
 extension DecisionLog {
   /// What the gate, or after it the vault, has decided.
   func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
-    // It shows nothing of items, and is asked often.
-    guard facts.operation != .status else { return }
+    // It shows nothing of items, and is asked often. That the log is read is logged with its outline.
+    guard facts.operation != .status, facts.operation != .logPart || decision != .allow(.owner) && decision != .allow(.command)
+    else { return }
     let kind = facts.operation.auditKind
     switch decision {
     // The same request comes again.
@@ -56,8 +56,7 @@ extension DecisionLog {
     var (application, executable) = ("", peer.programPath)
     switch program {
     case .app(let name): application = name
-    case .command: application = Caller.commandName
-    case .unit, .flatpak: application = program.grantedName ?? ""
+    case .command, .unit, .flatpak: application = program.grantedName ?? ""
     case .program(let path, _): (application, executable) = (program.grantedName ?? "", path)
     case .interpreter(let path): executable = path
     case .unknown(let why): if executable.isEmpty { executable = why }
@@ -78,7 +77,7 @@ extension Wire.Operation {
     case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
       .endLease:
       (.decisions, false, true)
-    case .pins, .itemCount, .grants, .leases: (.uses, true, false)
+    case .pins, .itemCount, .grants, .leases, .log, .logPart: (.uses, true, false)
     case .entitlements, .items, .contains, .entry, .secret, .watch: (.uses, true, false)
     case .add, .update, .move, .remove, .discard: (.uses, false, false)
     // Any program may, as often as it likes.

@@ -17,6 +17,9 @@ package enum AppCall: Equatable, Sendable {
   case leases
   /// By its number.
   case endLease(UInt64)
+  case log
+  /// - first: The number of the first entry of the file.
+  case logPart(ring: String, first: UInt64, offset: UInt64)
 
   package var operation: Operation {
     switch self {
@@ -30,6 +33,8 @@ package enum AppCall: Equatable, Sendable {
     case .revoke: .revoke
     case .leases: .leases
     case .endLease: .endLease
+    case .log: .log
+    case .logPart: .logPart
     }
   }
 
@@ -38,7 +43,11 @@ package enum AppCall: Equatable, Sendable {
   var message: Message {
     var fields = Attributes()
     switch self {
-    case .pins, .leases: break
+    case .pins, .leases, .log: break
+    case .logPart(let ring, let first, let offset):
+      fields["ring"] = .text(ring)
+      fields["first"] = .integer(first)
+      fields["offset"] = .integer(offset)
     case .endLease(let number): fields["lease"] = .integer(number)
     case .install(let manifest): return Message(parts: [manifest])
     case .uninstall(let application), .itemCount(let application), .forget(let application):
@@ -65,6 +74,12 @@ package enum AppCall: Equatable, Sendable {
     case .install: return .install(part)
     case .grants: return .grants(try fields.text("application"))
     case .leases: return .leases
+    case .log: return .log
+    case .logPart:
+      return .logPart(
+        ring: try Fields.required("ring", try fields.text("ring")),
+        first: try Fields.required("first", try fields.integer("first")),
+        offset: try Fields.required("offset", try fields.integer("offset")))
     case .endLease: return .endLease(try Fields.required("lease", try fields.integer("lease")))
     default: break
     }

@@ -147,7 +147,7 @@ package enum Call: ~Copyable, Sendable {
     case .discard: return .discard(try item(part), try Fields.required("group", try fields.group("group")))
     case .create, .inspect, .addSlot, .replaceSlot, .removeSlot:
       return .vault(try VaultCall.parse(operation, &fields, try secret.take() ?? Secret(count: 0)))
-    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease:
+    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart:
       return .apps(try AppCall.parse(operation, &fields, part))
     case .introduce: throw WireError(.operation, "no challenge was sent")
     case .done, .part, .failed, .notices, .challenge: throw WireError(.operation, "\(operation) is no request")

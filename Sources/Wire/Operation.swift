@@ -46,6 +46,10 @@ package enum Operation: UInt16, CaseIterable, Sendable {
   /// What the owner has agreed to for a while.
   case leases = 48
   case endLease = 49
+  /// The outline of the agent's audit log.
+  case log = 50
+  /// Bytes of one of its files.
+  case logPart = 51
 
   // Answers
   case done = 128

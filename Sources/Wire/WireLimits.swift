@@ -12,6 +12,9 @@ package enum WireLimits {
   package static let partCount = 256
   /// Damaged records that a listing tells one by one; of others it tells how many.
   package static let damagedCount = 64
+  /// Bytes of a log in one reply, in rows of `logRowByteCount`.
+  package static let logByteCount = 4 * logRowByteCount
+  package static let logRowByteCount = 60_000
   /// Connections of one process.
   package static let connectionsPerProcess = 32
   /// Of all processes.

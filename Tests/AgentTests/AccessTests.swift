@@ -76,6 +76,15 @@ import VaultCore
     #expect(try allow(number) == 0)
   }
 
+  /// The agent does not read what takes long to read, also if it is a hole.
+  @Test func aProgramThatIsTooLargeIsNotLetIn() throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: program))
+    try file.truncate(atOffset: (256 << 20) + 1)
+    try file.close()
+    #expect(try ask() == "missingEntitlement")
+    #expect(try refusals().isEmpty)
+  }
+
   /// Whose scripts it runs, nobody can tell from an interpreter's content.
   @Test func anInterpreterIsNotLetIn() throws {
     let python = bench.directory.path + "/python3"

@@ -101,12 +101,13 @@ import Wire
 
   private static let vaultCalls: [Wire.Operation] = [.create, .inspect, .addSlot, .replaceSlot, .removeSlot]
   private static let appCalls: [Wire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
+  private static let logCalls: [Wire.Operation] = [.log, .logPart]
   /// What `coffer` may see, and leases, which it may end.
   private static let shown: [Wire.Operation] = [.pins, .grants, .leases, .endLease]
 
   /// What is asked of an agent of the system alone: the vault by anybody, with a proof in the call; apps by the owner, whatever the program.
   @Test func theSystemsAgent() {
-    for operation in Self.vaultCalls + Self.appCalls + [.end] {
+    for operation in Self.vaultCalls + Self.appCalls + Self.logCalls + [.end] {
       for program in Self.programs {
         for (isSameUser, isOwner) in [(true, false), (true, true), (false, false), (false, true)] {
           for isSystem in [false, true] {
@@ -117,6 +118,8 @@ import Wire
               case _ where !isSameUser: nil
               case .end: isSystem ? nil : .allow(.anybody)
               case _ where !isSystem: nil
+              case _ where Self.logCalls.contains(operation):
+                isOwner ? .allow(.owner) : program == .command ? .allow(.command) : nil
               case _ where Self.vaultCalls.contains(operation): .allow(.anybody)
               default: isOwner ? .allow(.owner) : nil
               }

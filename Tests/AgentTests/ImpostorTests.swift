@@ -159,6 +159,7 @@ import Wire
       ["--mount", "--propagation", "private"] + words + [place.path, app.path, programs[1], "\(getpid())", bench.socket])
     #expect(found == ["missingEntitlement"])
     #expect(bench.decisions.count == 1, "it was identified")
+    #expect(bench.decisions.last?.0.program.grantedName == nil, "its content has no name for a grant either")
     #expect(try bench.run(app, ["once", bench.socket]) == ["done"])
   }
 }

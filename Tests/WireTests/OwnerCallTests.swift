@@ -41,7 +41,7 @@ import VaultCore
     let calls: [AppCall] = [
       .pins, .install([1, 2, 3]), .uninstall("a"), .itemCount("a"), .forget("a"), .grants("a"), .grants(nil), .revoke("a", group),
       .leases,
-      .endLease(7),
+      .endLease(7), .log, .logPart(ring: "uses", first: 1, offset: 9),
       .grant("a", group, [.read, .list], asksForConfirmation: true),
     ]
     for call in calls {

@@ -95,8 +95,7 @@ extension Vault {
   private static func find(
     _ id: Identifier, _ group: GroupKeys, _ state: ProvenState
   ) throws -> (record: RecordHead, meta: RecordMeta)? {
-    guard let record = try state.record(id) else { return nil }
-    return (record, try state.itemMeta(record, in: group))
+    try state.record(id).map { ($0, try state.itemMeta($0, in: group)) }
   }
 
   // MARK: Walks
@@ -156,8 +155,7 @@ extension Vault {
       let names = locked.map { state.keys.kept?.name(ofGroup: $0) }
       return EntryList(
         entries: entries.sorted { $0.key < $1.key }.flatMap(\.value), unavailableCount: unavailableCount, byteCount: byteCount,
-        lockedGroups: Set(names.compactMap(\.self)),
-        hasUnknownGroups: names.contains(nil))
+        lockedGroups: Set(names.compactMap(\.self)), hasUnknownGroups: names.contains(nil))
     }
   }
 }

@@ -55,31 +55,31 @@ struct Refusal {
   private static let again = "let it ask again, and allow that: coffer access allow"
 }
 
-/// Those of the audit log, the newest for each program, group and operation.
+/// Those of the audit log.
 struct Refusals {
-  private var refusals: [Refusal] = []
+  private var refusals: [UInt64: Refusal] = [:]
   private var others: Set<UInt64> = []
 
-  init() throws {
-    var newest: [[String]: Refusal] = [:]
+  /// - Parameter history: Of the agent that keeps the vault.
+  init(_ history: AuditHistory?) throws {
+    var refusals: [UInt64: Refusal] = [:]
     var others: Set<UInt64> = []
     try about("the audit log") {
-      try AuditHistory(of: AuditPlace.state())?.forEachEntry { ring, logged in
+      try history?.forEachEntry { ring, logged in
         guard ring == .refusals else { return }
         if let refusal = Refusal(logged) {
-          newest[[refusal.program, refusal.entry.caller.executable, logged.entry.group, logged.entry.operation]] = refusal
+          refusals[refusal.number] = refusal
         } else {
           others.insert(logged.number)
         }
       }
     }
-    self.others = others
-    refusals = newest.values.sorted { $0.number < $1.number }
+    (self.refusals, self.others) = (refusals, others)
   }
 
   /// - Throws: not found.
   func refusal(_ number: UInt64) throws -> Refusal {
-    if let refusal = refusals.first(where: { $0.number == number }) { return refusal }
+    if let refusal = refusals[number] { return refusal }
     guard others.contains(number) else {
       throw Failure(.notFound, "\(number): no such refusal in the log", hint: "coffer access allow lists them")
     }
@@ -88,9 +88,17 @@ struct Refusals {
       hint: "an interpreter, and a program that cannot be read, get nothing: see coffer-access(1)")
   }
 
+  /// For each program, group and operation.
+  private var newest: [Refusal] {
+    let kinds = Dictionary(grouping: refusals.values) { refusal in
+      [refusal.program, refusal.entry.caller.executable, refusal.entry.group, refusal.entry.operation]
+    }
+    return kinds.values.compactMap { $0.max { $0.number < $1.number } }.sorted { $0.number < $1.number }
+  }
+
   func print(asJSON: Bool) throws {
     guard !asJSON else {
-      let objects = refusals.map { refusal in
+      let objects = newest.map { refusal in
         JSON.object([
           ("number", .natural(refusal.number)), ("time", .text(AuditTime.text(refusal.entry.milliseconds))),
           ("program", .text(refusal.program)), ("group", refusal.group.map { .text($0.name) } ?? .null),
@@ -101,7 +109,7 @@ struct Refusals {
       return try Descriptor.output.write(JSON.array(objects).description + "\n")
     }
     var table = Table(heading: ["NUMBER", "TIME", "PROGRAM", "GROUP", "OPERATION", "FILE"])
-    for refusal in refusals {
+    for refusal in newest {
       table.rows.append([
         "\(refusal.number)", AuditTime.text(refusal.entry.milliseconds), refusal.program, refusal.group?.name ?? "",
         refusal.entry.operation, refusal.entry.caller.executable,

@@ -1,6 +1,7 @@
 import AppContainers
 import Apps
 import AuditLog
+import Coffer
 import Glibc
 import Storage
 import VaultCore
@@ -85,6 +86,13 @@ enum AuditPlace {
     if files.contains(where: { $0.hasPrefix("agent-") && $0.hasSuffix(".lock") }) { return "an agent has run, which keeps one" }
     let apps = try OpenDirectory.root(UserDirectories.join(AppPlace.user().data, "Apps"), isMade: false)?.names() ?? []
     return apps.isEmpty ? nil : "apps are installed, which is logged"
+  }
+
+  /// The user's own log, and that of the system's agent.
+  /// - Parameter system: As `askableSystemAgent` gives it.
+  /// - Returns: Nil for one that is not there.
+  static func histories(_ system: Keychain?) throws -> (own: AuditHistory?, system: AuditHistory?) {
+    try about("the audit log") { (try AuditHistory(of: state()), try system?.auditHistory()) }
   }
 
   static func state() throws -> String { try Places { Environment[$0] }.state }

@@ -1,6 +1,7 @@
 import Apps
 import ArgumentParser
 import AuditLog
+import Coffer
 import ItemService
 import VaultCore
 
@@ -41,7 +42,9 @@ struct AccessAllow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let refusals = try Refusals()
+    let agent = try number == nil ? vault.askableSystemAgent() : unlockedSystemAgent()
+    let (own, system) = try AuditPlace.histories(agent)
+    let refusals = try Refusals(vault.systemAgent() == nil ? own : system)
     guard let number else { return try refusals.print(asJSON: json) }
     let refusal = try refusals.refusal(number)
     let (group, rights) = (try group(of: refusal), try rights(for: refusal))
@@ -64,6 +67,15 @@ struct AccessAllow: ParsableCommand {
     opened.finish()
     try Descriptor.output.write(
       json ? grant.json.description + "\n" : "\(grant.application)\t\(grant.group.name)\t\(grant.rights.names)\n")
+  }
+
+  /// The credential that is named proves the owner when everything else has been looked at, and can be read once.
+  private func unlockedSystemAgent() throws -> Keychain? {
+    guard let agent = try vault.systemAgent() else { return nil }
+    guard try agent.agentState() == .unlocked else {
+      throw Failure(.locked, "\(VaultOptions.systemVault): is locked", hint: "coffer vault unlock")
+    }
+    return agent
   }
 
   private func group(of refusal: Refusal) throws -> AccessGroup {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditLog
+import Coffer
 import Glibc
 import PropertyLists
 import VaultCore
@@ -9,7 +10,8 @@ struct AppLog: ParsableCommand {
     commandName: "log", abstract: "What was decided about apps: allowed, refused, or begun and failed.",
     discussion: """
       The oldest first. Columns: time, decision, operation, app, group, item, reason, executable; at no terminal without a heading, \
-      separated by tabs. coffer doctor says whether the log is whole.
+      separated by tabs. An item has its name if the vault can be read, by the agent that is unlocked or by a credential that is \
+      named, and else the id of its record. coffer doctor says whether the log is whole.
       """)
 
   @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
@@ -21,25 +23,31 @@ struct AppLog: ParsableCommand {
   @Flag(help: "As JSON, one object in each line.")
   var json = false
 
+  @OptionGroup var vault: VaultOptions
+
   func run() throws {
     let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
-    guard let history = try about("the audit log", { try AuditHistory(of: AuditPlace.state()) }) else { return }
+    let agent = try vault.askableSystemAgent()
+    let (own, system) = try AuditPlace.histories(agent)
+    let histories = [own, system].compactMap(\.self)
+    guard !histories.isEmpty else { return }
+    let names = try vault.itemNames(agent)
     var isFound = false
     var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "ITEM", "REASON", "BY"])
     try about("the audit log") {
-      try history.forEachEntry { ring, logged in
+      try AuditHistory.forEachEntry(of: histories) { index, ring, logged in
         guard logged.entry.milliseconds >= start, concerns(logged.entry) else { return }
         isFound = isFound || logged.entry.decision != .noted
         if json {
-          try Descriptor.output.write(logged.json(in: ring).description + "\n")
+          try Descriptor.output.write(logged.json(own == nil || index > 0 ? "system" : "user", ring, names).description + "\n")
         } else {
-          table.rows.append(logged.entry.columns)
+          table.rows.append(logged.entry.columns(names))
         }
       }
     }
     if let app, !isFound { Descriptor.error.note("note: \(app.escapingControls()): nothing of it is in the log\n") }
     if !json { try Descriptor.output.write(table.text(style: .current())) }
-    if try history.verify().contains(where: { !$0.verification.problems.isEmpty }) {
+    if try histories.contains(where: { try $0.verify().contains { !$0.verification.problems.isEmpty } }) {
       Descriptor.error.note("coffer: warning: the audit log is not whole: coffer doctor says where\n")
     }
   }
@@ -50,6 +58,24 @@ struct AppLog: ParsableCommand {
     return [entry.application, entry.caller.application].contains { name in
       name.utf8.elementsEqual(app.utf8) || name.utf8.dropFirst(TeamIdentifier.characterCount).elementsEqual(".\(app)".utf8)
     }
+  }
+}
+
+extension VaultOptions {
+  /// What the ids in the log stand for, of the items that are there and that the caller may list. Empty if the vault cannot be read
+  /// without asking for anything.
+  /// - Parameter system: As `askableSystemAgent` gives it: what is named was taken to prove the owner to it, and cannot be read again.
+  fileprivate func itemNames(_ system: Keychain?) throws -> [String: String] {
+    let entries: [Entry]
+    if let system {
+      entries = try system.items(KeychainQuery())
+    } else {
+      guard try systemAgent() == nil, try namesCredential || agent()?.agentState() == .unlocked else { return [:] }
+      let opened = try openApps(isReading: true)
+      entries = try opened.entries()
+      opened.finish()
+    }
+    return Dictionary(entries.map { ("\($0.reference.id)", $0.name) }) { first, _ in first }
   }
 }
 
@@ -75,12 +101,12 @@ enum AuditTime {
 }
 
 extension LoggedEntry {
-  func json(in ring: AuditRing) -> JSON {
+  func json(_ log: String, _ ring: AuditRing, _ names: [String: String]) -> JSON {
     .object([
-      ("ring", .text(ring.rawValue)), ("number", .natural(number)), ("time", .text(entry.time)),
+      ("log", .text(log)), ("ring", .text(ring.rawValue)), ("number", .natural(number)), ("time", .text(entry.time)),
       ("decision", .text(entry.decision.rawValue)),
       ("operation", .text(entry.operation)), ("application", .text(entry.application)), ("group", .text(entry.group)),
-      ("item", .text(entry.item)),
+      ("item", .text(entry.item)), ("name", names[entry.item].map { .text($0) } ?? .null),
       ("reason", .text(entry.reason)), ("user", .natural(UInt64(entry.caller.user))),
       ("process", .integer(Int64(entry.caller.process))), ("executable", .text(entry.caller.executable)),
       ("caller", .text(entry.caller.application)),
@@ -91,8 +117,8 @@ extension LoggedEntry {
 extension AuditEntry {
   fileprivate var time: String { AuditTime.text(milliseconds) }
 
-  fileprivate var columns: [String] {
-    [time, decision.rawValue, operation, application, group, item, reason, caller.executable]
+  fileprivate func columns(_ names: [String: String]) -> [String] {
+    [time, decision.rawValue, operation, application, group, names[item] ?? item, reason, caller.executable]
   }
 }
 

@@ -5,6 +5,7 @@ struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check what Coffer has written beside the vault: the audit log.",
     discussion: """
+      Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
       Ends with 9 if the log is broken or was removed. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
       """)
@@ -12,23 +13,44 @@ struct DoctorCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
   var end: String?
 
+  @Option(help: ArgumentHelp("Likewise, of the log of the system's agent.", valueName: "end"))
+  var systemEnd: String?
+
   @Flag(help: "As JSON.")
   var json = false
 
+  @OptionGroup var vault: VaultOptions
+
   func run() throws {
-    let kept = try end.map { text in
+    let (kept, keptOfSystem) = (try ends(end, "--end"), try ends(systemEnd, "--system-end"))
+    let (own, system) = try AuditPlace.histories(vault.askableSystemAgent())
+    let state = try AuditPlace.state()
+    var checks = [
+      (name: "audit log", member: "auditLog", check: try AuditCheck(own, continuing: kept) { try AuditPlace.witness(in: state) })
+    ]
+    if try vault.systemAgent() != nil, system != nil || keptOfSystem != nil {
+      let check = try AuditCheck(system, continuing: keptOfSystem) { nil }
+      checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
+    }
+    if json { try Descriptor.output.write(JSON.object(checks.map { ($0.member, $0.check.json) }).description + "\n") }
+    for (name, _, check) in checks {
+      if !json, check.problems.isEmpty { try Descriptor.output.write("\(name): \(check.text)\n") }
+      if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
+    }
+    guard let broken = checks.first(where: { !$0.check.problems.isEmpty }) else { return }
+    throw Failure(
+      .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,
+      details: checks.flatMap { $0.check.problems })
+  }
+
+  private func ends(_ text: String?, _ option: String) throws -> AuditEnds? {
+    try text.map { text in
       guard let ends = AuditEnds(text) else {
         throw Failure.usage(
-          "--end \(text): is no end of the log", hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
+          "\(option) \(text): is no end of the log", hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
       }
       return ends
     }
-    let check = try AuditCheck(continuing: kept)
-    if json { try Descriptor.output.write(JSON.object([("auditLog", check.json)]).description + "\n") }
-    if !json, check.problems.isEmpty { try Descriptor.output.write("audit log: \(check.text)\n") }
-    if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
-    guard !check.problems.isEmpty else { return }
-    throw Failure(.integrity, "the audit log: is not whole", hint: check.hint, details: check.problems)
   }
 }
 
@@ -39,15 +61,15 @@ private struct AuditCheck {
   private let exists: Bool
   private(set) var problems: [String] = []
 
-  init(continuing kept: AuditEnds?) throws {
-    let state = try AuditPlace.state()
-    let found = try about("the audit log") { try AuditHistory(of: state).map { try $0.verify(continuing: kept) } }
+  /// - Parameter witness: What shows that there was a log, where there is none.
+  init(_ history: AuditHistory?, continuing kept: AuditEnds?, witness: () throws -> String?) throws {
+    let found = try about("the audit log") { try history.map { try $0.verify(continuing: kept) } }
     exists = found != nil
     rings = found ?? []
     problems = rings.flatMap { ring, verification in verification.problems.map { "\(ring.rawValue), \($0.text)" } }
     guard !exists else { return }
     if let kept, !kept.chains.isEmpty { problems.append("it was removed, with the end that was named") }
-    if kept == nil, let witness = try AuditPlace.witness(in: state) { problems.append("it was removed: \(witness)") }
+    if kept == nil, let witness = try witness() { problems.append("it was removed: \(witness)") }
   }
 
   private var count: UInt64 { rings.reduce(0) { $0 + $1.verification.count } }

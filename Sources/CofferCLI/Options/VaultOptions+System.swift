@@ -37,6 +37,17 @@ extension VaultOptions {
     return .connectToSystemAgent()
   }
 
+  /// Nil also if its vault is locked and nothing is named that opens it, which is said.
+  func askableSystemAgent() throws -> Keychain? {
+    guard let keychain = try systemAgent() else { return nil }
+    if namesCredential { try unlock(keychain) }
+    guard try keychain.agentState() == .unlocked else {
+      Descriptor.error.note("note: \(Self.systemVault) is locked: what its agent has logged is not shown\n")
+      return nil
+    }
+    return keychain
+  }
+
   /// What takes the file itself cannot be done with one that nobody here can read.
   func checkIsFile() throws {
     guard try systemAgent() == nil else {
