@@ -115,7 +115,7 @@ import Wire
     try ask(on: connection)
     bench.waitForQuestions(1)
     connection.shutDown()
-    try wait(for: "the question is withdrawn") {
+    try wait(for: "the question is withdrawn: \(bench.log.events)") {
       bench.log.events.last == "refused(\"no answer: the program that asked has gone\")"
     }
     #expect(bench.fake.isGone)
