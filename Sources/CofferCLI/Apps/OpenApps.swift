@@ -80,12 +80,23 @@ extension OpenApps {
 
   func groups() throws -> [AccessGroup] {
     if let keychain { return try keychain.entitlements.groups.map(\.group) }
-    return try vault!.groups().filter { try mayList($0) }
+    // An optimised build of Swift 6.3.1 crashes on `vault!` before a closure that reads the vault as well.
+    let all: [AccessGroup]
+    switch vault {
+    case .some(let vault): all = try vault.groups()
+    case .none: all = []
+    }
+    return try all.filter { try mayList($0) }
   }
 
   func entries() throws -> [Entry] {
     if let keychain { return try keychain.items(KeychainQuery()) }
-    return try vault!.entries().entries.filter { try mayList($0.reference.group) }
+    let all: [Entry]
+    switch vault {
+    case .some(let vault): all = try vault.entries().entries
+    case .none: all = []
+    }
+    return try all.filter { try mayList($0.reference.group) }
   }
 
   /// An item of any class, by its exact name. Nil if there is none.
