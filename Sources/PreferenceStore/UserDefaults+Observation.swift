@@ -30,8 +30,9 @@ extension UserDefaults {
   /// Calls `handler` after each change of what reading the key gives: by `set`, by another process, by `register`, by a suite that is
   /// added, by the administrator. The key may have dots in it. An equal value, or a change in a place that another hides, is none.
   ///
-  /// Each change of this process is told, in the order in which they were made, with the values before and after it; several changes of
-  /// another process that come at nearly the same moment may be told as one. Changes wait without limit for a handler that is slow.
+  /// Each change is told, in the order in which they were made, with the values before and after it. Only what another process has written
+  /// to a journal that was made short twice before this process looked, or to the property list, may be told as one change, which leads to
+  /// the last value. Changes wait without limit for a handler that is slow.
   ///
   /// The handler runs under no lock, never on two threads at a time: on the thread that made the change, on one that is telling of another
   /// change, or on a thread of the store. It may change settings. A change of this key by the handler itself is told, to it, before the

@@ -16,8 +16,8 @@ public protocol PreferenceDomain: AnyObject, Sendable {
 
   /// Calls `note` with every change of a value, in the order of the changes, under the lock of the domain: it must return at once and
   /// not use the domain. Then calls `tell` under no lock, with the names of the keys: for a change of this process on the thread that
-  /// made it, for one of another process on the thread of the `ChangeWatch`. Several changes of another process between two looks of this
-  /// one count as one.
+  /// made it, for one of another process on the thread of the `ChangeWatch`. Each commit of another process is a change of its own, except
+  /// those to a journal that is gone when this process looks, and edits of the property list: these are found by comparing the values.
   /// - Returns: The observation ends when this object goes.
   func observe(
     note: @escaping @Sendable (PreferenceChange) -> Void,
@@ -27,8 +27,7 @@ public protocol PreferenceDomain: AnyObject, Sendable {
 
 extension PreferenceDomain {
   /// Calls `handler` with every change of a value, in the order of the changes, under no lock and never on two threads at a time: on a
-  /// thread that makes a change, or that of the `ChangeWatch`. Several changes of another process between two looks of this one count as
-  /// one. A change that the handler makes is told before the call that makes it returns.
+  /// thread that makes a change, or that of the `ChangeWatch`. Changes of another process are told as by `observe(note:tell:)`. A change that the handler makes is told before the call that makes it returns.
   /// - Returns: The observation ends when this object goes.
   public func observe(_ handler: @escaping @Sendable (PreferenceChange) -> Void) -> PreferenceObservation {
     let changes = OrderedDelivery<PreferenceChange>()

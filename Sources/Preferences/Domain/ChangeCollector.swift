@@ -1,12 +1,15 @@
 import PropertyLists
 
-/// What changed between two moments, each key once. Collects nothing where nobody wants to know.
+/// What changed between two moments, each key once, or each key once per commit. Collects nothing where nobody wants to know.
 struct ChangeCollector {
   /// In the order in which they were first changed.
   private var changes: [(key: PropertyListDictionary.Key, old: PropertyListValue?, new: PropertyListValue?)] = []
   /// Where a key lies in `changes`, once they are too many to look at each. Mostly there is one.
   private var indices: [PropertyListDictionary.Key: Int] = [:]
   private let isWanted: Bool
+  /// Keeps each commit by itself. Otherwise all commits are merged, which takes no more room than the values.
+  var isSplit = false { didSet { endCommit() } }
+  private var commits: [[PreferenceChange.Key]] = []
 
   private static let fewCount = 8
 
@@ -36,7 +39,27 @@ struct ChangeCollector {
     for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
   }
 
-  var isEmpty: Bool { changes.isEmpty }
+  /// Keeps what comes next apart from what came before, if `isSplit`.
+  mutating func endCommit() {
+    guard isSplit, !changes.isEmpty else { return }
+    let keys = take()
+    if !keys.isEmpty { commits.append(keys) }
+  }
+
+  mutating func append(_ later: ChangeCollector) {
+    endCommit()
+    var later = later
+    commits += later.takeCommits()
+  }
+
+  /// In their order; one if the collector is not split.
+  mutating func takeCommits() -> [[PreferenceChange.Key]] {
+    let last = take()
+    defer { commits = [] }
+    return last.isEmpty ? commits : commits + [last]
+  }
+
+  var isEmpty: Bool { changes.isEmpty && commits.isEmpty }
 
   /// In the order in which they were first changed. Those that are what they were are no change.
   mutating func take() -> [PreferenceChange.Key] {

@@ -28,7 +28,18 @@ extension DomainState {
     new.advance(to: JournalHeader.byteCount)
     var nobody = ChangeCollector(isWanted: false)
     let bytes = try file.read(at: new.position, count: max(0, length - new.position))
-    new.read(bytes, salt: header.salt, &nobody)
+    var tail = ChangeCollector(isWanted: true)
+    tail.isSplit = true
+    let known = knownLength(of: header)
+    if let known, known <= length {
+      new.read(Array(bytes.prefix(known - new.position)), salt: header.salt, &nobody)
+    }
+    let start = new.position == known ? new.values : nil
+    if start == nil {
+      new.read(Array(bytes.dropFirst(new.position - JournalHeader.byteCount)), salt: header.salt, &nobody)
+    } else {
+      new.read(Array(bytes.dropFirst(new.position - JournalHeader.byteCount)), salt: header.salt, &tail)
+    }
     new.noteBase(Int(clamping: header.baseLength))
     if new.damagedByteCount > 0 {
       journalIsDamaged = true
@@ -39,7 +50,20 @@ extension DomainState {
       // The base was on the disk before it had this name.
       journalIsDamaged = true
     }
-    adopt(new, file, header)
+    if let start, new.damagedByteCount == 0 {
+      adopt(new, file, header, after: start, tail)
+    } else {
+      adopt(new, file, header)
+    }
+  }
+
+  /// Where the records begin that this process has not read, of a journal that it reads from the start: behind the base, or behind what it
+  /// has read if it is the same journal. Each is told by itself; what lies before can only be compared. Nil if nobody observes, or if what
+  /// this process has read last is not in the files.
+  private func knownLength(of new: JournalHeader) -> Int? {
+    guard isLoaded, foreign.isSplit, indexed == nil else { return nil }
+    if header?.epoch == new.epoch { return image.position }
+    return header == nil && journal != nil ? nil : Int(clamping: new.baseLength)
   }
 
   /// Somebody has taken the journal away. What this process knows of it is still so, and is written again by the next writer.
@@ -110,8 +134,18 @@ extension DomainState {
     }
   }
 
-  mutating func adopt(_ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?) {
-    if isLoaded, indexed == nil { foreign.note(from: image.values, to: new.values) }
+  /// - Parameters:
+  ///   - start: The values before the changes in `tail`. Nil if these are not known: then the values are compared.
+  ///   - tail: What has led from `start` to the values of `new`.
+  mutating func adopt(
+    _ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?, after start: PropertyListDictionary? = nil,
+    _ tail: ChangeCollector = ChangeCollector(isWanted: false)
+  ) {
+    if isLoaded, indexed == nil {
+      foreign.note(from: image.values, to: start ?? new.values)
+      foreign.append(tail)
+      foreign.endCommit()
+    }
     isLoaded = true
     image = new
     indexed = nil
@@ -132,6 +166,7 @@ extension DomainState {
     var merged = JournalImage(image.merged(with: list.values), exported: list.identity)
     merged.skipBase(image.position)
     foreign.note(from: image.values, to: merged.values)
+    foreign.endCommit()
     image = merged
   }
 

@@ -155,6 +155,7 @@ extension DomainState {
       let through = image.exportedThrough
       let changes = try append(entries + [.exported(list?.identity, through: through)], files)
       for change in changes { foreign.note(.init(change.name), old: change.old, new: change.new) }
+      foreign.endCommit()
     } catch {
       // One that is damaged may be in the middle of being written. It is looked at again before it is replaced.
       events.append(.notExported(domain: paths.name, error))

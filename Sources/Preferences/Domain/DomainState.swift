@@ -14,7 +14,7 @@ struct DomainState {
   /// Keys of `indexed` whose values are in `image`.
   var fetched: Set<PropertyListDictionary.Key> = []
   /// Whether to read no more of a long journal than what is asked for.
-  let isSparing: Bool
+  private var isSparing: Bool
   /// Whether there was a first look, to which what others change is compared.
   var isLoaded = false
   /// The generation up to which `image` is known to be complete.
@@ -54,9 +54,19 @@ struct DomainState {
   /// For records, again and again.
   var bytes: [UInt8] = []
 
-  init(_ paths: DomainPaths, isSparing: Bool) {
+  /// - Parameter isFromNothing: What the first look finds is compared to no values, and is a change.
+  init(_ paths: DomainPaths, isSparing: Bool, isFromNothing: Bool) {
     self.paths = paths
-    self.isSparing = isSparing
+    self.isSparing = isSparing && !isFromNothing
+    isLoaded = isFromNothing
+    foreign.isSplit = isFromNothing
+  }
+
+  /// From now on each commit of another process is a change of its own. That takes all values: the old one of each change is told too.
+  mutating func beginObserving() {
+    isSparing = false
+    try? complete()
+    foreign.isSplit = true
   }
 
   /// Sees to it that the value of a key is in `image`.

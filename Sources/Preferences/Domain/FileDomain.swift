@@ -19,6 +19,9 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     public var timeout: UInt64 = 2000
     /// Reads of a large domain only what is asked for, until something else is needed. For programs that use one value and end.
     public var isSparing = false
+    /// Tells the first observer of all that the files hold already, as far as the journal reaches back record by record: for a domain that
+    /// was made a moment ago.
+    public var isFromNothing = false
     /// The path of a property list of another program, which holds the values as long as the domain has no file of its own: the first
     /// write takes them over. It is never written to. One that others may have written is not used, and reported.
     public var firstBase: String?
@@ -34,7 +37,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   public let name: DomainName
   public let directory: PreferenceDirectory
   let paths: DomainPaths
-  let options: Options
+  package let options: Options
   let observers = PreferenceObservers()
   let schedule = Schedule()
 
@@ -61,7 +64,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     self.directory = directory
     self.options = options
     paths = DomainPaths(name, in: directory, firstBase: options.firstBase, isFollowingLinks: options.isFollowingLinks)
-    state = Mutex(DomainState(paths, isSparing: options.isSparing))
+    state = Mutex(DomainState(paths, isSparing: options.isSparing, isFromNothing: options.isFromNothing))
     open()
     // Whoever observes and never reads is told of what comes after this moment.
     withState { _ in }
@@ -103,7 +106,11 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     note: @escaping @Sendable (PreferenceChange) -> Void,
     tell: @escaping @Sendable (PreferenceChange.Origin, [String]) -> Void
   ) -> PreferenceObservation {
-    observers.add(note: note, tell: tell)
+    let observation = observers.add(note: note, tell: tell)
+    withState { $0.beginObserving() }
+    // What came before this moment, and nothing will come for.
+    ChangeWatch.look(at: self)
+    return observation
   }
 
   private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
@@ -167,7 +174,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// The keys of which others have changed the values since the last call.
   func takeForeignChanges() -> [String] {
     let stamp = stamp
-    guard told.load(ordering: .acquiring) != stamp else { return [] }
+    guard told.load(ordering: .acquiring) != stamp, !options.isFromNothing || !observers.isEmpty else { return [] }
     let keys = withState { state in
       noteForeignChanges(&state)
       return state.takeUntold()
@@ -178,10 +185,13 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   /// Before this process's own changes that come after them.
   func noteForeignChanges(_ state: inout DomainState) {
-    // A value that could not be written hides what others set.
-    let keys = state.foreign.take().filter { state.unsaved[.init($0.name)] == nil }
-    observers.note(.otherProcess, keys)
-    state.untold.formUnion(keys.map { .init($0.name) })
+    for commit in state.foreign.takeCommits() {
+      // A value that could not be written hides what others set.
+      let keys = commit.filter { state.unsaved[.init($0.name)] == nil }
+      observers.note(.otherProcess, keys)
+      state.untold.formUnion(keys.map { .init($0.name) })
+    }
+    if observers.isEmpty { state.foreign.isSplit = false }
   }
 
   func noteLocalChange() { local.add(1, ordering: .releasing) }
@@ -206,6 +216,12 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
       usleep(1000)
     }
     return true
+  }
+
+  /// Whether a writer holds the lock: what it has added to the journal may not be committed yet.
+  var isBeingWritten: Bool {
+    // A thread of this process that writes holds both.
+    writing.withLockIfAvailable { $0.files.last?.lock.isFree == false } ?? true
   }
 
   var isLockReplaced: Bool { writing.withLock { $0.files.last?.isInPlace(paths) == false } }

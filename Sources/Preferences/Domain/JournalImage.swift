@@ -59,6 +59,7 @@ struct JournalImage {
             guard $0.kind != JournalRecord.Kind.index, let entry = scan.decode($0) else { return }
             apply(entry, record.sequence, &changes)
           }
+          changes.endCommit()
         }
         sequence = record.sequence
         advance(to: start + scan.offset)

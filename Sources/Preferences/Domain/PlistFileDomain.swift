@@ -94,6 +94,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   }
 
   func lookAgain() -> Bool { false }
+  var isBeingWritten: Bool { false }
   var nextTime: UInt64 { 0 }
   func lookAfter(now: UInt64) -> UInt64 { 0 }
   func finish() {}

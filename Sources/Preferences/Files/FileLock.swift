@@ -29,5 +29,12 @@ struct FileLock {
     }
   }
 
+  /// Not to be asked while this process holds it.
+  var isFree: Bool {
+    guard flock(file.number, LOCK_SH | LOCK_NB) == 0 else { return errno != EWOULDBLOCK }
+    release()
+    return true
+  }
+
   func release() { _ = flock(file.number, LOCK_UN) }
 }

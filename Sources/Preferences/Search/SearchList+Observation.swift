@@ -14,9 +14,10 @@ public struct SearchListChange: Sendable {
 
 extension SearchList {
   /// Calls `handler` with each change of the value that a search finds, whichever entry has changed, one by one and in their order, with
-  /// the values before and after it. A change that an entry above hides is none, and several changes of another process between two looks
-  /// of this one count as one. The handler runs under no lock, never on two threads at a time, on a thread that makes a change or that of
-  /// the `ChangeWatch`. It may change settings; what it changes of this key is told before the call that changes it returns.
+  /// the values before and after it. A change that an entry above hides is none. Each commit of another process is a change of its own,
+  /// with the exceptions that `PreferenceDomain.observe(note:tell:)` names. The handler runs under no lock, never on two threads at a time, on a
+  /// thread that makes a change or that of the `ChangeWatch`. It may change settings; what it changes of this key is told before the call
+  /// that changes it returns.
   /// - Parameter initial: Gets the present value, before the call returns and before `handler` gets anything.
   /// - Returns: The observation ends when this object goes. It keeps the list.
   public func observe(

@@ -12,6 +12,8 @@ public enum ChangeWatch {
     var domains: [Reference] = []
     /// Those with something to do, whether or not anybody else still holds them.
     var due: [ObjectIdentifier: any WatchedDomain] = [:]
+    /// Those to look at without a reason from the file system.
+    var awaited: [Reference] = []
     /// To wake the thread.
     var event: Int32 = -1
   }
@@ -61,6 +63,19 @@ public enum ChangeWatch {
     wake()
   }
 
+  /// Has the thread look at a domain, soon.
+  static func look(at domain: any WatchedDomain) {
+    state.withLock { state in if state.isStarted { state.awaited.append(Reference(domain: domain)) } }
+    wake()
+  }
+
+  fileprivate static func takeAwaited() -> [any WatchedDomain] {
+    state.withLock { state in
+      defer { state.awaited = [] }
+      return state.awaited.compactMap(\.domain)
+    }
+  }
+
   static var domains: [any WatchedDomain] { state.withLock { $0.domains.compactMap(\.domain) } }
 
   /// A domain that the program lets go of stays until its values are on the disk.
@@ -107,12 +122,15 @@ private struct Watcher {
   private var recheckDelay: UInt64 = 0
   private var rechecked: [any WatchedDomain] = []
 
+  private static let longestRecheckDelay: UInt64 = 300_000_000
+
   mutating func run() {
     ForkGate.enter()
     while true {
       let domains = ChangeWatch.domains
       let new = directories.follow(Set(domains.map(\.watchedDirectory)))
       if !new.isEmpty { _ = handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
+      for domain in ChangeWatch.takeAwaited() { _ = domain.lookAgain() }
       let now = Deadline.now()
       var next: UInt64 = 0
       for domain in domains {
@@ -173,7 +191,9 @@ private struct Watcher {
     var isNew = false
     for domain in rechecked where domain.lookAgain() { isNew = true }
     let next = isNew ? 1_000_000 : recheckDelay * 4
-    if next <= 300_000_000 { return recheck(in: next) }
+    if next <= Self.longestRecheckDelay { return recheck(in: next) }
+    // A writer that the system has not let go on since.
+    if rechecked.contains(where: \.isBeingWritten) { return recheck(in: Self.longestRecheckDelay) }
     recheckTime = 0
     rechecked = []
   }

@@ -9,6 +9,9 @@ protocol WatchedDomain: AnyObject, Sendable {
   /// Looks again, without knowing that anything has happened.
   func lookAgain() -> Bool
 
+  /// Whether something is going to be new in a moment, of which no file system tells.
+  var isBeingWritten: Bool { get }
+
   /// Does what is due.
   /// - Returns: When something is due next, on the clock of `Deadline`; 0 for never.
   func lookAfter(now: UInt64) -> UInt64
@@ -28,12 +31,8 @@ extension FileDomain {
   func filesHaveChanged(_ names: Set<String>) -> Bool {
     let own = [name.fileName + ".plist", name.fileName + ".lock", name.fileName + ".journal"]
     guard names.isEmpty || own.contains(where: names.contains) else { return false }
-    if !hasFiles { openIfNew() }
-    let isNew = deliver()
-    guard hasFiles else {
-      if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
-      return deliver() || isNew
-    }
+    let isNew = lookAgain()
+    guard hasFiles else { return isNew }
     // The journal and the lock change all the time; where the journal is replaced, the next write notices.
     guard names.isEmpty || names.contains(own[0]) || isLockReplaced else { return isNew }
     forgetVerification()
@@ -41,7 +40,13 @@ extension FileDomain {
     return deliver() || isNew
   }
 
-  func lookAgain() -> Bool { deliver() }
+  func lookAgain() -> Bool {
+    if !hasFiles { openIfNew() }
+    let isNew = deliver()
+    guard !hasFiles else { return isNew }
+    if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
+    return deliver() || isNew
+  }
 
   /// Takes in what others have done and tells the observers.
   private func deliver() -> Bool {

@@ -76,16 +76,6 @@ struct DefaultsStore {
       .map { $0 == GlobalName.inMessages ? .global : .named($0) }
   }
 
-  /// Whether a domain has files by now, or is not among those that are listed.
-  func isWatchable(_ domain: DefaultsInvocation.Domain) throws -> Bool {
-    switch domain {
-    case .global: try names().contains(domain)
-    case .named(let name): try names(in: place(of: try? DomainName(name))).contains(domain)
-    case .application(let name): try names().contains(.named(ApplicationName.domain(of: name)))
-    case .path: true
-    }
-  }
-
   /// All domains that hold values, by their titles, and why others could not be read.
   func everything() throws -> (domains: [NamedValues], failures: [DefaultsFailure]) {
     var domains: [NamedValues] = []

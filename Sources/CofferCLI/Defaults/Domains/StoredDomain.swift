@@ -19,6 +19,14 @@ struct StoredDomain: EditableDomain {
     self.domain = FileDomain(domain, in: directory, options)
   }
 
+  /// For an observer, which needs all values at every moment.
+  /// - Parameter isNew: What it holds already is a change.
+  func watched(isNew: Bool) -> FileDomain {
+    var options = domain.options
+    options.isFromNothing = isNew
+    return FileDomain(domain.name, in: domain.directory, options)
+  }
+
   func isThere() throws -> Bool { try !values().isEmpty }
 
   func values() throws -> PropertyListDictionary {

@@ -13,7 +13,7 @@ extension DefaultsSession {
     ChangeWatch.start()
     let printer = ChangePrinter(isJSON: isJSON, key: key)
     // A domain that nobody holds is not watched.
-    var watched: [String: (domain: StoredDomain, observation: PreferenceObservation)] = [:]
+    var watched: [String: (domain: FileDomain, observation: PreferenceObservation)] = [:]
     func observe(_ domain: any EditableDomain, isNew: Bool) throws {
       guard let stored = domain as? StoredDomain else {
         throw DefaultsFailure.failed(
@@ -21,27 +21,26 @@ extension DefaultsSession {
           hint: "watch a domain by its name")
       }
       guard watched[domain.name] == nil else { return }
-      watched[domain.name] = (stored, printer.observe(stored, isNew: isNew))
+      let file = stored.watched(isNew: isNew)
+      let title = stored.title
+      watched[domain.name] = (file, file.observe { printer.tell(title, $0.keys) })
     }
-    // A mistake in the name is said at once.
-    if let domain { _ = try store.domain(domain) }
+    // Observed from the start, also if it has no files yet: its first change is told as any other.
+    if let domain { try observe(try store.domain(domain), isNew: false) }
     var isFirst = true
     repeat {
-      let found = try domain.map { try store.isWatchable($0) ? [$0] : [] } ?? store.names()
       // Domains that are made while we watch begin with nothing.
-      for domain in found { try observe(try store.domain(domain), isNew: !isFirst) }
+      if domain == nil { for found in try store.names() { try observe(try store.domain(found), isNew: !isFirst) } }
       if isFirst { Descriptor.error.note("defaults: watching\n") }
       isFirst = false
     } while !printer.waitForEnd(milliseconds: 200)
   }
 }
 
-/// Turns changes into lines of standard output. Called by the thread that made the change, or the one that noticed it.
+/// Turns changes into lines of standard output. Called by the one thread that notices them.
 private final class ChangePrinter: Sendable {
   private let isJSON: Bool
   private let key: String?
-  /// What was last said of each key, by domain: a change is told once, whether it was found or notified.
-  private let known = Mutex<[String: PropertyListDictionary]>([:])
   private let hasEnded = Atomic(false)
 
   init(isJSON: Bool, key: String?) {
@@ -49,32 +48,9 @@ private final class ChangePrinter: Sendable {
     self.key = key
   }
 
-  func observe(_ stored: StoredDomain, isNew: Bool) -> PreferenceObservation {
-    let title = stored.title
-    if !isNew {
-      let values = stored.domain.values()
-      known.withLock { $0[title] = values }
-    }
-    let observation = stored.domain.observe { [weak self] change in
-      self?.tell(title, change.keys.map { ($0.name, $0.new) })
-    }
-    // What came in between.
-    let values = stored.domain.values()
-    let gone = known.withLock { $0[title]?.sorted.filter { values[$0.key] == nil } ?? [] }
-    tell(title, values.sorted.map { ($0.key, $0.value) } + gone.map { ($0.key, nil) })
-    return observation
-  }
-
-  private func tell(_ domain: String, _ changes: [(key: String, new: PropertyListValue?)]) {
-    known.withLock { known in
-      var values = known[domain] ?? PropertyListDictionary()
-      for change in changes where values[change.key] != change.new {
-        let old = values[change.key]
-        values[change.key] = change.new
-        guard key.map({ $0.utf8.elementsEqual(change.key.utf8) }) ?? true else { continue }
-        say(domain, change.key, old, change.new)
-      }
-      known[domain] = values
+  func tell(_ domain: String, _ changes: [PreferenceChange.Key]) {
+    for change in changes where key.map({ $0.utf8.elementsEqual(change.name.utf8) }) ?? true {
+      say(domain, change.name, change.old, change.new)
     }
   }
 

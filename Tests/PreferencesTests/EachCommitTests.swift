@@ -1,0 +1,183 @@
+import Foundation
+import PropertyLists
+import Synchronization
+import Testing
+
+@testable import Preferences
+
+/// What another process commits is told commit by commit, however late this process looks. No thread looks here but when a test says so.
+@Suite struct EachCommitTests {
+  let fixture: Fixture
+  let told = Told()
+  init() throws { fixture = try Fixture() }
+
+  /// The values of `key` that were told, as old and new.
+  final class Told: Sendable {
+    private let changes = Mutex<[String]>([])
+    func add(_ change: PreferenceChange) {
+      for key in change.keys {
+        changes.withLock { $0.append("\(key.old.map { "\($0)" } ?? "-")>\(key.new.map { "\($0)" } ?? "-")") }
+      }
+    }
+    var all: [String] { changes.withLock { $0 } }
+  }
+
+  private func chain(_ numbers: [Int?]) -> [String] {
+    func text(_ number: Int?) -> String { number.map { "\(PropertyListValue.integer(Int64($0)))" } ?? "-" }
+    return zip(numbers, numbers.dropFirst()).map { "\(text($0))>\(text($1))" }
+  }
+
+  private func set(_ numbers: Int..., in domain: FileDomain) throws {
+    for number in numbers { try domain.set(.integer(Int64(number)), forKey: "key") }
+  }
+
+  @Test func commitsBetweenTwoLooksAreToldEach() throws {
+    let writer = try fixture.domain()
+    let reader = try fixture.domain()
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, 3, in: writer)
+    _ = reader.value(forKey: "key")
+    try set(2, 1, in: writer)
+    _ = reader.lookAgain()
+    #expect(told.all == chain([nil, 1, 2, 3, 2, 1]))
+    observation.cancel()
+  }
+
+  @Test func aDomainWithoutFilesIsObservedFromItsFirstCommit() throws {
+    let reader = try fixture.domain { $0.isCreating = false }
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, 3, in: try fixture.domain())
+    _ = reader.lookAgain()
+    #expect(told.all == chain([nil, 1, 2, 3]))
+    observation.cancel()
+  }
+
+  @Test func aJournalThatWasMadeShortOnceHidesNoCommit() throws {
+    let writer = try fixture.domain()
+    try set(0, in: writer)
+    let reader = try fixture.domain()
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, in: writer)
+    try writer.compact()
+    try set(3, 4, in: writer)
+    _ = reader.lookAgain()
+    #expect(told.all == chain([0, 1, 2, 3, 4]))
+    observation.cancel()
+  }
+
+  /// The journal in between is gone: what it said is told as one change, up to the last value that it had.
+  @Test func aJournalThatWasMadeShortTwiceIsComparedByItsValues() throws {
+    let writer = try fixture.domain()
+    try set(0, in: writer)
+    let reader = try fixture.domain()
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, in: writer)
+    try writer.compact()
+    try set(3, 4, in: writer)
+    try writer.compact()
+    try set(5, 6, in: writer)
+    _ = reader.lookAgain()
+    #expect(told.all == chain([0, 4, 5, 6]))
+    observation.cancel()
+  }
+
+  @Test func aLookWhileTheJournalIsReplacedMergesNothing() throws {
+    let writer = try fixture.domain()
+    try set(0, in: writer)
+    let reader = try fixture.domain()
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, 3, in: writer)
+    let page = try #require(writer.withState { $0.files }).page
+    try page.beginReplacing()
+    #expect(page.content == nil)
+    _ = reader.value(forKey: "key")
+    try set(4, 5, in: writer)
+    _ = reader.lookAgain()
+    #expect(told.all == chain([0, 1, 2, 3, 4, 5]))
+    observation.cancel()
+  }
+
+  @Test func aNewDomainIsToldFromNothing() throws {
+    try set(1, 2, in: try fixture.domain())
+    let reader = try fixture.domain { $0.isFromNothing = true }
+    _ = reader.lookAgain()
+    let observation = reader.observe { [told] in told.add($0) }
+    _ = reader.lookAgain()
+    #expect(told.all == chain([nil, 1, 2]))
+    observation.cancel()
+  }
+
+  /// Opened for one value, it has read the index of a long journal and no values.
+  @Test func anObserverOfALongJournalIsToldOfWhatChangesAndNothingElse() throws {
+    let writer = try fixture.domain()
+    try writer.apply((0..<400).map { ("key \($0)", .string(String(repeating: "x", count: 100))) })
+    try set(0, in: writer)
+    try writer.compact()
+    let reader = try fixture.domain { $0.isSparing = true }
+    let observation = reader.observe { [told] in told.add($0) }
+    try set(1, 2, in: writer)
+    _ = reader.lookAgain()
+    reader.forgetVerification()
+    try set(3, in: writer)
+    _ = reader.lookAgain()
+    #expect(told.all == chain([0, 1, 2, 3]))
+    observation.cancel()
+  }
+
+  /// Nobody is told by the file system of a commit: a writer that stops before it has to be waited for.
+  @Test(.timeLimit(.minutes(60))) func aCommitLongAfterTheRecordIsTold() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try Fixture()
+      let writer = try fixture.domain()
+      try writer.set(.integer(1), forKey: "key")
+      let reader = try fixture.domain()
+      let seen = DispatchSemaphore(value: 0)
+      let observation = reader.observe { if $0.keys.contains(where: { $0.new == .integer(2) }) { seen.signal() } }
+      ChangeWatch.start()
+      let (files, journal, header, image) = writer.withState { ($0.files, $0.journal, $0.header, $0.image) }
+      guard let files, let journal, let header else { preconditionFailure("no journal") }
+      var bytes: [UInt8] = []
+      JournalRecord(sequence: image.sequence + 1, entries: [.set(.init("key"), .integer(2))]).append(
+        to: &bytes, salt: header.salt)
+      try files.lock.take(within: 60_000)
+      try journal.write(bytes, at: image.position)
+      // Much longer than the watch looks again without a reason.
+      try await Task.sleep(for: .seconds(2))
+      try files.page.commit(
+        .init(epoch: header.epoch, length: UInt64(image.position + bytes.count), byteCount: UInt64(image.byteCount)))
+      files.lock.release()
+      precondition(seen.wait(timeout: .now() + 300) == .success, "the commit was never told")
+      observation.cancel()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(60))) func manyWritersAreCountedExactly() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try Fixture()
+      let reader = try fixture.domain { $0.isCreating = false }
+      let count = Atomic(0)
+      let last = Mutex<PropertyListValue?>(nil)
+      let observation = reader.observe { change in
+        for key in change.keys {
+          precondition(last.withLock { $0 } == key.old, "a gap before \(String(describing: key.new))")
+          last.withLock { $0 = key.new }
+          count.add(1, ordering: .relaxed)
+        }
+      }
+      ChangeWatch.start()
+      let writers = try (0..<4).map { _ in try fixture.domain { $0.timeout = 300_000 } }
+      DispatchQueue.concurrentPerform(iterations: 4) { writer in
+        for number in 0..<300 {
+          try? writers[writer].set(.integer(Int64(writer * 1000 + number)), forKey: "key")
+        }
+      }
+      let deadline = Deadline(milliseconds: 300_000)
+      while count.load(ordering: .relaxed) < 1200, !deadline.hasPassed { try await Task.sleep(for: .milliseconds(10)) }
+      // One more than there are would come soon.
+      try await Task.sleep(for: .milliseconds(200))
+      let told = count.load(ordering: .relaxed)
+      precondition(told == 1200, "\(told) of 1200 changes")
+      observation.cancel()
+    }
+  }
+}
