@@ -14,6 +14,12 @@ public struct VaultError: Error, Equatable, Sendable {
     self.detail = detail
   }
 
+  /// The same, with the record that it concerns in its detail.
+  func naming(_ record: Identifier) -> VaultError {
+    guard !detail.hasPrefix("\(record)") else { return self }
+    return VaultError(code, detail.isEmpty ? "\(record)" : "\(record): \(detail)")
+  }
+
   public static func == (left: VaultError, right: VaultError) -> Bool { left.code == right.code }
   /// So that `catch VaultError.Code.notFound` can be written.
   public static func ~= (code: Code, error: VaultError) -> Bool { code == error.code }

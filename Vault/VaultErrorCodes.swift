@@ -39,6 +39,8 @@ extension VaultError.Code {
   public static let vaultFull = Self("vaultFull")
 
   // Records
+  /// A column of another type or length than the format says.
+  public static let columnMismatch = Self("columnMismatch")
   public static let recordMissing = Self("recordMissing")
   public static let recordMalformed = Self("recordMalformed")
   public static let recordForged = Self("recordForged")
@@ -53,8 +55,8 @@ extension VaultError.Code {
   /// Whether it is a fault of one record, which leaves the others as they are.
   public var concernsOneRecord: Bool {
     let codes: [Self] = [
-      .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed, .groupMalformed,
-      .identifierMismatch, .unknownGroup, .accessRuleMalformed,
+      .columnMismatch, .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed,
+      .groupMalformed, .identifierMismatch, .unknownGroup, .accessRuleMalformed,
     ]
     return codes.contains(self)
   }

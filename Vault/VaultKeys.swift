@@ -36,6 +36,14 @@ final class VaultKeys {
     forgotten = Forgotten(master: master, system: system, device: deviceKey)
   }
 
+  /// Those of a vault of the draft, whose tree has another key.
+  init(ofDraft keys: VaultKeys) throws {
+    vault = keys.vault
+    integrity = try keys.withMaster { try IntegrityKeys(master: $0, vault: keys.vault, tree: .draftTree) }
+    kept = nil
+    forgotten = keys.forgotten
+  }
+
   /// What is left of keys when their vault is locked.
   init(locking keys: VaultKeys, keeping kept: KeptWhileLocked) {
     vault = keys.vault
@@ -80,30 +88,25 @@ final class VaultKeys {
 
   func seal(_ group: GroupKeys, masterEpoch: UInt32) throws(VaultError) -> SealedRecord {
     let meta = RecordMeta(kind: .group, accessibility: .whenUnlocked, epoch: masterEpoch, version: group.version)
-    let seal = RecordSeal(vault: vault, id: try groupRecordID(group.group), group: .zero, meta: meta)
-    return try seal.seal(attributes: group.attributes, secret: try group.encodeSecret(), with: try unlocked().system)
+    let id = try groupRecordID(group.group)
+    return try sealSystemRecord(id, meta: meta, attributes: group.attributes, secret: try group.encodeSecret())
   }
 
-  /// The plaintext of field `a` of a system record.
+  /// The plaintext of a field of a system record.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
-  func systemAttributes(_ record: RecordHead, meta: RecordMeta) throws(VaultError) -> [UInt8] {
+  func openSystem(
+    _ field: RecordField, _ box: [UInt8], of record: RecordHead, meta: RecordMeta
+  ) throws(VaultError) -> Secret {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.attributes, record.attributes, with: try unlocked().system).copyIntoUnprotectedBytes()
-  }
-
-  /// The plaintext of field `s` of a system record.
-  /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
-  func systemSecret(_ secret: [UInt8], of record: RecordHead, meta: RecordMeta) throws(VaultError) -> Secret {
-    let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
-    return try seal.open(.secret, secret, with: try unlocked().system)
+    return try seal.open(field, box, with: try unlocked().system)
   }
 
   /// Opens a group's record, which must be proven.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
   func openGroup(_ record: RecordHead, secret: [UInt8], meta: RecordMeta) throws(VaultError) -> GroupKeys {
     defer { Sodium.wipeStack() }
-    let attributes = try systemAttributes(record, meta: meta)
-    let secret = try systemSecret(secret, of: record, meta: meta)
+    let attributes = try openSystem(.attributes, record.attributes, of: record, meta: meta).copyIntoUnprotectedBytes()
+    let secret = try openSystem(.secret, secret, of: record, meta: meta)
     let group = try GroupKeys.decode(attributes: attributes, secret: secret, version: meta.version)
     guard try groupRecordID(group.group) == record.id else { throw VaultError(.identifierMismatch, "a group's record") }
     return group
@@ -116,9 +119,10 @@ final class VaultKeys {
     try unlocked().system.digest(context).identifier.ofSystemRecord
   }
 
-  /// A system record that holds no secret.
-  func sealSystemRecord(_ id: Identifier, meta: RecordMeta, attributes: [UInt8]) throws(VaultError) -> SealedRecord {
-    let seal = RecordSeal(vault: vault, id: id, group: .zero, meta: meta)
-    return try seal.seal(attributes: attributes, secret: try Secret(count: 0), with: try unlocked().system)
+  func sealSystemRecord(
+    _ id: Identifier, meta: RecordMeta, attributes: [UInt8], secret: borrowing Secret
+  ) throws(VaultError) -> SealedRecord {
+    try RecordSeal(vault: vault, id: id, group: .zero, meta: meta)
+      .seal(attributes: attributes, secret: secret, with: try unlocked().system)
   }
 }

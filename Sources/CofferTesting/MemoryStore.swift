@@ -62,9 +62,11 @@ public final class MemoryStore: Store, Rows {
     return records[id]?.secret
   }
 
-  public func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
+  public func forEachRecord(
+    under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void
+  ) throws {
     for id in records.keys.filter({ $0.bytes.starts(with: prefix) }).sorted() {
-      if let record = records[id] { try body(record.head) }
+      if let record = records[id] { try body(id, .success(record.head)) }
     }
   }
 }

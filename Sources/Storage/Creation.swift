@@ -74,5 +74,5 @@ final class NoRows: Rows {
   func forEachNode(_ body: ([UInt8]) throws -> Void) {}
   func record(_ id: Identifier) -> RecordHead? { nil }
   func secret(_ id: Identifier) -> [UInt8]? { nil }
-  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) {}
+  func forEachRecord(under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void) {}
 }

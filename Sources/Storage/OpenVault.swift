@@ -43,7 +43,8 @@ final class OpenVault {
     }
     connection.wait(until: deadline)
     do {
-      try Container.check(start: connection.fileStart(100))
+      seen.isConvertedInLog = try Container.isDraft(connection.fileBytes(100)) && location.hasPendingChanges()
+      try seen.checkStart(connection)
       // What was inspected is what was opened.
       guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
@@ -76,7 +77,7 @@ final class OpenVault {
 
   // MARK: Checks on the file
 
-  private static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
+  static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
     guard let directory = try FileStatus.at(location.directory) else { throw StorageError(.noVault, location.directory) }
     try Ownership.check(directory: directory, location.directory)
     guard let file = try FileStatus.at(location.path) else { throw StorageError(.noVault, location.path) }
@@ -95,7 +96,7 @@ final class OpenVault {
   }
 
   /// A file that ends within a page was cut. SQLite itself refuses one that is shorter than its header says, but rounds up.
-  private static func checkSize(_ location: Location) throws(StorageError) {
+  static func checkSize(_ location: Location) throws(StorageError) {
     guard let file = try FileStatus.at(location.path), file.size % Int64(Container.pageByteCount) != 0 else { return }
     // After a crash the end of the file may be torn, and whole in the log.
     guard try location.hasPendingChanges() else {
@@ -129,8 +130,10 @@ final class OpenVault {
     try seen.remember(file)
     if version != checkedSchema {
       checkedSchema = nil
+      let program = try connection.integer(.program)
+      guard program != Container.draft else { throw StorageError(.draftFormat) }
       try connection.bounded { try Container.checkSchema(connection) }
-      guard try connection.integer(.program) == Container.program else { throw StorageError(.notAVault, location.path) }
+      guard program == Container.program else { throw StorageError(.notAVault, location.path) }
       checkedSchema = version
     }
     try Container.check(formatVersion: connection.integer(.formatVersion))
@@ -159,7 +162,7 @@ final class OpenVault {
     let rows = StoredRows(connection)
     defer {
       rows.close()
-      endWithoutChange()
+      connection.endWithoutChange()
     }
     try checkState(file)
     return try body(rows)
@@ -218,37 +221,15 @@ final class OpenVault {
       try checkState(file)
       let change = try prepare(rows)
       if change.isEmpty {
-        endWithoutChange()
+        connection.endWithoutChange()
         return
       }
       try change.apply(to: connection)
     } catch {
-      endWithoutChange()
+      connection.endWithoutChange()
       throw error
     }
-    try commit()
-  }
-
-  private func commit() throws(StorageError) {
-    do {
-      try connection.run(.commit)
-    } catch {
-      endWithoutChange()
-      // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning.
-      // All else may have left the end mark, or the changed pages, where the next one to open finds them.
-      if error.code == .full || error.code == .busy { throw error }
-      connection.poison()
-      throw StorageError(.inDoubt, error.detail)
-    }
-  }
-
-  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to
-  /// open.
-  private func endWithoutChange() {
-    guard connection.isInTransaction else { return }
-    do { try connection.run(.rollback) } catch {
-      if connection.isInTransaction { connection.poison() }
-    }
+    try connection.commit()
   }
 
   /// Brings the log into the file, and with `truncate` empties it. False if readers keep it from that.
@@ -266,7 +247,7 @@ final class OpenVault {
   /// The file may come from another machine, or from another kind of file system. Changed before the first write, not by readers.
   private func settleJournal() throws {
     guard !isJournalSettled else { return }
-    let usesLog = try connection.fileStart(20)[18] == 2
+    let usesLog = try connection.fileBytes(20)[18] == 2
     let wantsLog = journal == .automatic && FileSystem.sharesMemory(at: location.directory)
     defer { checkedSchema = nil }
     if wantsLog && !usesLog {

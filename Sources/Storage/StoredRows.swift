@@ -4,16 +4,22 @@ import VaultCore
 /// say is for the core to prove.
 final class StoredRows: Rows {
   private let connection: Connection
+  private let isDraft: Bool
   private var isOpen = true
 
-  init(_ connection: Connection) { self.connection = connection }
+  /// - Parameter isDraft: Whether the records are those of the table `draft`: see `DraftFile`.
+  init(_ connection: Connection, isDraft: Bool = false) { (self.connection, self.isDraft) = (connection, isDraft) }
 
   /// The transaction is over.
   func close() { isOpen = false }
 
   private func query<Result>(_ sql: SQL, _ body: (Statement) throws -> Result) throws -> Result {
     precondition(isOpen, "the rows of a transaction were used after it")
-    return try connection.with(sql, body)
+    do {
+      return try connection.with(sql, body)
+    } catch let error as StorageError where error.code == .columnMismatch {
+      throw VaultError(.columnMismatch, error.detail)
+    }
   }
 
   func header(_ key: Int) throws -> [UInt8]? {
@@ -57,7 +63,7 @@ final class StoredRows: Rows {
   func record(_ id: Identifier) throws -> RecordHead? {
     try query(.record) { statement in
       try statement.bind(1, id.bytes)
-      return try statement.step() ? Self.record(statement) : nil
+      return try statement.step() ? Self.record(statement, id) : nil
     }
   }
 
@@ -68,17 +74,31 @@ final class StoredRows: Rows {
     }
   }
 
-  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
+  func forEachRecord(
+    under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void
+  ) throws {
     let isFromStart = prefix.allSatisfy { $0 == 0 }
-    try query(isFromStart ? .allRecords : .recordsFrom) { statement in
+    try query(isDraft ? .recordsOfDraft : isFromStart ? .allRecords : .recordsFrom) { statement in
       if !isFromStart { try statement.bind(1, prefix) }
       var last: Identifier?
+      var unnamed: Int64 = 0
       while try statement.step() {
-        let record = try Self.record(statement)
-        guard last.map({ $0 < record.id }) ?? true else { throw Self.unordered }
-        last = record.id
-        guard record.id.bytes.starts(with: prefix) else { return }
-        try body(record)
+        var id: Identifier?
+        let record = Result { () throws(StorageError) in
+          let known = try Self.identifier(statement, 0, "rec.id")
+          id = known
+          return try Self.record(statement, known, digest: isDraft ? Limits.field : Limits.digest)
+        }.mapError { VaultError($0.code == .columnMismatch ? .columnMismatch : .outOfMemory, $0.detail) }
+        if let id {
+          guard last.map({ $0 < id }) ?? true else { throw Self.unordered }
+          last = id
+          guard id.bytes.starts(with: prefix) else { return }
+        } else {
+          // These are not compared. There cannot be more than the pages of the file have room for.
+          unnamed += 1
+          guard try unnamed <= connection.integer(.pageCount) * Int64(Container.pageByteCount) else { throw Self.unordered }
+        }
+        try body(id, record)
       }
     }
   }
@@ -87,15 +107,19 @@ final class StoredRows: Rows {
   /// order come once.
   private static var unordered: StorageError { StorageError(.storageDamaged, "the rows of a table are not in order") }
 
-  private static func record(_ statement: Statement) throws -> RecordHead {
+  private static func record(
+    _ statement: Statement, _ id: Identifier, digest: ClosedRange<Int> = Limits.digest
+  ) throws(StorageError) -> RecordHead {
     RecordHead(
-      id: try identifier(statement, 0, "rec.id"), group: try identifier(statement, 1, "rec.grp"),
-      meta: try statement.bytes(2, Limits.meta, "rec.m"), attributes: try statement.bytes(3, Limits.field, "rec.a"),
-      secretDigest: try statement.bytes(4, Limits.digest, "rec.d"),
+      id: id, group: try identifier(statement, 1, "rec.grp"), meta: try statement.bytes(2, Limits.meta, "rec.m"),
+      attributes: try statement.bytes(3, Limits.field, "rec.a"),
+      secretDigest: try statement.bytes(4, digest, "rec.d"),
       secretCount: try statement.count(5, Limits.field, "rec.s"))
   }
 
-  private static func identifier(_ statement: Statement, _ column: Int32, _ name: StaticString) throws -> Identifier {
+  private static func identifier(
+    _ statement: Statement, _ column: Int32, _ name: StaticString
+  ) throws(StorageError) -> Identifier {
     guard let identifier = Identifier(try statement.bytes(column, Limits.identifier, name)) else {
       throw StorageError(.columnMismatch, "\(name)")
     }

@@ -48,7 +48,7 @@ import VaultCore
     let refusal = code {
       try store.read { rows in
         switch name {
-        case "rec": try rows.forEachRecord(under: []) { _ in }
+        case "rec": try rows.forEachRecord(under: []) { _, _ in }
         default: try rows.forEachNode { _ in }
         }
       }

@@ -25,7 +25,7 @@ import VaultCore
   func recordsUnderAPrefix(prefix: [UInt8], expected: [UInt8]) throws {
     let fixture = try Fixture()
     var found: [RecordHead] = []
-    try FileStore(at: fixture.path).read { rows in try rows.forEachRecord(under: prefix) { found.append($0) } }
+    try FileStore(at: fixture.path).read { rows in try rows.forEachRecord(under: prefix) { found.append(try $1.get()) } }
     #expect(found == expected.map { Fixture.record($0).head })
   }
 
@@ -64,9 +64,9 @@ import VaultCore
     let fixture = try Fixture()
     var pairs = 0
     try FileStore(at: fixture.path).read { rows throws in
-      try rows.forEachRecord(under: []) { outer throws in
-        try rows.forEachRecord(under: []) { _ in pairs += 1 }
-        #expect(try rows.record(outer.id) == outer)
+      try rows.forEachRecord(under: []) { id, outer throws in
+        try rows.forEachRecord(under: []) { _, _ in pairs += 1 }
+        #expect(try rows.record(#require(id)) == outer.get())
       }
     }
     #expect(pairs == 9)
@@ -80,7 +80,7 @@ import VaultCore
     #expect(throws: Own(number: 2)) { try store.commit { _ in throw Own(number: 2) } }
     // Out of the middle of an iteration: the statement is free again.
     for _ in 0..<3 {
-      #expect(throws: Own(number: 3)) { try store.read { try $0.forEachRecord(under: []) { _ in throw Own(number: 3) } } }
+      #expect(throws: Own(number: 3)) { try store.read { try $0.forEachRecord(under: []) { _, _ in throw Own(number: 3) } } }
     }
     try store.commit { _ in Change() }
     try store.commit { _ in Fixture.adding(4) }

@@ -33,10 +33,10 @@ import VaultCore
     }
     var found = 0
     let listed = try pages(fixture.path) { rows in
-      try rows.forEachRecord(under: []) { record in
-        if record.secretCount == count { found += 1 }
+      try rows.forEachRecord(under: []) { _, record in
+        if try record.get().secretCount == count { found += 1 }
       }
-      try rows.forEachRecord(under: [0]) { _ in found += 100 }
+      try rows.forEachRecord(under: [0]) { _, _ in found += 100 }
     }
     #expect(found == 20)
     // A leaf page, and a page for the attributes, of each; the 5,140 pages of secrets are not among them.

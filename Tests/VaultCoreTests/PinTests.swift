@@ -145,7 +145,9 @@ import Testing
       let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
       let pin = AppPin(one, at: .test)
       try transaction.edit(
-        names[1], try transaction.keys.sealSystemRecord(names[1], meta: meta, attributes: TLV.encode(pin.attributes)))
+        names[1],
+        try transaction.keys.sealSystemRecord(
+          names[1], meta: meta, attributes: TLV.encode(pin.attributes), secret: Secret(count: 0)))
     }
     #expect(ManifestTests.code { _ = try vault.pin(other.manifest.applicationIdentifier) } == .identifierMismatch)
   }
@@ -156,7 +158,7 @@ import Testing
     let id = try AccessRule.pinID("x", vault.keys)
     try vault.transaction { transaction in
       let meta = RecordMeta(kind: .policy, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
-      try transaction.edit(id, try transaction.keys.sealSystemRecord(id, meta: meta, attributes: []))
+      try transaction.edit(id, try transaction.keys.sealSystemRecord(id, meta: meta, attributes: [], secret: Secret(count: 0)))
     }
     #expect(ManifestTests.code { _ = try vault.pin("x") } == .recordMalformed)
     // It is no rule: the list of rules leaves it out.

@@ -31,7 +31,9 @@ private final class HookedStore: Store, Rows {
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws { try inner.forEachNode(body) }
   func record(_ id: Identifier) throws -> RecordHead? { try inner.record(id) }
   func secret(_ id: Identifier) throws -> [UInt8]? { try inner.secret(id) }
-  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws {
+  func forEachRecord(
+    under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void
+  ) throws {
     try inner.forEachRecord(under: prefix, body)
   }
 }

@@ -92,7 +92,9 @@ import Testing
     #expect(code { _ = try vault.entries(damaged: { _ in damaged += 1 }) } == .outOfMemory)
     #expect(damaged == 0)
     #expect(code { _ = try vault.verify() } == .outOfMemory)
+    #expect(code { try vault.reading { state, _ in _ = try KeptWhileLocked(state) } } == .outOfMemory)
     scene.store.secretError = (team, VaultError(.recordMissing))
+    try vault.reading { state, _ in _ = try KeptWhileLocked(state) }
     _ = try vault.entries(damaged: { _ in damaged += 1 })
     #expect(damaged == 2, "the group, and the item in it")
     #expect(try !vault.verify().isSound)

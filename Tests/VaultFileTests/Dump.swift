@@ -93,6 +93,7 @@ enum Dump {
 /// Attributes of a group's record, beyond those that the core keeps.
 enum SealPeek {
   static func attributes(_ record: RecordHead, _ meta: RecordMeta, _ state: ProvenState) throws -> Attributes {
-    try TLV.decode(state.keys.systemAttributes(record, meta: meta))
+    try TLV.decode(
+      state.keys.openSystem(.attributes, record.attributes, of: record, meta: meta).copyIntoUnprotectedBytes())
   }
 }

@@ -57,13 +57,11 @@ extension ProvenState {
   /// - Parameter generation: The newest that a record may be of, where it is not the header's.
   /// - Parameter secret: The record's column `s`, if it was not read from the store.
   func openAccessRule(_ record: RecordHead, secret: [UInt8]? = nil, upTo generation: UInt64? = nil) throws -> AccessRule? {
-    var header = header
-    header.generation = generation ?? header.generation
-    let meta = try RecordMeta(parsing: record, header: header)
+    let meta = try RecordMeta(parsing: record, header: header, upTo: generation)
     guard meta.kind == .accessRule else { throw VaultError(.recordMalformed, "no access rule") }
-    let attributes = try keys.systemAttributes(record, meta: meta)
-    let secretCount = try keys.systemSecret(secret ?? self.secret(of: record), of: record, meta: meta).count
-    guard let rule = try AccessRule(decoding: attributes) else { return nil }
+    let attributes = try keys.openSystem(.attributes, record.attributes, of: record, meta: meta)
+    let secretCount = try keys.openSystem(.secret, secret ?? self.secret(of: record), of: record, meta: meta).count
+    guard let rule = try AccessRule(decoding: attributes.copyIntoUnprotectedBytes()) else { return nil }
     guard secretCount == 0 else { throw VaultError(.accessRuleMalformed, "with a secret") }
     guard try rule.recordID(keys) == record.id else { throw VaultError(.identifierMismatch, "an access rule") }
     return rule
@@ -76,12 +74,7 @@ extension ProvenState {
     if let kept = keys.kept { return try kept.rules(in: self) }
     var rules: [AccessRule] = []
     try forEachRecord(.accessRule, damaged: damaged) { record, meta in
-      guard meta.kind == .accessRule else { return }
-      do {
-        if let rule = try openAccessRule(record) { rules.append(rule) }
-      } catch let error as VaultError where error.code.concernsOneRecord {
-        try damaged(error)
-      }
+      if meta.kind == .accessRule, let rule = try openAccessRule(record) { rules.append(rule) }
     }
     return rules
   }

@@ -71,6 +71,12 @@ struct SealedHeader {
     mac = Digest(unchecked: Array(bytes.suffix(Digest.byteCount)))
   }
 
+  /// - Throws: `headerMalformed` if there is none; as `init(parsing:)`.
+  init(reading rows: any Rows) throws {
+    guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
+    try self.init(parsing: bytes)
+  }
+
   /// Checks what can be checked without a key.
   /// - Throws: `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`.
   init(parsing bytes: [UInt8]) throws(VaultError) {
@@ -100,12 +106,11 @@ struct SealedHeader {
     let root = try reader.readDigest()
     let previousMAC = try reader.readDigest()
     try reader.readZeros(48)
-    header = Header(
+    let header = Header(
       minor: minor, readOnlyFlags: readOnlyFlags, depth: Int(depth), vault: vault, generation: generation,
       recordCount: recordCount, created: created, masterEpoch: masterEpoch, slotCount: slotCount, slotsDigest: slotsDigest,
       root: root, previousMAC: previousMAC)
-    self.bytes = bytes
-    mac = Digest(unchecked: Array(bytes.suffix(Digest.byteCount)))
+    self.init(header: header, bytes: bytes)
   }
 
   /// - Throws: `headerForged`.

@@ -4,9 +4,9 @@ final class IntegrityKeys {
   private let tree: Key
   let vault: Identifier
 
-  init(master: borrowing Key, vault: Identifier) throws(VaultError) {
+  init(master: borrowing Key, vault: Identifier, tree label: Label = .tree) throws(VaultError) {
     let header = try master.derive(.vault(.header, vault))
-    let tree = try master.derive(.vault(.tree, vault))
+    let tree = try master.derive(.vault(label, vault))
     self.vault = vault
     self.header = header
     self.tree = tree

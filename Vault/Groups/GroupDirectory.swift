@@ -16,13 +16,9 @@ struct GroupDirectory {
     }
     try state.forEachRecord(.group, damaged: damaged) { record, meta in
       guard meta.kind == .group else { return }
-      do {
-        let group = try state.openGroup(record)
-        guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
-        groups[group.groupID] = group
-      } catch let error as VaultError where error.code.concernsOneRecord {
-        try damaged(VaultError(error.code, "\(record.id): \(error.detail)"))
-      }
+      let group = try state.openGroup(record)
+      guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
+      groups[group.groupID] = group
     }
   }
 

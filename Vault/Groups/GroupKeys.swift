@@ -21,18 +21,11 @@ final class GroupKeys {
     fileprivate let stored: Secret
     fileprivate let isBoxed: Bool
 
-    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret) {
+    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret, isBoxed: Bool? = nil) {
       self.accessibility = accessibility
       self.epoch = epoch
       self.stored = stored
-      isBoxed = accessibility.isThisDeviceOnly
-    }
-
-    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, key: consuming Key) {
-      self.accessibility = accessibility
-      self.epoch = epoch
-      stored = key.secret
-      isBoxed = false
+      self.isBoxed = isBoxed ?? accessibility.isThisDeviceOnly
     }
 
     fileprivate static func storedCount(_ accessibility: Accessibility) -> Int {
@@ -78,7 +71,8 @@ final class GroupKeys {
       ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
     }
     return GroupKeys(
-      group: group, created: created, groupID: groupID, version: version, indexKey: try Self.copy(indexKey), classKeys: classKeys)
+      group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: classKeys
+    )
   }
 
   /// What a lock leaves: the key that names items, and those of the classes "after first unlock", out of their boxes, because the
@@ -89,19 +83,14 @@ final class GroupKeys {
     for classKey in classKeys where classKey.accessibility.isKeptWhileLocked {
       do throws(VaultError) {
         let key = try key(classKey.accessibility, epoch: classKey.epoch, keys: keys)
-        left.append(ClassKey(classKey.accessibility, epoch: classKey.epoch, key: key))
+        left.append(ClassKey(classKey.accessibility, epoch: classKey.epoch, stored: key.secret, isBoxed: false))
       } catch {
         guard error.code == .deviceKeyMissing || error.code == .wrongDeviceKey else { throw error }
       }
     }
     return GroupKeys(
-      group: group, created: created, groupID: groupID, version: version, indexKey: try Self.copy(indexKey), classKeys: left,
+      group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: left,
       isLocked: true)
-  }
-
-  private static func copy(_ key: borrowing Key) throws(VaultError) -> Key {
-    guard let copy = Key(try key.secret.duplicate()) else { throw VaultError(.groupMalformed) }
-    return copy
   }
 
   func itemID(_ item: Item) -> Identifier {

@@ -37,8 +37,9 @@ struct RecordMeta: Equatable {
 }
 
 extension RecordMeta {
+  /// - Parameter generation: the newest that the record may be of, if that is not the header's.
   /// - Throws: `recordMalformed`.
-  init(parsing record: RecordHead, header: Header) throws(VaultError) {
+  init(parsing record: RecordHead, header: Header, upTo generation: UInt64? = nil) throws(VaultError) {
     var reader = ByteReader(record.meta, orThrow: .recordMalformed)
     let rawKind: UInt8 = try reader.readInteger()
     let rawAccessibility: UInt8 = try reader.readInteger()
@@ -51,7 +52,9 @@ extension RecordMeta {
     }
     self.kind = kind
     self.accessibility = accessibility
-    guard (1...header.generation).contains(version), epoch > 0 else { throw VaultError(.recordMalformed, "version or epoch") }
+    guard (1...(generation ?? header.generation)).contains(version), epoch > 0 else {
+      throw VaultError(.recordMalformed, "version or epoch")
+    }
     if kind.isSystem {
       guard record.group == .zero, accessibility == .whenUnlocked, epoch == header.masterEpoch else {
         throw VaultError(.recordMalformed, "a system record outside its group, class or epoch")

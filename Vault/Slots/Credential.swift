@@ -9,40 +9,33 @@ public struct Credential: ~Copyable, Sendable {
   /// False for a passphrase that a later version of Unicode may normalise differently.
   private let isAssigned: Bool
 
-  private init(_ slotType: SlotType, text: consuming Secret, file: consuming Secret, isAssigned: Bool = true) {
-    self.slotType = slotType
-    self.text = text
-    self.file = file
-    self.isAssigned = isAssigned
-  }
-
   /// 1 to 4,096 bytes of UTF-8 in normal form C. The module `Passphrases` makes it from what was typed.
   /// - Parameter isAssigned: Whether Unicode 15.0 has assigned all of its code points. If not, it opens slots, but none is made.
   /// - Throws: `memoryNotLockable`, as all of these.
   public static func passphrase(normalized text: consuming Secret, isAssigned: Bool) throws(VaultError) -> Credential {
-    Credential(.passphrase, text: text, file: try Secret(count: 0), isAssigned: isAssigned)
+    Credential(slotType: .passphrase, text: text, file: try Secret(count: 0), isAssigned: isAssigned)
   }
 
   /// The whole content of a file: 32 bytes to 1 MiB.
   public static func keyFile(_ content: consuming Secret) throws(VaultError) -> Credential {
-    Credential(.keyFile, text: try Secret(count: 0), file: content)
+    Credential(slotType: .keyFile, text: try Secret(count: 0), file: content, isAssigned: true)
   }
 
   /// Both are needed.
   public static func passphrase(
     normalized text: consuming Secret, isAssigned: Bool, andKeyFile content: consuming Secret
   ) -> Credential {
-    Credential(.passphraseAndKeyFile, text: text, file: content, isAssigned: isAssigned)
+    Credential(slotType: .passphraseAndKeyFile, text: text, file: content, isAssigned: isAssigned)
   }
 
   /// The text that `addRecoverySlot` gave: letters in either case, spaces and hyphens ignored.
   public static func recoveryKey(_ text: consuming Secret) throws(VaultError) -> Credential {
-    Credential(.recoveryKey, text: text, file: try Secret(count: 0))
+    Credential(slotType: .recoveryKey, text: text, file: try Secret(count: 0), isAssigned: true)
   }
 
   /// - Throws: `memoryNotLockable`, `outOfMemory`.
   package borrowing func duplicate() throws(VaultError) -> Credential {
-    Credential(slotType, text: try text.duplicate(), file: try file.duplicate(), isAssigned: isAssigned)
+    Credential(slotType: slotType, text: try text.duplicate(), file: try file.duplicate(), isAssigned: isAssigned)
   }
 
   /// Checks what can be checked without a vault, before anything is made with the credential.

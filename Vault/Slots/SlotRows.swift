@@ -62,11 +62,7 @@ struct SlotRows {
 
   /// - Throws: `slotMalformed`, `unknownSlotType`, `kdfBelowFloor`.
   func parsed() throws(VaultError) -> [KeySlot] {
-    var parsed: [KeySlot] = []
-    for (index, bytes) in slots.sorted(by: { $0.key < $1.key }) {
-      parsed.append(try KeySlot(index: index, parsing: bytes))
-    }
-    return parsed
+    try slots.sorted { $0.key < $1.key }.map { (slot) throws(VaultError) in try KeySlot(index: slot.key, parsing: slot.value) }
   }
 
   mutating func setSlot(_ key: Int, _ bytes: [UInt8]?) {

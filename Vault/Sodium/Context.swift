@@ -1,8 +1,9 @@
 /// What a derived key or digest is for. Each label has one layout of the bytes that follow it, so no two uses can meet.
 enum Label: String {
   case header = "hdr"
-  // "tree" was the draft format's: nothing that it proves is proven under this one.
   case tree = "records"
+  // Nothing that it proves is proven under the one above.
+  case draftTree = "tree"
   case systemGroup = "sysgroup"
   case slots = "slots"
   case headerMAC = "hdr-mac"

@@ -14,6 +14,9 @@ struct Key: ~Copyable, Sendable {
     self.secret = secret
   }
 
+  /// - Throws: `memoryNotLockable`, `outOfMemory`.
+  borrowing func duplicate() throws(VaultError) -> Key { Key(unchecked: try secret.duplicate()) }
+
   private init(unchecked secret: consuming Secret) {
     self.secret = secret
   }

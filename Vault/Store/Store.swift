@@ -28,7 +28,7 @@ extension Store {
 
 /// The rows of one transaction. Not to be used after the closure that it was lent to.
 ///
-/// A row with a column of another type, or longer than the format allows, is an error of the store, thrown before the bytes are copied.
+/// A column of another type or length than the format allows is `columnMismatch`, thrown before the bytes are copied.
 public protocol Rows: AnyObject {
   /// `hdr`: the header (key 0, 256 bytes), the slots (1 to 8, at most 4256 bytes) and the history ring (9, at most 2048 bytes).
   func header(_ key: Int) throws -> [UInt8]?
@@ -43,8 +43,9 @@ public protocol Rows: AnyObject {
   /// The column `s` of a row of `rec`.
   func secret(_ id: Identifier) throws -> [UInt8]?
   /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order, without the column `s`. Memory is bounded by the
-  /// largest row.
-  func forEachRecord(under prefix: [UInt8], _ body: (RecordHead) throws -> Void) throws
+  /// largest row. A row with a column of another type or length is given as its error, and the scan goes on; the identifier is nil if it
+  /// is that column.
+  func forEachRecord(under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void) throws
 }
 
 /// What one commit writes. Nil removes the row.

@@ -18,15 +18,10 @@ struct Node {
   var count: Int { body.count / entryByteCount }
   var isEmpty: Bool { body.isEmpty }
 
-  init(prefix: [UInt8], isLeaf: Bool) {
+  /// - Parameter body: is still to be proven and checked.
+  init(prefix: [UInt8], isLeaf: Bool, unchecked body: [UInt8] = []) {
     self.prefix = prefix
     keyByteCount = isLeaf ? Identifier.byteCount : 1
-    body = []
-  }
-
-  /// A body that is still to be proven and checked.
-  init(prefix: [UInt8], isLeaf: Bool, unchecked body: [UInt8]) {
-    self.init(prefix: prefix, isLeaf: isLeaf)
     self.body = body
   }
 
@@ -63,10 +58,7 @@ struct Node {
   }
 
   /// For a leaf node that is filled in ascending order.
-  mutating func append(_ id: Identifier, _ digest: Digest) {
-    body.append(id)
-    body += digest.bytes
-  }
+  mutating func append(_ id: Identifier, _ digest: Digest) { body += id.bytes + digest.bytes }
 
   func key(at index: Int) -> ArraySlice<UInt8> {
     let start = index * entryByteCount

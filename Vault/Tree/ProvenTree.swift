@@ -56,30 +56,19 @@ struct ProvenTree {
     return node
   }
 
-  /// Every leaf node, in ascending order.
-  func forEachLeafNode(_ body: (Node) throws -> Void) throws {
-    try descend(rootNode(), body)
-  }
-
-  private func descend(_ node: Node, _ body: (Node) throws -> Void) throws {
-    guard node.prefix.count < depth else { return try body(node) }
-    for index in 0..<node.count {
-      let prefix = node.prefix + node.key(at: index)
-      try descend(self.node(prefix, expecting: node.digest(at: index)), body)
-    }
-  }
-
   /// The leaf entries whose identifiers have such a first byte, in ascending order. Memory is bounded by a node of each level.
   struct Entries {
     private let tree: ProvenTree
     private let firstBytes: ClosedRange<UInt8>
-    private var way: [(node: Node, next: Int)]
+    private var way: [(node: Node, next: Int)] = []
+    private var isAtStart = true
 
-    init(_ tree: ProvenTree, _ firstBytes: ClosedRange<UInt8>) throws {
-      (self.tree, self.firstBytes, way) = (tree, firstBytes, [(try tree.rootNode(), 0)])
-    }
+    init(_ tree: ProvenTree, _ firstBytes: ClosedRange<UInt8>) { (self.tree, self.firstBytes) = (tree, firstBytes) }
 
-    mutating func next() throws -> (id: Identifier, leaf: Digest)? {
+    /// - Parameter visit: is called for each node, the root too, with what is wrong with it. What hangs below such a node is passed over if
+    ///   that returns.
+    mutating func next(_ visit: ([UInt8], VaultError?) throws -> Void) throws -> (id: Identifier, leaf: Digest)? {
+      if isAtStart { try enter([], tree.root, visit) }
       while let (node, index) = way.last {
         guard index < node.count else {
           way.removeLast()
@@ -89,9 +78,21 @@ struct ProvenTree {
         let key = node.key(at: index)
         guard !node.prefix.isEmpty || firstBytes.contains(key[key.startIndex]) else { continue }
         if node.prefix.count == tree.depth { return (node.identifier(at: index), node.digest(at: index)) }
-        way.append((try tree.node(node.prefix + key, expecting: node.digest(at: index)), 0))
+        try enter(node.prefix + key, node.digest(at: index), visit)
       }
       return nil
+    }
+
+    private mutating func enter(_ prefix: [UInt8], _ digest: Digest, _ visit: ([UInt8], VaultError?) throws -> Void) throws {
+      isAtStart = false
+      let node: Node
+      do {
+        node = try tree.node(prefix, expecting: digest)
+      } catch let error as VaultError {
+        return try visit(prefix, error)
+      }
+      try visit(prefix, nil)
+      way.append((node, 0))
     }
   }
 }

@@ -56,7 +56,7 @@ struct TreeEditor {
     guard let count = UInt64(exactly: Int64(recordCount) + Int64(after - before)) else { throw VaultError(.countMismatch) }
     recordCount = count
     guard recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
-    while depth < Header.maximumDepth, recordCount > Self.capacity(ofDepth: depth) || entryCount(id) > Node.growingEntryCount {
+    while depth < Header.maximumDepth, recordCount > Self.capacities[depth] || entryCount(id) > Node.growingEntryCount {
       try grow()
     }
     guard entryCount(id) <= Node.maximumEntryCount else { throw VaultError(.vaultFull) }
@@ -64,33 +64,30 @@ struct TreeEditor {
 
   private func entryCount(_ id: Identifier) -> Int { nodes[id.prefix(depth)]?.count ?? 0 }
 
-  /// The most records that a tree of this depth is meant to hold.
-  private static func capacity(ofDepth depth: Int) -> UInt64 {
-    switch depth {
-    case 0: 256
-    case 1: 65_536
-    default: Header.maximumRecordCount
-    }
-  }
+  /// The most records that a tree of each depth is meant to hold.
+  private static let capacities: [UInt64] = [256, 65_536, Header.maximumRecordCount]
 
   /// One level more: every leaf node becomes an inner one, its entries go to nodes below it.
   private mutating func grow() throws {
     var deeper: [[UInt8]: Node] = [:]
-    var seen: Set<[UInt8]> = []
-    func split(_ node: Node) {
-      seen.insert(node.prefix)
-      for index in 0..<node.count {
-        let id = node.identifier(at: index)
-        deeper[id.prefix(depth + 1), default: Node(prefix: id.prefix(depth + 1), isLeaf: true)]
-          .append(id, node.digest(at: index))
-      }
+    func add(_ id: Identifier, _ digest: Digest) {
+      let prefix = id.prefix(depth + 1)
+      deeper[prefix, default: Node(prefix: prefix, isLeaf: true)].append(id, digest)
     }
-    for node in nodes.values where node.prefix.count == depth { split(node) }
-    if depth == tree.depth && tree.root != .zero {
-      try tree.forEachLeafNode { if !seen.contains($0.prefix) { split($0) } }
+    for node in nodes.values where node.prefix.count == depth {
+      for index in 0..<node.count { add(node.identifier(at: index), node.digest(at: index)) }
     }
     // What was a leaf node is written anew as an inner one, or goes.
-    dropped.formUnion(seen)
+    dropped.formUnion(nodes.keys)
+    if depth == tree.depth && tree.root != .zero {
+      var entries = ProvenTree.Entries(tree, 0x00...0xFF)
+      while let (id, leaf) = try entries.next({
+        dropped.insert($0)
+        if let error = $1 { throw error }
+      }) {
+        if nodes[id.prefix(depth)] == nil { add(id, leaf) }
+      }
+    }
     nodes = deeper
     proven = [:]
     depth += 1

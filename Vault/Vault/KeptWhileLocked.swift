@@ -15,14 +15,12 @@ struct KeptWhileLocked {
     func ignore(_: VaultError) {}
     try state.forEachRecord(.group, damaged: ignore) { record, meta in
       let leaf = state.keys.integrity.leaf(record)
-      do {
-        if meta.kind == .group {
-          let group = try state.openGroup(record)
-          groups[group.group] = (record.id, leaf, try group.locked(keys: state.keys))
-        } else if meta.kind == .accessRule, let rule = try state.openAccessRule(record) {
-          rules.append((record.id, leaf, rule))
-        }
-      } catch let error as VaultError where error.code.concernsOneRecord { return }
+      if meta.kind == .group {
+        let group = try state.openGroup(record)
+        groups[group.group] = (record.id, leaf, try group.locked(keys: state.keys))
+      } else if meta.kind == .accessRule, let rule = try state.openAccessRule(record) {
+        rules.append((record.id, leaf, rule))
+      }
     }
   }
 

@@ -36,6 +36,12 @@ final class Keyring {
     return opened
   }
 
+  /// - Throws: `groupNotFound`; as `group`.
+  func existing(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys {
+    guard let keys = try self.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
+    return keys
+  }
+
   /// Forgets all keys but those that stay. What was seen last is remembered: a locked vault is rolled back as little as an open one.
   func lock(keeping kept: KeptWhileLocked) {
     keys = VaultKeys(locking: keys, keeping: kept)

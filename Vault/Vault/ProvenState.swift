@@ -13,11 +13,8 @@ struct ProvenState {
   ///   - nodes: Nodes that these keys have proven.
   /// - Throws: `notAVault` where there is no header; what parsing and proving it throws.
   init(proving rows: any Rows, keys: VaultKeys, known: SealedHeader? = nil, nodes: NodeCache? = nil) throws {
-    guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
-    if let known, known.bytes == bytes {
-      sealedHeader = known
-    } else {
-      sealedHeader = try SealedHeader(parsing: bytes)
+    sealedHeader = try SealedHeader(reading: rows)
+    if known?.bytes != sealedHeader.bytes {
       guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
       try sealedHeader.prove(with: keys.integrity)
     }
@@ -58,31 +55,47 @@ struct ProvenState {
   /// Every record of a kind, or of those that share the kind's first bytes, that the tree lists: proven, in ascending order, and
   /// proven to be all. Rows that it does not list are passed over: no look-up reaches them. Memory is bounded by one leaf node and one
   /// record.
-  /// - Parameter damaged: is told of each record that is missing, does not prove or is malformed. The walk goes on if it returns.
+  /// - Parameter damaged: is called for each record that is missing or damaged, also if `body` throws that. The walk goes on if it
+  ///   returns.
   func forEachRecord(
     _ kind: RecordKind, damaged: (VaultError) throws -> Void, _ body: (RecordHead, RecordMeta) throws -> Void
   ) throws {
-    var entries = try ProvenTree.Entries(tree, kind.firstBytes)
-    var listed = try entries.next()
+    try forEachListed(kind.firstBytes) { id, leaf, row in
+      do {
+        let record = try row.get()
+        try prove(record, id: id, leaf: leaf)
+        try body(record, RecordMeta(parsing: record, header: header))
+      } catch let error as VaultError where error.code.concernsOneRecord {
+        try damaged(error.naming(id))
+      }
+    }
+  }
+
+  /// Each record that the tree lists under these first bytes, with its row, or what is wrong with the row, in ascending order.
+  /// - Parameters:
+  ///   - visit: see `ProvenTree.Entries`.
+  ///   - unlisted: is called for each row that the tree does not list.
+  func forEachListed(
+    _ firstBytes: ClosedRange<UInt8>,
+    visit: ([UInt8], VaultError?) throws -> Void = { if let error = $1 { throw error } },
+    unlisted: (Identifier?, Result<RecordHead, VaultError>) throws -> Void = { _, _ in },
+    _ body: (Identifier, Digest, Result<RecordHead, VaultError>) throws -> Void
+  ) throws {
+    var entries = ProvenTree.Entries(tree, firstBytes)
+    var listed = try entries.next(visit)
     func passMissing(before id: Identifier?) throws {
-      while let missing = listed?.id, id.map({ missing < $0 }) ?? true {
-        try damaged(VaultError(.recordMissing, "\(missing)"))
-        listed = try entries.next()
+      while let missing = listed, id.map({ missing.id < $0 }) ?? true {
+        try body(missing.id, missing.leaf, .failure(VaultError(.recordMissing)))
+        listed = try entries.next(visit)
       }
     }
     // One scan: to find a row by its identifier, the store may read the secrets of those that it compares.
-    try rows.forEachRecord(under: kind.isSystem ? [0] : []) { record in
-      try passMissing(before: record.id)
-      guard let (id, leaf) = listed, id == record.id else { return }
-      listed = try entries.next()
-      let meta: RecordMeta
-      do throws(VaultError) {
-        try prove(record, id: id, leaf: leaf)
-        meta = try RecordMeta(parsing: record, header: header)
-      } catch {
-        return try damaged(error)
-      }
-      try body(record, meta)
+    try rows.forEachRecord(under: firstBytes == 0...0 ? [0] : []) { id, row in
+      guard let id else { return try unlisted(nil, row) }
+      try passMissing(before: id)
+      guard let (next, leaf) = listed, next == id else { return try unlisted(id, row) }
+      listed = try entries.next(visit)
+      try body(id, leaf, row)
     }
     try passMissing(before: nil)
   }
@@ -103,9 +116,7 @@ struct ProvenState {
   ///   another group, which no genuine writer makes.
   /// - Parameter generation: the newest that a record may be of, where it is not the header's.
   func itemMeta(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
-    var header = header
-    header.generation = generation ?? header.generation
-    let meta = try RecordMeta(parsing: record, header: header)
+    let meta = try RecordMeta(parsing: record, header: header, upTo: generation)
     guard meta.kind == .item else { throw VaultError(.recordMalformed, "no item") }
     guard record.group != group.groupID else { return meta }
     guard let actual = try GroupDirectory(self).group(record.group) else { throw VaultError(.unknownGroup, "\(record.group)") }

@@ -1,8 +1,8 @@
 /// Several changes that become one commit. Lives inside `Vault.transaction`; what it reads includes what it changed.
 public struct Transaction: ~Copyable {
-  private let state: ProvenState
+  let state: ProvenState
   private let keyring: Keyring
-  private var tree: TreeEditor
+  var tree: TreeEditor
   private var slotRows: SlotRows
   private var change = Change()
   /// Groups that this transaction made or gave a key.
@@ -184,10 +184,7 @@ public struct Transaction: ~Copyable {
   }
 
   private func group(_ group: AccessGroup) throws -> GroupKeys {
-    guard let keys = try editedGroups[group] ?? keyring.group(group, in: state) else {
-      throw VaultError(.groupNotFound, group.name)
-    }
-    return keys
+    try editedGroups[group] ?? keyring.existing(group, in: state)
   }
 
   private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {
@@ -213,7 +210,7 @@ public struct Transaction: ~Copyable {
   mutating func put(_ rule: AccessRule) throws {
     let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: state.header.masterEpoch, version: generation)
     let id = try rule.recordID(keys)
-    try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: rule.attributes))
+    try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: rule.attributes, secret: try Secret(count: 0)))
   }
 
   /// Nil is a proven absence.
@@ -255,7 +252,11 @@ public struct Transaction: ~Copyable {
   /// - Throws: what an edit failed with half-way, whether or not `body` caught it.
   mutating func finish() throws -> (change: Change, header: SealedHeader?) {
     if let failure { throw failure }
-    guard !change.isEmpty else { return (change, nil) }
+    return change.isEmpty ? (change, nil) : try seal()
+  }
+
+  /// The next generation.
+  mutating func seal() throws -> (change: Change, header: SealedHeader?) {
     slotRows.append(state.mac)
     change.header[Header.historyKey] = slotRows.historyBytes
     var header = state.header

@@ -45,7 +45,7 @@ extension Vault {
   /// - Throws: `groupNotFound`; `deviceKeyMissing`, `wrongDeviceKey`; integrity errors.
   public borrowing func entry(_ item: Item, in group: AccessGroup = .standard) throws -> Entry? {
     try reading { state, keyring in
-      let group = try Self.group(group, state, keyring)
+      let group = try keyring.existing(group, in: state)
       return try Self.find(group.itemID(item), group, state).map { try state.openItem($0.record, meta: $0.meta, group: group) }
     }
   }
@@ -53,7 +53,7 @@ extension Vault {
   /// - Throws: `notFound`, `groupNotFound`; `deviceKeyMissing`, `wrongDeviceKey`; integrity errors.
   public borrowing func entry(_ reference: Reference) throws -> Entry {
     try reading { state, keyring in
-      let group = try Self.group(reference.group, state, keyring)
+      let group = try keyring.existing(reference.group, in: state)
       guard let found = try Self.find(reference.id, group, state) else { throw VaultError(.notFound) }
       return try state.openItem(found.record, meta: found.meta, group: group)
     }
@@ -62,7 +62,7 @@ extension Vault {
   /// - Throws: as `entry`.
   public borrowing func secret(of reference: Reference) throws -> Secret {
     try reading { state, keyring in
-      let group = try Self.group(reference.group, state, keyring)
+      let group = try keyring.existing(reference.group, in: state)
       guard let found = try Self.find(reference.id, group, state) else { throw VaultError(.notFound) }
       return try state.openSecret(found.record, meta: found.meta, group: group)
     }
@@ -73,7 +73,7 @@ extension Vault {
   /// - Throws: as `entry`.
   public borrowing func entryWithSecret(_ item: Item, in group: AccessGroup = .standard) throws -> EntryWithSecret? {
     try reading { state, keyring in
-      let group = try Self.group(group, state, keyring)
+      let group = try keyring.existing(group, in: state)
       guard let found = try Self.find(group.itemID(item), group, state) else { return nil }
       return EntryWithSecret(
         entry: try state.openItem(found.record, meta: found.meta, group: group),
@@ -85,11 +85,6 @@ extension Vault {
   /// - Throws: integrity errors.
   public borrowing func contains(_ group: AccessGroup) throws -> Bool {
     try reading { state, keyring in try keyring.group(group, in: state) != nil }
-  }
-
-  private static func group(_ group: AccessGroup, _ state: ProvenState, _ keyring: Keyring) throws -> GroupKeys {
-    guard let keys = try keyring.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
-    return keys
   }
 
   private static func find(
@@ -129,7 +124,7 @@ extension Vault {
     _ group: AccessGroup?, _ isIncluded: (Entry) -> Bool, damaged: (VaultError) throws -> Void
   ) throws -> EntryList {
     try reading { state, keyring in
-      let wanted = try group.map { try Self.group($0, state, keyring) }
+      let wanted = try group.map { try keyring.existing($0, in: state) }
       let directory = try wanted == nil ? GroupDirectory(state, damaged: damaged) : nil
       // The walk is ascending, so each group's entries are in order.
       var entries: [AccessGroup: [Entry]] = [:]
@@ -139,17 +134,13 @@ extension Vault {
         guard wanted.map({ $0.groupID == record.group }) ?? true else { return }
         byteCount += record.attributes.count + record.secretCount
         do {
-          guard let itemGroup = try wanted ?? directory?.group(record.group) else {
-            return try damaged(VaultError(.unknownGroup, "\(record.id)"))
-          }
+          guard let itemGroup = try wanted ?? directory?.group(record.group) else { throw VaultError(.unknownGroup) }
           let entry = try state.openItem(record, meta: meta, group: itemGroup)
           if isIncluded(entry) { entries[itemGroup.group, default: []].append(entry) }
         } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
           unavailableCount += 1
         } catch VaultError.Code.locked {
           locked.insert(record.group)
-        } catch let error as VaultError where error.code.concernsOneRecord {
-          try damaged(VaultError(error.code, "\(record.id)"))
         }
       }
       let names = locked.map { state.keys.kept?.name(ofGroup: $0) }

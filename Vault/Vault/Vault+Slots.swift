@@ -49,14 +49,13 @@ extension Vault {
     guard let old = try status().slots.first(where: { $0.id == id }) else { throw VaultError(.noSuchSlot) }
     let vault = keys.vault
     let slot = try keys.withMaster { try KeySlot(index: old.index, sealing: $0, under: credential, kdf: kdf, vault: vault) }
-    let wasOpened = openedSlot.id == id
-    try changeSlots { transaction in
+    try transaction { transaction in
       let slots = try transaction.slots()
       guard slots.contains(where: { $0.id == id && $0.index == slot.index }) else { throw VaultError(.noSuchSlot) }
       try Self.check(slots.filter { $0.id != id } + [slot], transaction)
       try transaction.setSlot(slot.index, slot)
-      return wasOpened ? slot.description : nil
     }
+    if openedSlot.id == id { openedSlot = slot.description }
   }
 
   private static func check(_ slots: [KeySlot], _ transaction: borrowing Transaction) throws {

@@ -12,7 +12,7 @@ extension Vault {
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling
   ) throws -> Unlocked {
     let (vault, slots) = try store.read { rows in
-      (try header(rows).vault, try SlotRows(reading: rows).parsed())
+      (try SealedHeader(reading: rows).header.vault, try SlotRows(reading: rows).parsed())
     }
     let candidates = slots.filter { $0.type == credential.slotType }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
@@ -31,19 +31,12 @@ extension Vault {
     throw tooExpensive ?? VaultError(.wrongCredential)
   }
 
-  private static func header(_ rows: any Rows) throws -> Header {
-    guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
-    return try SealedHeader(parsing: bytes).header
-  }
-
   /// What can be told without a key, and therefore without proof.
   /// - Throws: `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`, `slotsForged`, `slotMalformed`,
   ///   `unknownSlotType`, `kdfBelowFloor`; what the store throws.
   public static func inspect(_ store: any Store) throws -> VaultStatus {
     try store.read { rows in
-      guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
-      return VaultStatus(
-        try SealedHeader(parsing: bytes), slots: try SlotRows(reading: rows).parsed(), isProven: false)
+      VaultStatus(try SealedHeader(reading: rows), slots: try SlotRows(reading: rows).parsed(), isProven: false)
     }
   }
 

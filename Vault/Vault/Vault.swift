@@ -7,19 +7,9 @@ public struct Vault: ~Copyable {
   private let keyring: Keyring
   private let anchorKeeper: AnchorKeeper?
   /// The slot that the credential opened.
-  public private(set) var openedSlot: SlotDescription
+  public internal(set) var openedSlot: SlotDescription
   /// What the anchor said about the state that was opened.
   public let rollbackCheck: RollbackCheck
-
-  private init(
-    store: any Store, keyring: Keyring, anchorKeeper: AnchorKeeper?, openedSlot: SlotDescription, rollbackCheck: RollbackCheck
-  ) {
-    self.store = store
-    self.keyring = keyring
-    self.anchorKeeper = anchorKeeper
-    self.openedSlot = openedSlot
-    self.rollbackCheck = rollbackCheck
-  }
 
   // MARK: Making and opening
 
@@ -186,11 +176,6 @@ public struct Vault: ~Copyable {
     try? anchorKeeper?.saveNowAndThen()
     guard let result = result.take() else { preconditionFailure("the store did not run the transaction") }
     return result
-  }
-
-  /// Changes the slots, and notes which one a replaced one became.
-  mutating func changeSlots(_ body: (inout Transaction) throws -> SlotDescription?) throws {
-    if let slot = try transaction(body) { openedSlot = slot }
   }
 
   /// For sealing the master key under a new slot.

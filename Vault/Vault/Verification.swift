@@ -28,98 +28,72 @@ extension Vault {
   public borrowing func verify(progress: ((_ done: UInt64, _ total: UInt64) -> Void)? = nil) throws -> Verification {
     try reading { state, _ in
       try state.keys.checkUnlocked()
-      var walk = VerificationWalk(state: state, progress: progress)
-      try walk.run()
-      return walk.verification
+      return try VerificationWalk(state, progress: progress).run()
     }
   }
 }
 
 /// The walk behind `Vault.verify`.
-private struct VerificationWalk {
-  let state: ProvenState
-  let progress: ((UInt64, UInt64) -> Void)?
-  var verification = Verification()
-  /// Nodes that the tree lists.
+final class VerificationWalk {
+  private let state: ProvenState
+  private let progress: ((UInt64, UInt64) -> Void)?
+  private var verification = Verification()
+  /// The prefixes of nodes that the tree lists, and of those of them that do not prove.
   private var listedNodes: Set<[UInt8]> = []
+  private var brokenNodes: [[UInt8]] = []
   /// Met before any item: their ids begin with a zero byte.
   private var groups: [Identifier: GroupKeys] = [:]
   private var leafCount: UInt64 = 0
-  private var hasBrokenNode = false
 
-  init(state: ProvenState, progress: ((UInt64, UInt64) -> Void)?) {
+  init(_ state: ProvenState, progress: ((UInt64, UInt64) -> Void)? = nil) {
     self.state = state
     self.progress = progress
   }
 
-  mutating func run() throws {
+  func run() throws -> Verification {
     try collect {
-      _ = try SlotRows(proving: $0.state.rows, header: $0.state.header, keys: $0.state.keys.integrity).parsed()
+      _ = try SlotRows(proving: state.rows, header: state.header, keys: state.keys.integrity).parsed()
     }
-    try collect { try $0.visit($0.state.tree.rootNode()) }
-    if !hasBrokenNode && leafCount != state.header.recordCount {
-      verification.note(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
+    try state.forEachListed(0x00...0xFF, visit: visit, unlisted: noteUnlisted) { id, leaf, row in
+      leafCount += 1
+      try collect(of: id) { try check(row.get(), leaf: leaf) }
     }
     // Below a node that does not prove, nothing is listed: one fault, not thousands.
-    guard !hasBrokenNode else { return }
-    try state.rows.forEachNode { prefix in
-      if !listedNodes.contains(prefix) { verification.note(VaultError(.nodeUnlisted, "at depth \(prefix.count)")) }
+    guard brokenNodes.isEmpty else { return verification }
+    if leafCount != state.header.recordCount {
+      verification.note(VaultError(.countMismatch, "\(leafCount) records, \(state.header.recordCount) in the header"))
     }
+    try collect {
+      try state.rows.forEachNode { prefix in
+        if !listedNodes.contains(prefix) { verification.note(VaultError(.nodeUnlisted, "at depth \(prefix.count)")) }
+      }
+    }
+    return verification
   }
 
   /// Notes a fault of the vault, and throws on what is none.
-  private mutating func collect(of record: Identifier? = nil, _ body: (inout Self) throws -> Void) throws {
+  private func collect(of record: Identifier? = nil, _ body: () throws -> Void) throws {
     do {
-      try body(&self)
+      try body()
     } catch let error as VaultError where error.code != .outOfMemory && error.code != .memoryNotLockable {
-      if [.nodeForged, .nodeMalformed, .nodeMissing].contains(error.code) { hasBrokenNode = true }
-      guard let record, !error.detail.hasPrefix("\(record)") else { return verification.note(error) }
-      verification.note(VaultError(error.code, error.detail.isEmpty ? "\(record)" : "\(record): \(error.detail)"))
+      verification.note(record.map(error.naming) ?? error)
     }
   }
 
-  private mutating func visit(_ node: Node) throws {
-    listedNodes.insert(node.prefix)
-    guard node.prefix.count < state.tree.depth else { return try visitRecords(of: node) }
-    for byte in UInt8.min...UInt8.max {
-      let prefix = node.prefix + [byte]
-      if let digest = node.digest(of: [byte]) {
-        listedNodes.insert(prefix)
-        try collect { try $0.visit($0.state.tree.node(prefix, expecting: digest)) }
-      } else {
-        try noteUnlisted(under: prefix)
-      }
-    }
+  private func visit(_ prefix: [UInt8], _ error: VaultError?) {
+    listedNodes.insert(prefix)
+    guard let error else { return }
+    brokenNodes.append(prefix)
+    verification.note(error)
   }
 
-  private mutating func noteUnlisted(under prefix: [UInt8]) throws {
-    try state.rows.forEachRecord(under: prefix) { verification.note(VaultError(.recordUnlisted, "\($0.id)")) }
+  private func noteUnlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>) throws {
+    guard let id else { return try collect { _ = try row.get() } }
+    guard !brokenNodes.contains(where: { id.prefix($0.count) == $0 }) else { return }
+    verification.note(VaultError(.recordUnlisted, "\(id)"))
   }
 
-  /// Rows and leaves side by side, both ascending.
-  private mutating func visitRecords(of node: Node) throws {
-    var next = 0
-    try state.rows.forEachRecord(under: node.prefix) { record in
-      while next < node.count, node.identifier(at: next) < record.id {
-        verification.note(VaultError(.recordMissing, "\(node.identifier(at: next))"))
-        next += 1
-      }
-      guard next < node.count, node.identifier(at: next) == record.id else {
-        verification.note(VaultError(.recordUnlisted, "\(record.id)"))
-        return
-      }
-      let leaf = node.digest(at: next)
-      next += 1
-      try collect(of: record.id) { try $0.check(record, leaf: leaf) }
-    }
-    while next < node.count {
-      verification.note(VaultError(.recordMissing, "\(node.identifier(at: next))"))
-      next += 1
-    }
-    leafCount += UInt64(node.count)
-  }
-
-  private mutating func check(_ record: RecordHead, leaf: Digest) throws {
+  private func check(_ record: RecordHead, leaf: Digest) throws {
     verification.recordCount += 1
     if verification.recordCount % 1024 == 0 { progress?(verification.recordCount, state.header.recordCount) }
     try state.prove(record, id: record.id, leaf: leaf)
@@ -132,7 +106,7 @@ private struct VerificationWalk {
       groups[group.groupID] = group
     case .item:
       guard let group = groups[record.group] else {
-        if hasBrokenNode { return }  // Its group's record may hang below.
+        if !brokenNodes.isEmpty { return }  // Its group's record may hang below.
         throw VaultError(.unknownGroup)
       }
       do {

@@ -58,6 +58,7 @@ package enum FailureTable {
     "recordMalformed": .init(.integrity, "an item is damaged", verify),
     "recordForged": .init(.integrity, "an item has been changed by something that has no key", verify),
     "recordUnlisted": .init(.integrity, "holds an item that the index does not know", verify),
+    "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
     "sealBroken": .init(.integrity, "the seal of an item is broken", verify),
     "paddingNotCanonical": .init(.integrity, "an item is damaged", verify),
     "attributesMalformed": .init(.integrity, "the attributes of an item are damaged", verify),
@@ -107,8 +108,7 @@ package enum FailureTable {
     "notAVault": .init(.integrity, "is no vault", "name another file with --vault"),
     "newerFormat": .init(.other, "has a format this version does not know", upgrade),
     "draftFormat": .init(
-      .other, "has the draft of the format, of before version 1.0",
-      "this version cannot convert it: read its items with the version that made it, and add them to a new vault"),
+      .other, "has the draft of the format, of before version 1.0", "to convert it, with all its items: coffer vault migrate"),
     "schemaAltered": .init(.integrity, "the tables of the file have been changed", backup),
     "columnMismatch": .init(.integrity, "a row of the file has another form than the format says", verify),
     "storageDamaged": .init(.integrity, "the file is damaged", backup),

@@ -8,6 +8,9 @@ struct SeenFile {
   private let file: FileStatus
   /// In bytes, seen in a transaction. No writer shortens the file: nothing vacuums it.
   private var size: Int64 = 0
+  /// Whether the file was marked as a draft when it was opened, beside a log: a conversion that was killed after its commit has left the
+  /// vault in the log. SQLite says which of the two it is.
+  var isConvertedInLog = false
   /// The log that this store has written.
   private var log: FileStatus?
 
@@ -25,12 +28,18 @@ struct SeenFile {
       throw LostFile(.truncated, "\(location.path) has \(now.size) bytes, and had \(size)")
     }
     do {
-      try Container.check(start: connection.fileStart(100))
+      try checkStart(connection)
     } catch {
       guard error.code == .notAVault || error.code == .storageDamaged else { throw error }
       throw LostFile(.truncated, "\(location.path) was overwritten: \(error.detail)")
     }
     return now
+  }
+
+  /// The first bytes of the file, before SQLite is asked to understand them.
+  func checkStart(_ connection: Connection) throws(StorageError) {
+    let start = try connection.fileBytes(100)
+    try Container.check(start: start, for: isConvertedInLog && Container.isDraft(start) ? Container.draft : Container.program)
   }
 
   /// Within a transaction: outside, the file may be longer until another process's transaction is rolled back.

@@ -3,8 +3,8 @@ import CSQLite
 // The file beneath a connection, seen through SQLite's own descriptor. Opening and closing another one in this process would drop
 // the locks of every connection to the same file.
 extension Connection {
-  /// The first bytes of the file, before SQLite was asked to understand them.
-  func fileStart(_ count: Int) throws(StorageError) -> [UInt8] {
+  /// Bytes of the file, the first ones before SQLite was asked to understand them.
+  func fileBytes(_ count: Int, at offset: Int64 = 0) throws(StorageError) -> [UInt8] {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     let result = unsafe withUnsafeMutablePointer(to: &pointer) {
       unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, $0)
@@ -14,10 +14,10 @@ extension Connection {
       throw StorageError(.io, "no file")
     }
     var bytes = [UInt8](repeating: 0, count: count)
-    let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, Int32(count), 0) }
+    let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, Int32(count), offset) }
     // A short read fills up with zeros, which no check lets pass.
     guard got == SQLITE_OK || got == SQLITE_IOERR | (2 << 8) else {
-      throw StorageError(sqlite: got, errno: 0, "the file header cannot be read")
+      throw StorageError(sqlite: got, errno: 0, "the file cannot be read")
     }
     return bytes
   }

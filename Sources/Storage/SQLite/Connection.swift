@@ -102,7 +102,7 @@ import CSQLite
 
   /// Lends a prepared statement; it is reset on all paths. One that is in use further up the stack is not lent twice.
   func with<Result>(_ sql: SQL, _ body: (Statement) throws -> Result) throws -> Result {
-    let statement = try idle[sql]?.popLast() ?? Statement(sql.rawValue, on: self)
+    let statement = try idle[sql]?.popLast() ?? Statement(sql.text, on: self)
     defer {
       statement.reset()
       idle[sql, default: []].append(statement)
@@ -112,7 +112,7 @@ import CSQLite
 
   /// Runs a statement to its end, rows aside.
   func run(_ sql: SQL) throws(StorageError) {
-    try run(sql.rawValue, cached: sql)
+    try run(sql.text, cached: sql)
   }
 
   /// For the statements that make a new file.
@@ -148,7 +148,30 @@ import CSQLite
     }
   }
 
-  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+  /// - Throws: `full` and `busy`, after which nothing has been changed; `inDoubt`.
+  func commit() throws(StorageError) {
+    do {
+      try run(.commit)
+    } catch {
+      endWithoutChange()
+      // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning.
+      // All else may have left the end mark, or the changed pages, where the next one to open finds them.
+      if error.code == .full || error.code == .busy { throw error }
+      poison()
+      throw StorageError(.inDoubt, error.detail)
+    }
+  }
+
+  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to
+  /// open.
+  func endWithoutChange() {
+    guard isInTransaction else { return }
+    do { try run(.rollback) } catch {
+      if isInTransaction { poison() }
+    }
+  }
+
+  private var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// How many rows the last statement wrote.
   var changes: Int64 { unsafe sqlite3_changes64(handle) }

@@ -37,21 +37,36 @@ enum Container {
       """),
   ]
 
+  /// That of the draft: its records have no digests, and an index.
+  static let schemaOfDraft = [
+    schema[0], schema[1],
+    Object(
+      "table", "rec", on: "rec",
+      "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"),
+    Object("index", "rec_grp", on: "rec", "CREATE INDEX rec_grp ON rec(grp)"),
+  ]
+
   /// The first 100 bytes of the file. https://sqlite.org/fileformat.html#the_database_header
   /// - Throws: `notAVault`, `draftFormat`, `newerFormat`, `storageDamaged`.
-  static func check(start: [UInt8]) throws(StorageError) {
-    func number(_ offset: Int, _ count: Int) -> Int64 { start[offset..<offset + count].reduce(0) { $0 << 8 | Int64($1) } }
+  static func check(start: [UInt8], for program: Int64 = program) throws(StorageError) {
+    func number(_ offset: Int, _ count: Int) -> Int64 { Self.number(start, offset, count) }
     guard start.count >= 100, start[0..<16].elementsEqual(Array("SQLite format 3".utf8) + [0]) else {
       throw StorageError(.notAVault, "not an SQLite file")
     }
     guard number(16, 2) == pageByteCount else { throw StorageError(.notAVault, "an SQLite file with another page size") }
-    guard number(68, 4) != draft else { throw StorageError(.draftFormat) }
+    guard program == draft || !isDraft(start) else { throw StorageError(.draftFormat) }
     guard number(68, 4) == program else { throw StorageError(.notAVault, "an SQLite file of another program") }
     try check(formatVersion: number(60, 4))
     // Write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.
     guard 1...2 ~= start[18], 1...2 ~= start[19], start[20] == 0, number(52, 4) == 0,
       number(56, 4) == 1
     else { throw StorageError(.storageDamaged, "the file header is not one of a vault") }
+  }
+
+  static func isDraft(_ start: [UInt8]) -> Bool { start.count >= 100 && number(start, 68, 4) == draft }
+
+  private static func number(_ start: [UInt8], _ offset: Int, _ count: Int) -> Int64 {
+    start[offset..<offset + count].reduce(0) { $0 << 8 | Int64($1) }
   }
 
   /// - Throws: `notAVault`, `newerFormat`.
@@ -63,7 +78,7 @@ enum Container {
 
   /// The schema, within a transaction, by the first statement that reads it.
   /// - Throws: `schemaAltered`, and what reading throws.
-  static func checkSchema(_ connection: Connection) throws {
+  static func checkSchema(_ connection: Connection, _ schema: [Object] = schema) throws {
     var found: [Object] = []
     do {
       try connection.with(.schema) { statement in

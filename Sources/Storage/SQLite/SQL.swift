@@ -1,3 +1,5 @@
+import VaultCore
+
 /// Every statement that is ever run on a vault that exists.
 enum SQL: String {
   // Before the schema is known to be right: none of these reads it.
@@ -30,12 +32,14 @@ enum SQL: String {
   case headerKeys = "SELECT k FROM hdr ORDER BY k"
   case node = "SELECT b FROM node WHERE p=?1"
   case nodeKeys = "SELECT p FROM node ORDER BY p"
-  // SQLite finds type and length of a column in the head of its row, and leaves the pages of s alone. To compare a row that has overflow
-  // pages with a bound it reads all of them: a scan has no upper bound, and no lower one if it begins at the start.
-  case record = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec WHERE id=?1"
-  case allRecords = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec ORDER BY id"
-  case recordsFrom = "SELECT id,grp,m,a,d,CASE typeof(s) WHEN 'blob' THEN length(s) END FROM rec WHERE id>=?1 ORDER BY id"
+  // To compare a row that has overflow pages with a bound, SQLite reads all of them: a scan has no upper bound, and no lower one if it
+  // begins at the start.
+  case record = "SELECT $row FROM rec WHERE id=?1"
+  case allRecords = "SELECT $row FROM rec ORDER BY id"
+  case recordsFrom = "SELECT $row FROM rec WHERE id>=?1 ORDER BY id"
   case secret = "SELECT s FROM rec WHERE id=?1"
+  // The draft has no column d: a record's secret stands in the place of its digest.
+  case recordsOfDraft = "SELECT $draft FROM draft ORDER BY id"
 
   case writeHeader = "INSERT INTO hdr(k,v) VALUES(?1,?2) ON CONFLICT(k) DO UPDATE SET v=excluded.v"
   case writeNode = "INSERT INTO node(p,b) VALUES(?1,?2) ON CONFLICT(p) DO UPDATE SET b=excluded.b"
@@ -46,4 +50,17 @@ enum SQL: String {
   case removeHeader = "DELETE FROM hdr WHERE k=?1"
   case removeNode = "DELETE FROM node WHERE p=?1"
   case removeRecord = "DELETE FROM rec WHERE id=?1"
+
+  var text: String {
+    rawValue.replacing("$row", with: Self.row(digest: "d", RecordHead.digestByteCount))
+      .replacing("$draft", with: Self.row(digest: "s", RecordHead.maximumFieldByteCount))
+  }
+
+  /// The columns of a record, and the length of `s`. A column of another type or length is NULL: fetched as it is, a very long one would
+  /// end the scan. SQLite finds type and length in the head of the row, and leaves the pages of `s` alone.
+  private static func row(digest: String, _ digestByteCount: Int) -> String {
+    [("id", 16), ("grp", 16), ("m", 16), ("a", RecordHead.maximumFieldByteCount), (digest, digestByteCount)]
+      .map { name, count in "CASE WHEN typeof(\(name))='blob' AND length(\(name))<=\(count) THEN \(name) END," }.joined()
+      + "CASE WHEN typeof(s)='blob' THEN length(s) END"
+  }
 }

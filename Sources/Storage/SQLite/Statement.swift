@@ -60,7 +60,7 @@ import CSQLite
     _ column: Int32, _ length: ClosedRange<Int>, cutTo limit: Int = .max, _ name: StaticString
   ) throws(StorageError) -> [UInt8] {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else {
-      throw StorageError(.columnMismatch, "\(name) is not a blob")
+      throw StorageError(.columnMismatch, "\(name) has another type or length")
     }
     // The order matters: column_blob first may convert, column_bytes after it is the length of what it returned.
     let start = unsafe sqlite3_column_blob(handle, column)

@@ -93,7 +93,7 @@ extension FileStore {
   func recordCount() throws -> Int {
     try read { rows in
       var count = 0
-      try rows.forEachRecord(under: []) { _ in count += 1 }
+      try rows.forEachRecord(under: []) { _, _ in count += 1 }
       return count
     }
   }

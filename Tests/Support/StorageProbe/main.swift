@@ -45,7 +45,7 @@ func countUp(_ store: FileStore) throws {
 func countRecords(_ store: FileStore) throws -> Int {
   try store.read { rows in
     var count = 0
-    try rows.forEachRecord(under: []) { _ in count += 1 }
+    try rows.forEachRecord(under: []) { _, _ in count += 1 }
     return count
   }
 }
@@ -137,7 +137,8 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
       do {
         try store.read {
           try $0.forEachRecord(under: []) {
-            first = $0.id
+            first = $0
+            _ = $1
             throw Found()
           }
         }
