@@ -97,7 +97,7 @@ struct StartFailure: Error {
     "noHome": (.usage, "there is no home directory", "set HOME or COFFER_HOME"),
     "notAVault": (.other, "is no vault", "name another file with --vault"),
     "newerFormat": (.other, "has a format this version does not know", "update coffer"),
-    "draftFormat": (.other, "has the draft of the format, of before version 1.0", "name another file with --vault"),
+    "draftFormat": (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate"),
     "symbolicLink": (.inputOutput, "is a symbolic link", "name the file itself"),
     "hardLink": (.inputOutput, "is one file under two names", "put a copy in the place of one of them"),
     "foreignOwner": (.inputOutput, "belongs to somebody else", "a vault and its directories must belong to you"),

@@ -32,9 +32,12 @@ final class Workspace {
   var environment: [String] {
     [
       "PATH=\(Self.programs):/usr/bin:/bin", "HOME=\(path)/home", "COFFER_HOME=\(path)/coffer", "W=\(path)", "TERM=xterm",
-      "PS1=", "PS4=",
+      "PS1=", "PS4=", "VECTORS=\(Self.vectors)",
     ]
   }
+
+  /// The directory Tests/Vectors.
+  private static let vectors = "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/Vectors"
 
   /// Where the test itself lies, there is the program.
   private static let programs: String = {

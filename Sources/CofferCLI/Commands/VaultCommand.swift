@@ -7,8 +7,7 @@ struct VaultCommand: ParsableCommand {
     abstract: "Make, check and unlock vaults.",
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
-      VaultSlot.self,
-      VaultAcceptRollback.self,
+      VaultSlot.self, VaultAcceptRollback.self, VaultMigrate.self,
     ]
   )
 

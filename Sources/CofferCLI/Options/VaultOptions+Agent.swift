@@ -19,8 +19,8 @@ extension VaultOptions {
   /// On which the agent of this vault listens.
   func socket() throws -> String {
     let places = try Places { Environment[$0] }
-    // What is wrong with the file is said before anybody is asked about it.
-    if let vault { _ = try about(vault) { try FileStore(at: vault) } }
+    // What is wrong with the file is said before anybody is asked about it. An agent that has a draft open can be stopped.
+    if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError.Code.draftFormat {} } }
     return places.answeringAgentSocket(forVaultAt: vault)
   }
 

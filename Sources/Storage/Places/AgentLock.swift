@@ -12,6 +12,7 @@ package final class AgentLock: Sendable {
   /// - Parameter path: See `Places.agentLock`.
   /// - Throws: `busy` where an agent has it; what is wrong with the file.
   package init(at path: String) throws(StorageError) {
+    try Directories.create(Location.parent(of: path))
     file = try Descriptor(path, O_RDWR | O_CREAT)
     guard coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) == 0 else {
       let number = errno
