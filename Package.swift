@@ -161,7 +161,7 @@ let package = Package(
     .target(name: "FakePinentry", dependencies: ["Pinentry", "SystemCalls"], path: "Tests/Support/FakePinentry"),
     .testTarget(
       name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting", "Waiting"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "CofferTesting"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "SystemCalls", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [

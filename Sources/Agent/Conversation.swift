@@ -68,7 +68,8 @@ struct Conversation: ~Copyable {
         if isEnding { office.end() }
       }
     } catch FrameChannel.Failure.crowded(let request) {
-      let answer = Answer.failed(code: "busy", cause: "busy", detail: "other programs are sending large items: nothing was done")
+      let answer = Answer.failed(
+        code: "busy", cause: "busy", detail: "other programs have the memory for requests: nothing was done")
       try? answer.frames(request: request) { try channel.send($0) }
     } catch {
       // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.

@@ -97,17 +97,17 @@ package final class Peer: Sendable {
     return unsafe poll(&entry, 1, 0) == 1
   }
 
-  /// Whether the process is in another PID or user namespace than this one, or that cannot be seen.
+  /// Whether the process is in another PID or user namespace than this one; nil if it hides that.
   ///
   /// In a user namespace of its own a process may set what `/proc/PID/exe` opens (PR_SET_MM_MAP). It enters one at any time and never
   /// comes back, so this is looked at after the file.
   /// - Throws: `Failure`: `gone`.
-  func isElsewhere() throws(Failure) -> Bool {
+  func isElsewhere() throws(Failure) -> Bool? {
     guard !hasOwnNumbers else { return true }
     let namespace = Self.userNamespace(of: "\(process)")
     // After the look: that number was this process's all the time.
     guard isAlive else { throw .gone }
-    return namespace == nil || namespace != Self.ownNamespace
+    return namespace.map { $0 != Self.ownNamespace }
   }
 
   private static let ownNamespace = userNamespace(of: "self")

@@ -59,9 +59,11 @@ package final class Programs: ProgramDirectory {
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
     let program = try program(of: peer)
-    guard try peer.isElsewhere() else { return program }
+    let isElsewhere = try peer.isElsewhere()
+    guard isElsewhere != false else { return program }
     // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
     if let identifier = try Surroundings.flatpak(of: peer) { return .flatpak(identifier) }
+    guard isElsewhere != nil else { return .unknown("it cannot be read") }
     return .unknown("it is in a container: its requests could be anybody's there")
   }
 

@@ -23,7 +23,7 @@ package final class FrameChannel: Sendable {
     /// Another process than the one that connected has sent something: the descriptor was passed on.
     case foreignSender
     case system(Int32)
-    /// There was no place for a large frame in time. Its bytes are still there.
+    /// There was no place for a large frame in time, or no locked memory. Its bytes are still there.
     case crowded(request: UInt64)
   }
 
@@ -69,11 +69,21 @@ package final class FrameChannel: Sendable {
     }
     let seat = try seat(header, deadline)
     defer { withExtendedLifetime(seat) {} }
-    var body = try Secret(count: header.bodyByteCount)
+    var body = try room(header)
     try body.withMutableBytes { span in
       try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, from: 0, deadline) }
     }
     return (header, Received(body))
+  }
+
+  /// - Throws: `Failure.crowded` if other frames have all of the locked memory.
+  private func room(_ header: FrameHeader) throws -> Secret {
+    do {
+      return try Secret(count: header.bodyByteCount)
+    } catch {
+      guard [.memoryNotLockable, .outOfMemory].contains(error.code) else { throw error }
+      throw Failure.crowded(request: header.request)
+    }
   }
 
   /// Takes no more than a small frame does.

@@ -19,11 +19,11 @@ package struct FrameHeader: Equatable, Sendable {
   package init(parsing bytes: RawSpan) throws(WireError) {
     guard bytes.byteCount == Self.byteCount else { throw WireError(.frameLength, "\(bytes.byteCount) bytes of a header") }
     let count: UInt32 = bytes.integer(at: 0)
-    guard count <= UInt32(WireLimits.frameByteCount - Self.byteCount) else { throw WireError(.frameLength, "\(count) bytes") }
     let version: UInt16 = bytes.integer(at: 4)
     guard version == Self.version else { throw WireError(.version, "\(version)") }
     let raw: UInt16 = bytes.integer(at: 6)
     guard let operation = Operation(rawValue: raw) else { throw WireError(.operation, "\(raw)") }
+    guard count <= UInt32(operation.maximumBodyByteCount) else { throw WireError(.frameLength, "\(operation): \(count) bytes") }
     self.operation = operation
     request = bytes.integer(at: 8)
     bodyByteCount = Int(count)

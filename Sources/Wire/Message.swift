@@ -39,7 +39,7 @@ package struct Message: ~Copyable, Sendable {
     }
     let secretCount = secret.count
     let body = open.count + secretCount
-    guard FrameHeader.byteCount + body <= WireLimits.frameByteCount else { throw WireError(.frameLength, "\(body) bytes") }
+    guard body <= operation.maximumBodyByteCount else { throw WireError(.frameLength, "\(operation): \(body) bytes") }
     let head = FrameHeader(operation, request: request, bodyByteCount: body).bytes + open
     var frame = try Secret(count: head.count + secretCount)
     unsafe frame.write(head.span.bytes, at: 0)

@@ -74,5 +74,13 @@ package enum Operation: UInt16, CaseIterable, Sendable {
     }
   }
 
+  /// The largest body, in bytes. Requests that any program may send are small: a program without rights keeps no place for a large frame.
+  package var maximumBodyByteCount: Int {
+    switch self {
+    case .items, .secret, .add, .update, .move, .discard, .install: WireLimits.frameByteCount - FrameHeader.byteCount
+    default: isRequest ? WireLimits.smallBodyByteCount : WireLimits.frameByteCount - FrameHeader.byteCount
+    }
+  }
+
   package var isRequest: Bool { rawValue < Self.done.rawValue }
 }

@@ -7,11 +7,12 @@ import Wire
 /// What is only announced takes no locked memory, of which a process may have little.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
-  /// large item of another is taken at once.
-  @Test func refusedProgramsTakeNoPlace() throws {
+  /// large item of another is taken at once. So it is with requests that any program may send, which have no large body.
+  @Test(arguments: [Wire.Operation.add, .secret, .status, .unlock, .lock, .end, .create, .inspect])
+  func programsWithoutRightsTakeNoPlace(_ operation: Wire.Operation) throws {
     let bench = try DaemonBench()
     try bench.unlock()
-    let announcing = try (0..<2).map { _ in try ManyConnectionsTests.Holder(bench, 30, "announce") }
+    let announcing = try (0..<2).map { _ in try ManyConnectionsTests.Holder(bench, 30, "announce", ["\(operation.rawValue)"]) }
     #expect(announcing.map(\.answered) == [30, 30])
     let large = String(repeating: "x", count: 1 << 20)
     for number in 0..<3 {

@@ -16,6 +16,18 @@ import Wire
     if case .refuse(let code, _) = Gate.decide(facts) { code } else { nil }
   }
 
+  /// A place for a large frame is given to programs with rights alone.
+  @Test func whatAnyProgramMayAskIsSmall() {
+    for operation in Wire.Operation.allCases {
+      for isSystem in [false, true] {
+        let facts = Gate.Facts(
+          operation: operation, program: .unknown("why"), isSameUser: true, isOwner: false, wasUnlocked: true, isSystem: isSystem)
+        guard case .allow = Gate.decide(facts) else { continue }
+        #expect(operation.maximumBodyByteCount == WireLimits.smallBodyByteCount, "\(operation)")
+      }
+    }
+  }
+
   /// The whole table: every operation, program and state.
   @Test func everyCombination() {
     for operation in Wire.Operation.allCases {

@@ -17,8 +17,8 @@ import Wire
     private let process: Process
     private let input = Pipe()
 
-    init(_ bench: DaemonBench, _ count: Int, _ what: String = "hold") throws {
-      process = bench.command(AgentBench.program("AgentProbe").path, [what, bench.places.agentSocket, "\(count)"])
+    init(_ bench: DaemonBench, _ count: Int, _ what: String = "hold", _ words: [String] = []) throws {
+      process = bench.command(AgentBench.program("AgentProbe").path, [what, bench.places.agentSocket, "\(count)"] + words)
       let output = Pipe()
       process.standardInput = input
       process.standardOutput = output

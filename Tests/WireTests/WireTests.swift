@@ -1,4 +1,6 @@
 import CofferTesting
+import Glibc
+import SystemCalls
 import Testing
 import VaultCore
 
@@ -107,6 +109,27 @@ struct Received: ~Copyable {
     let tooLarge = try Secret(count: (1 << 20) + (4 << 10))
     #expect(throws: WireError(.frameLength)) {
       _ = try Call.add(item, tooLarge.duplicate(), nil, .whenUnlocked, installBound: false).frame(request: 1)
+    }
+  }
+
+  /// A receiver without memory for a frame says which request it was, so that the sender learns that nothing was done.
+  @Test func aFrameWithoutMemoryIsCrowded() async {
+    await #expect(processExitsWith: .success) {
+      var ends: [Int32] = [0, 0]
+      guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, let descriptor = OwnedDescriptor(ends[0])
+      else { exit(1) }
+      let head = FrameHeader(.add, request: 7, bodyByteCount: 1 << 20).bytes
+      guard unsafe write(ends[1], head, head.count) == head.count else { exit(2) }
+      var limit = rlimit(rlim_cur: 65_536, rlim_max: 65_536)
+      guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0 else { exit(3) }
+      // The superuser's limits do not bind.
+      if geteuid() == 0 { guard setuid(65_534) == 0 else { exit(4) } }
+      do {
+        _ = try FrameChannel(descriptor).receive()
+        exit(5)
+      } catch FrameChannel.Failure.crowded(let request) {
+        guard request == 7 else { exit(6) }
+      }
     }
   }
 
@@ -225,6 +248,9 @@ struct Received: ~Copyable {
       bytes.append(littleEndian: length)
       #expect(throws: WireError(.frameLength)) { try header(bytes + good[4...]) }
     }
+    let small = WireLimits.smallBodyByteCount
+    #expect(throws: WireError(.frameLength)) { try header(FrameHeader(.status, request: 5, bodyByteCount: small + 1).bytes) }
+    #expect(try header(FrameHeader(.add, request: 5, bodyByteCount: small + 1).bytes).bodyByteCount == small + 1)
     var version = good
     version[4] = 2
     #expect(throws: WireError(.version)) { try header(version) }

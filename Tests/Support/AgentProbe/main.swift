@@ -80,10 +80,10 @@ func hold(_ path: String, _ count: Int) -> Int {
   return channels.count
 }
 
-func announce(_ path: String, _ count: Int) {
+func announce(_ path: String, _ count: Int, _ operation: Wire.Operation) {
   let sockets = (0..<count).map { _ in
     let socket = coffer_local_socket()
-    let begun = FrameHeader(.add, request: 1, bodyByteCount: 1 << 20).bytes + [0]
+    let begun = FrameHeader(operation, request: 1, bodyByteCount: 1 << 20).bytes + [0]
     _ = unsafe coffer_local_name(socket, path, 0) == 0 && send(socket, begun, begun.count, Int32(MSG_NOSIGNAL)) == begun.count
     return socket
   }
@@ -103,7 +103,7 @@ if words[1] == "await" {
 }
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 if words[1] == "announce" {
-  announce(words[2], Int(words[3]) ?? 0)
+  announce(words[2], Int(words[3]) ?? 0, words.count > 4 ? UInt16(words[4]).flatMap(Wire.Operation.init) ?? .add : .add)
   exit(0)
 }
 if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }
