@@ -74,10 +74,12 @@ package enum Operation: UInt16, CaseIterable, Sendable {
     }
   }
 
-  /// The largest body, in bytes. Requests that any program may send are small: a program without rights keeps no place for a large frame.
+  /// The largest body, in bytes. Requests that any program may send are small, so that a program without rights keeps no place for a
+  /// large frame; but for those with a credential, which may be a key file of 1 MiB.
   package var maximumBodyByteCount: Int {
     switch self {
-    case .items, .secret, .add, .update, .move, .discard, .install: WireLimits.frameByteCount - FrameHeader.byteCount
+    case .items, .secret, .add, .update, .move, .discard, .install, .unlock, .create, .addSlot, .replaceSlot, .removeSlot:
+      WireLimits.frameByteCount - FrameHeader.byteCount
     default: isRequest ? WireLimits.smallBodyByteCount : WireLimits.frameByteCount - FrameHeader.byteCount
     }
   }

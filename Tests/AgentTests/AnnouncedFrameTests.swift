@@ -8,7 +8,7 @@ import Wire
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
   /// large item of another is taken at once. So it is with requests that any program may send, which have no large body.
-  @Test(arguments: [Wire.Operation.add, .secret, .status, .unlock, .lock, .end, .create, .inspect])
+  @Test(arguments: [Wire.Operation.add, .secret, .status, .lock, .end, .inspect])
   func programsWithoutRightsTakeNoPlace(_ operation: Wire.Operation) throws {
     let bench = try DaemonBench()
     try bench.unlock()
