@@ -5,12 +5,9 @@ import Testing
 
 @testable import Preferences
 
-/// What another process commits is told commit by commit, however late this process looks. No thread looks here but when a test says so.
+/// What another process commits is told commit by commit, however late this process looks. Each test has a process of its own: once
+/// another suite has started the watch, a thread of the process looks at any time.
 @Suite struct EachCommitTests {
-  let fixture: Fixture
-  let told = Told()
-  init() throws { fixture = try Fixture() }
-
   /// The values of `key` that were told, as old and new.
   final class Told: Sendable {
     private let changes = Mutex<[String]>([])
@@ -22,106 +19,127 @@ import Testing
     var all: [String] { changes.withLock { $0 } }
   }
 
-  private func chain(_ numbers: [Int?]) -> [String] {
+  private static func chain(_ numbers: [Int?]) -> [String] {
     func text(_ number: Int?) -> String { number.map { "\(PropertyListValue.integer(Int64($0)))" } ?? "-" }
     return zip(numbers, numbers.dropFirst()).map { "\(text($0))>\(text($1))" }
   }
 
-  private func set(_ numbers: Int..., in domain: FileDomain) throws {
+  private static func set(_ numbers: Int..., in domain: FileDomain) throws {
     for number in numbers { try domain.set(.integer(Int64(number)), forKey: "key") }
   }
 
-  @Test func commitsBetweenTwoLooksAreToldEach() throws {
-    let writer = try fixture.domain()
-    let reader = try fixture.domain()
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, 3, in: writer)
-    _ = reader.value(forKey: "key")
-    try set(2, 1, in: writer)
-    _ = reader.lookAgain()
-    #expect(told.all == chain([nil, 1, 2, 3, 2, 1]))
-    observation.cancel()
+  @Test func commitsBetweenTwoLooksAreToldEach() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let writer = try fixture.domain()
+      let reader = try fixture.domain()
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, 3, in: writer)
+      _ = reader.value(forKey: "key")
+      try EachCommitTests.set(2, 1, in: writer)
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([nil, 1, 2, 3, 2, 1]))
+      observation.cancel()
+    }
   }
 
-  @Test func aDomainWithoutFilesIsObservedFromItsFirstCommit() throws {
-    let reader = try fixture.domain { $0.isCreating = false }
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, 3, in: try fixture.domain())
-    _ = reader.lookAgain()
-    #expect(told.all == chain([nil, 1, 2, 3]))
-    observation.cancel()
+  @Test func aDomainWithoutFilesIsObservedFromItsFirstCommit() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let reader = try fixture.domain { $0.isCreating = false }
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, 3, in: try fixture.domain())
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([nil, 1, 2, 3]))
+      observation.cancel()
+    }
   }
 
-  @Test func aJournalThatWasMadeShortOnceHidesNoCommit() throws {
-    let writer = try fixture.domain()
-    try set(0, in: writer)
-    let reader = try fixture.domain()
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, in: writer)
-    try writer.compact()
-    try set(3, 4, in: writer)
-    _ = reader.lookAgain()
-    #expect(told.all == chain([0, 1, 2, 3, 4]))
-    observation.cancel()
+  @Test func aJournalThatWasMadeShortOnceHidesNoCommit() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let writer = try fixture.domain()
+      try EachCommitTests.set(0, in: writer)
+      let reader = try fixture.domain()
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, in: writer)
+      try writer.compact()
+      try EachCommitTests.set(3, 4, in: writer)
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([0, 1, 2, 3, 4]))
+      observation.cancel()
+    }
   }
 
   /// The journal in between is gone: what it said is told as one change, up to the last value that it had.
-  @Test func aJournalThatWasMadeShortTwiceIsComparedByItsValues() throws {
-    let writer = try fixture.domain()
-    try set(0, in: writer)
-    let reader = try fixture.domain()
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, in: writer)
-    try writer.compact()
-    try set(3, 4, in: writer)
-    try writer.compact()
-    try set(5, 6, in: writer)
-    _ = reader.lookAgain()
-    #expect(told.all == chain([0, 4, 5, 6]))
-    observation.cancel()
+  @Test func aJournalThatWasMadeShortTwiceIsComparedByItsValues() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let writer = try fixture.domain()
+      try EachCommitTests.set(0, in: writer)
+      let reader = try fixture.domain()
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, in: writer)
+      try writer.compact()
+      try EachCommitTests.set(3, 4, in: writer)
+      try writer.compact()
+      try EachCommitTests.set(5, 6, in: writer)
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([0, 4, 5, 6]))
+      observation.cancel()
+    }
   }
 
-  @Test func aLookWhileTheJournalIsReplacedMergesNothing() throws {
-    let writer = try fixture.domain()
-    try set(0, in: writer)
-    let reader = try fixture.domain()
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, 3, in: writer)
-    let page = try #require(writer.withState { $0.files }).page
-    try page.beginReplacing()
-    #expect(page.content == nil)
-    _ = reader.value(forKey: "key")
-    try set(4, 5, in: writer)
-    _ = reader.lookAgain()
-    #expect(told.all == chain([0, 1, 2, 3, 4, 5]))
-    observation.cancel()
+  @Test func aLookWhileTheJournalIsReplacedMergesNothing() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let writer = try fixture.domain()
+      try EachCommitTests.set(0, in: writer)
+      let reader = try fixture.domain()
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, 3, in: writer)
+      let page = try #require(writer.withState { $0.files }).page
+      try page.beginReplacing()
+      #expect(page.content == nil)
+      _ = reader.value(forKey: "key")
+      try EachCommitTests.set(4, 5, in: writer)
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([0, 1, 2, 3, 4, 5]))
+      observation.cancel()
+    }
   }
 
-  @Test func aNewDomainIsToldFromNothing() throws {
-    try set(1, 2, in: try fixture.domain())
-    let reader = try fixture.domain { $0.isFromNothing = true }
-    _ = reader.lookAgain()
-    let observation = reader.observe { [told] in told.add($0) }
-    _ = reader.lookAgain()
-    #expect(told.all == chain([nil, 1, 2]))
-    observation.cancel()
+  @Test func aNewDomainIsToldFromNothing() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      try EachCommitTests.set(1, 2, in: try fixture.domain())
+      let reader = try fixture.domain { $0.isFromNothing = true }
+      _ = reader.lookAgain()
+      let observation = reader.observe { [told] in told.add($0) }
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([nil, 1, 2]))
+      observation.cancel()
+    }
   }
 
   /// Opened for one value, it has read the index of a long journal and no values.
-  @Test func anObserverOfALongJournalIsToldOfWhatChangesAndNothingElse() throws {
-    let writer = try fixture.domain()
-    try writer.apply((0..<400).map { ("key \($0)", .string(String(repeating: "x", count: 100))) })
-    try set(0, in: writer)
-    try writer.compact()
-    let reader = try fixture.domain { $0.isSparing = true }
-    let observation = reader.observe { [told] in told.add($0) }
-    try set(1, 2, in: writer)
-    _ = reader.lookAgain()
-    reader.forgetVerification()
-    try set(3, in: writer)
-    _ = reader.lookAgain()
-    #expect(told.all == chain([0, 1, 2, 3]))
-    observation.cancel()
+  @Test func anObserverOfALongJournalIsToldOfWhatChangesAndNothingElse() async {
+    await #expect(processExitsWith: .success) {
+      let (fixture, told) = (try Fixture(), Told())
+      let writer = try fixture.domain()
+      try writer.apply((0..<400).map { ("key \($0)", .string(String(repeating: "x", count: 100))) })
+      try EachCommitTests.set(0, in: writer)
+      try writer.compact()
+      let reader = try fixture.domain { $0.isSparing = true }
+      let observation = reader.observe { [told] in told.add($0) }
+      try EachCommitTests.set(1, 2, in: writer)
+      _ = reader.lookAgain()
+      reader.forgetVerification()
+      try EachCommitTests.set(3, in: writer)
+      _ = reader.lookAgain()
+      #expect(told.all == EachCommitTests.chain([0, 1, 2, 3]))
+      observation.cancel()
+    }
   }
 
   /// Nobody is told by the file system of a commit: a writer that stops before it has to be waited for.
