@@ -112,8 +112,11 @@ struct Received: ~Copyable {
     }
   }
 
+  /// The sanitizers put an mlock of their own in place, which does nothing and always succeeds.
+  static let locksForReal = unsafe dlsym(nil, "__tsan_init") == nil && dlsym(nil, "__asan_init") == nil
+
   /// A receiver without memory for a frame says which request it was, so that the sender learns that nothing was done.
-  @Test func aFrameWithoutMemoryIsCrowded() async {
+  @Test(.enabled(if: locksForReal)) func aFrameWithoutMemoryIsCrowded() async {
     await #expect(processExitsWith: .success) {
       var ends: [Int32] = [0, 0]
       guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, let descriptor = OwnedDescriptor(ends[0])
