@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "coffer",
   products: [
-    .executable(name: "coffer", targets: ["CofferCLI"]),
+    .executable(name: "coffer", targets: ["CofferCommand"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
@@ -35,35 +35,37 @@ let package = Package(
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     .target(name: "Passphrases", dependencies: ["VaultCore", "CUtf8proc"]),
     // Files
-    .target(name: "SystemCalls", dependencies: ["CLinux"]),
-    .target(name: "AppContainers", dependencies: ["SystemCalls", "CLinux"]),
-    .target(name: "Storage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "SystemCalls", "CSQLite", "CLinux"]),
+    .target(name: "CofferFiles", dependencies: ["CLinux"]),
+    .target(name: "AppContainers", dependencies: ["CofferFiles", "CLinux"]),
+    .target(name: "Storage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
     // Agent
-    .target(name: "Wire", dependencies: ["VaultCore", "SystemCalls", "Passphrases", "CLinux"]),
-    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "SystemCalls", "CLinux"]),
-    .target(name: "Pinentry", dependencies: ["VaultCore", "SystemCalls", "CLinux"]),
+    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
+    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
     // Keychain
-    .target(name: "ItemService", dependencies: ["VaultCore", "Storage", "Wire"]),
+    .target(name: "CofferRequests", dependencies: ["VaultCore", "Storage", "CofferWire"]),
     .target(
-      name: "Agent",
+      name: "CofferAgent",
       dependencies: [
-        "VaultCore", "Passphrases", "Storage", "AppContainers", "Apps", "AuditLog", "Wire", "ItemService", "Pinentry",
-        "SystemCalls", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "CofferWire", "CofferRequests", "Pinentry", "CofferFiles",
+        "CLinux",
       ]),
     .target(
       name: "Coffer",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "ItemService", "Pinentry", "Wire", "SystemCalls", "CLinux",
+        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "CofferRequests", "Pinentry", "CofferWire", "CofferFiles",
+        "CLinux",
       ]),
     // Apps
-    .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "PropertyLists"]),
+    .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "PropertyLists"]),
     // Preferences
     .target(name: "PropertyLists"),
-    .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "SystemCalls", "CLinux"]),
+    .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "PreferenceStore",
       dependencies: [
-        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", .product(name: "Logging", package: "swift-log"),
+        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", "CofferFiles",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
@@ -71,29 +73,28 @@ let package = Package(
       dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
     // Widgets
     .target(
-      name: "Widgets", dependencies: ["AppContainers", "SystemCalls", "CLinux", .product(name: "Logging", package: "swift-log")]),
+      name: "Widgets", dependencies: ["AppContainers", "CofferFiles", "CLinux", .product(name: "Logging", package: "swift-log")]),
     .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
-    .target(name: "ProcessHardening", dependencies: ["CLinux"]),
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "Agent", "AppContainers", "AuditLog", "Pinentry", "Storage", "ProcessHardening", "VaultCore", "Wire", "SystemCalls",
+        "CofferAgent", "AppContainers", "AuditLog", "Pinentry", "Storage", "VaultCore", "CofferWire", "CofferFiles",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
-      name: "coffer-logind", dependencies: ["Coffer", "SystemCalls", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
+      name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
-      name: "CofferCLI",
+      name: "CofferCommand",
       dependencies: [
-        "VaultCore", "Passphrases", "Storage", "Wire", "Coffer", "ItemService", "Pinentry", "ProcessHardening", "AppContainers",
+        "VaultCore", "Passphrases", "Storage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
         "AuditLog",
         "Apps",
         "PropertyLists",
         "Preferences",
-        "LeakDetection", "SystemCalls", "CLinux",
+        "LeakDetection", "CofferFiles", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -137,57 +138,61 @@ let package = Package(
     .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
-    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "Waiting"]),
+    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
     .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
-    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "VaultCore"]),
-    .testTarget(name: "AppsTests", dependencies: ["Apps", "AppContainers", "PropertyLists", "VaultCore", "CofferTesting"]),
+    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
+    .testTarget(
+      name: "AppsTests", dependencies: ["Apps", "AppContainers", "CofferFiles", "PropertyLists", "VaultCore", "CofferTesting"]),
     .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
-    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "WidgetProbe", "Waiting"]),
+    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
     .testTarget(name: "VaultFileTests", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(
-      name: "AgentProbe", dependencies: ["Wire", "VaultCore", "SystemCalls", "CLinux"], path: "Tests/Support/AgentProbe"),
+      name: "AgentProbe", dependencies: ["CofferWire", "VaultCore", "CofferFiles", "CLinux"], path: "Tests/Support/AgentProbe"),
     .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCLI", "ItemService", "Pinentry", "CLinux",
+        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
+        "CLinux",
         "Coffer", "Apps", "AuditLog", "FakePinentry",
-        "AppContainers", "Passphrases", "Storage", "SystemCalls", "Wire",
+        "AppContainers", "Passphrases", "Storage", "CofferFiles", "CofferWire",
         "VaultCore",
         "CofferTesting", "Waiting",
       ]),
-    .target(name: "FakePinentry", dependencies: ["Pinentry", "SystemCalls"], path: "Tests/Support/FakePinentry"),
+    .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
     .testTarget(
-      name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "SystemCalls", "VaultCore", "CofferTesting", "Waiting"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "VaultCore", "Passphrases", "SystemCalls", "CofferTesting"]),
+      name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "CofferFiles", "VaultCore", "CofferTesting", "Waiting"]),
+    .testTarget(name: "WireTests", dependencies: ["CofferWire", "VaultCore", "Passphrases", "CofferFiles", "CofferTesting"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "Agent", "AgentProbe", "SystemBench", "cofferd", "CofferCLI", "Apps", "CLinux", "Coffer", "FakePinentry", "ItemService",
-        "Passphrases", "Pinentry", "Storage", "SystemCalls", "VaultCore", "Wire", "CofferTesting", "Waiting",
+        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "Apps", "CLinux", "Coffer", "FakePinentry",
+        "CofferRequests",
+        "Passphrases", "Pinentry", "Storage", "CofferFiles", "VaultCore", "CofferWire", "CofferTesting", "Waiting",
       ]),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "SystemCalls", "StorageProbe", "VaultCore", "CSQLite"]),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
-      name: "MemoryTests", dependencies: ["CofferCLI", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
+      name: "MemoryTests", dependencies: ["CofferCommand", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
       exclude: ["keys.py"]),
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["VaultCore", "Passphrases", "Wire", "PropertyLists", "Preferences", "CofferCLI", "CofferTesting"],
+      dependencies: ["VaultCore", "Passphrases", "CofferWire", "PropertyLists", "Preferences", "CofferCommand", "CofferTesting"],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCLI", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken", "PreferenceProbe",
-        "PropertyLists", "Preferences", "VaultCore", "Storage",
+        "CofferCommand", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken",
+        "PreferenceProbe",
+        "CofferFiles", "PropertyLists", "Preferences", "VaultCore", "Storage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Coffer", "CofferCLI", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome",
+        "Coffer", "CofferCommand", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome",
         "VaultCore",
       ]),
   ],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that whoever uses the libraries does not fetch or build it.
+// A separate package, so that users of the libraries neither fetch nor build it.
 let package = Package(
   name: "coffer-benchmarks",
   dependencies: [

@@ -1,9 +1,9 @@
-// What libFuzzer calls. FUZZ_TARGET names the target.
+// The entry points for libFuzzer. FUZZ_TARGET selects the target.
 import Glibc
 
 private let target: FuzzTarget = {
   let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) } ?? ""
-  // The control: something to be found.
+  // The control: a target with a bug to be found.
   if name == "control" { return FuzzTarget("control") { try promise(!$0.starts(with: Array("bad".utf8)), "nothing is bad") } }
   guard let target = FuzzTarget.all.first(where: { $0.name == name }) else { fatalError("no target \(name)") }
   return target
@@ -20,7 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// For the script: the names of all targets.
+/// Prints the names of all targets, for the script.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?) -> CInt {
   guard unsafe getenv("FUZZ_LIST") != nil else { return 0 }

@@ -1,10 +1,10 @@
 import CofferTesting
 import VaultCore
 
-@testable import Wire
+@testable import CofferWire
 
 extension FuzzTarget {
-  /// What clients send, and what an agent may answer: a header, and the rest.
+  /// Messages that clients send and an agent answers: a header and a body.
   static let frames: [FuzzTarget] = [
     FuzzTarget("frame") { bytes in
       let head = try unsafe FrameHeader(parsing: Array(bytes.prefix(FrameHeader.byteCount)).span.bytes)

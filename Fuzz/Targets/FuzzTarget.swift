@@ -1,7 +1,7 @@
-/// One function that takes bytes of an attacker. It may refuse them; it must not trap, and must hold what it promises about those
-/// that it takes.
+/// A function that takes bytes of an attacker. It may refuse them; it must not trap, and its promises must hold for bytes that it
+/// accepts.
 struct FuzzTarget: Sendable {
-  /// A promise that was broken.
+  /// A promise did not hold.
   struct Broken: Error {
     let promise: String
   }
@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     self.body = body
   }
 
-  /// - Throws: `Broken`. A refusal is no error.
+  /// - Throws: `Broken`. A refusal is not an error.
   func run(_ bytes: [UInt8]) throws(Broken) {
     do {
       try body(bytes)
@@ -30,7 +30,7 @@ func promise(_ holds: Bool, _ promise: @autoclosure () -> String) throws(FuzzTar
   if !holds { throw FuzzTarget.Broken(promise: promise()) }
 }
 
-/// Takes bytes apart; zeros follow the last one.
+/// Takes bytes one after another; zeros follow the last one.
 struct Choices {
   private var bytes: ArraySlice<UInt8>
 
@@ -41,7 +41,7 @@ struct Choices {
   mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
   mutating func number() -> Int { Int(byte()) | Int(byte()) << 8 }
 
-  /// Nil where there is nothing to choose from.
+  /// Returns nil if `count` is 0.
   mutating func index(below count: Int) -> Int? { count > 0 ? number() % count : nil }
 
   mutating func bytes(_ count: Int) -> [UInt8] {

@@ -12,7 +12,7 @@ extension FuzzTarget {
 
   static func keys() throws -> VaultKeys { try VaultKeys(master: key(), vault: vault, device: nil) }
 
-  /// The rows of the container, as they are read before or after a key is at hand.
+  /// Rows of the container that are read without or with the keys.
   static let parsers: [FuzzTarget] = [
     FuzzTarget("header") { bytes in
       let sealed = try SealedHeader(parsing: bytes)
@@ -76,7 +76,7 @@ extension FuzzTarget {
       let record = RecordHead(
         id: Identifier([first] + [UInt8](repeating: 0x40, count: 15)) ?? .zero, group: group, meta: choices.rest(),
         attributes: [UInt8](repeating: 0, count: attributes), secretDigest: Digest.zero.bytes, secretCount: secret)
-      // A generation of 0 is no header's.
+      // No header has a generation of 0.
       guard generation > 0 else { return }
       let meta = try RecordMeta(parsing: record, header: header)
       try promise(meta.bytes == record.meta, "what is read is encoded the same")
@@ -97,7 +97,7 @@ extension FuzzTarget {
     },
   ]
 
-  /// What is inside the boxes.
+  /// The contents of boxes.
   static let contents: [FuzzTarget] = [
     FuzzTarget("box") { bytes in
       _ = try SecretBox.open(bytes, key: key())

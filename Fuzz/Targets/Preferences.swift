@@ -3,10 +3,10 @@ import PropertyLists
 @testable import Preferences
 
 extension FuzzTarget {
-  /// Files that lie where any program of the user can write.
+  /// Files that any program of the user can write.
   static let preferences: [FuzzTarget] = [
     FuzzTarget("property-list") { try propertyList($0) },
-    // So that the fuzzer need not find the magic.
+    // With the magic, so that the fuzzer need not find it.
     FuzzTarget("property-list-binary") { try propertyList(Array("bplist00".utf8) + $0) },
     FuzzTarget("property-list-xml") { try propertyList(Array("<plist version=\"1.0\">".utf8) + $0 + Array("</plist>".utf8)) },
     FuzzTarget("journal-value") { bytes in
@@ -30,7 +30,7 @@ extension FuzzTarget {
       try promise(header.bytes == Array(bytes.prefix(JournalHeader.byteCount)), "one form of each header")
     },
     FuzzTarget("journal") { bytes in
-      // Whatever is there, in the middle of right records: they are found, and nothing that was not written.
+      // Arbitrary bytes between valid records: the valid records are found, and no others.
       var journal: [UInt8] = []
       let first = JournalRecord(sequence: 1, entries: [.set(.init("first"), .integer(1))])
       let last = JournalRecord(sequence: 1 << 20, entries: [.set(.init("last"), .integer(2))])
@@ -39,11 +39,11 @@ extension FuzzTarget {
       last.append(to: &journal, salt: 7)
       let image = read(journal)
       try promise(image.values["first"] == .integer(1), "a record before damage is read")
-      // A record of the fuzzer's that claims a higher number than any may hide what follows.
+      // A record of the fuzzer with a higher number may hide the records after it.
       try promise(image.values["last"] == .integer(2) || image.sequence > 1 << 20, "a record behind damage is found")
     },
     FuzzTarget("journal-record") { bytes in
-      // With a right checksum: what a newer version might write, or somebody who knows how.
+      // A record with a valid checksum, as written by a newer version or an attacker.
       var journal: [UInt8] = []
       journal.append(number: UInt32(bytes.count + 8))
       var body: [UInt8] = []

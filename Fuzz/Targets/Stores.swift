@@ -2,7 +2,7 @@ import CofferTesting
 
 @testable import VaultCore
 
-/// A genuine vault, its past, and what it truly says.
+/// A genuine vault, an earlier state of it, and its true answers.
 private final class Scene: @unchecked Sendable {
   static let shared = try! Scene()
 
@@ -29,7 +29,7 @@ private final class Scene: @unchecked Sendable {
     answers = try Self.read(store, anchor)
   }
 
-  /// Every answer by itself, so that one that is refused does not hide the others. Refusals are empty.
+  /// Each answer separately, so that a refused one does not hide the others. Refusals are empty.
   static func read(_ store: MemoryStore, _ anchor: [UInt8]?) throws -> [String] {
     let vault = try Vault.openThrowAway(store, anchor: anchor.map { MemoryAnchorStore($0) })
     func answer(_ body: () throws -> String) -> String { (try? body()) ?? "" }
@@ -48,7 +48,7 @@ private final class Scene: @unchecked Sendable {
     return answers
   }
 
-  /// One change of the rows.
+  /// Makes one change of the rows.
   func edit(_ store: MemoryStore, _ choices: inout Choices) {
     func flip(_ bytes: [UInt8]) -> [UInt8] {
       var bytes = bytes
@@ -97,7 +97,7 @@ private final class Scene: @unchecked Sendable {
     }
   }
 
-  /// Makes all digests fit again, as only somebody with the keys can.
+  /// Makes all digests valid again, which only the holder of the keys can do.
   func sign(_ store: MemoryStore) throws {
     guard let bytes = store.header[0], var header = try? SealedHeader(parsing: bytes).header, header.vault == keys.vault else {
       return
@@ -116,7 +116,7 @@ private final class Scene: @unchecked Sendable {
     store.header[0] = header.sealed(with: keys.integrity).bytes
   }
 
-  /// Seals other contents in a record: of an item, or of a group.
+  /// Seals other contents in a record of an item or a group.
   func reseal(_ store: MemoryStore, _ id: Identifier, _ choices: inout Choices) throws {
     guard let record = store.records[id] else { return }
     let sealed = try SealedHeader(parsing: store.header[0] ?? []).header
@@ -142,7 +142,7 @@ private final class Scene: @unchecked Sendable {
 
 extension FuzzTarget {
   static let stores: [FuzzTarget] = [
-    // Whatever a store does to its rows, an answer is the true one or none.
+    // After any change of the rows, an answer is true or refused.
     FuzzTarget("store") { bytes in
       var choices = Choices(bytes)
       let store = Scene.shared.store.copy()
@@ -155,13 +155,13 @@ extension FuzzTarget {
         store.header == Scene.shared.store.header && store.nodes == Scene.shared.store.nodes
         && store.records == Scene.shared.store.records
       try promise(answers[1].isEmpty || isSame, "a vault that is sound has no other row")
-      // And what is written to it is there.
+      // A new item can be added and read.
       var vault = try Vault.openThrowAway(store)
       let reference = try vault.add(Item(service: "new", account: "item"), secret: Secret(testing: "x"), at: .test)
       let secret = try vault.secret(of: reference).copyIntoUnprotectedBytes()
       try promise(secret == [0x78], "what was added is read")
     },
-    // Somebody with all keys, and the worst intentions, traps nobody.
+    // Even with all keys, manipulated rows do not trap.
     FuzzTarget("store-signed") { bytes in
       var choices = Choices(bytes)
       let store = Scene.shared.store.copy()

@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import CofferTesting
 import Foundation
 
@@ -6,7 +6,7 @@ import Foundation
 @testable import VaultCore
 
 extension FuzzTarget {
-  /// What a person types.
+  /// Input of a person.
   static let texts: [FuzzTarget] = [
     FuzzTarget("passphrase") { bytes in
       let normalized: [UInt8]
@@ -21,7 +21,7 @@ extension FuzzTarget {
       let twice = try NormalizedText(composing: Secret(testing: normalized))
       let again = twice.bytes.copyIntoUnprotectedBytes()
       try promise(again == normalized, "once is enough")
-      // Foundation may have a later version of Unicode.
+      // Foundation may use a later version of Unicode.
       guard twice.isAssigned else { return }
       try promise(
         normalized == Array(text.precomposedStringWithCanonicalMapping.utf8), "two implementations normalise to the same bytes")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the fuzzers start from, and whatever they have found, once more.
+/// Replays the seeds of the fuzzers and their findings.
 @Suite struct CorpusTests {
   static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus")
 
@@ -14,7 +14,7 @@ import Testing
       let bytes = try [UInt8](Data(contentsOf: file))
       do {
         try target.run(bytes)
-        // Cut anywhere, it is refused or right too.
+        // Each prefix is refused or valid, too.
         for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 16)) {
           try target.run(Array(bytes.prefix(length)))
         }
@@ -29,7 +29,7 @@ import Testing
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }
 
-  /// The control: a target whose promise does not hold is noticed.
+  /// The control: a target with a broken promise is reported.
   @Test func brokenPromiseIsNoticed() {
     #expect(throws: FuzzTarget.Broken.self) { try FuzzTarget("broken") { try promise($0.isEmpty, "empty") }.run([1]) }
   }

@@ -1,4 +1,4 @@
-/// Why something could not be done with an app. What is wrong with a manifest's values is a `VaultError`, with a directory a
+/// The reason why an operation on an app failed. Errors in a manifest's values are `VaultError`, errors of directories
 /// `ContainerError`.
 package struct AppsError: Error, Equatable, Sendable {
   package struct Code: Hashable, Sendable {
@@ -6,25 +6,25 @@ package struct AppsError: Error, Equatable, Sendable {
     private init(_ name: String) { self.name = name }
 
     // The manifest as a file
-    /// No property list, or no dictionary.
+    /// The file is not a property list, or not a dictionary.
     package static let manifestUnreadable = Self("manifestUnreadable")
-    /// Something is missing, of another type, or unknown: what is not known is not signed either.
+    /// A key is missing, unknown, or of another type. Unknown keys are refused, because the signature would not cover them.
     package static let manifestField = Self("manifestField")
     package static let manifestNotSigned = Self("manifestNotSigned")
 
     // The app
     package static let executableMissing = Self("executableMissing")
-    /// The app has no executable of that path, or none that a person starts.
+    /// The app has no executable at that path, or a person cannot start it.
     package static let executableUnknown = Self("executableUnknown")
-    /// Its content is not what was signed.
+    /// Its content differs from the signed digest.
     package static let executableChanged = Self("executableChanged")
-    /// The version that is installed, with another content.
+    /// The version that is installed already, with another content.
     package static let sameVersionDiffers = Self("sameVersionDiffers")
-    /// The vault knows it, and its files are gone or were changed.
+    /// The vault has the app, but its files are missing or were changed.
     package static let bundleDamaged = Self("bundleDamaged")
-    /// It must be removed before.
+    /// The app must be removed first.
     package static let appInstalled = Self("appInstalled")
-    /// The vault has never known it.
+    /// The vault has no record of the app.
     package static let appUnknown = Self("appUnknown")
     package static let severalApps = Self("severalApps")
   }

@@ -1,10 +1,11 @@
 package import AppContainers
+package import CofferFiles
 import VaultCore
 
-/// What a program of an app sees: the system to read, its own files, its container and those of its groups, and nothing else of the
-/// user's. The arguments for bubblewrap, which makes it so.
+/// The files that a program of an app can see: the system, read-only, the app's own files, its container and those of its groups,
+/// and nothing else of the user's. Gives the arguments of bubblewrap, which sets this up.
 package struct Sandbox {
-  /// Where bubblewrap is, on systems that have it.
+  /// The paths of bubblewrap on the systems that have it.
   package static let programs = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"]
 
   /// The absolute path of the program that is started.
@@ -12,22 +13,22 @@ package struct Sandbox {
   package let container: String
   let bundle: String
   let groups: [String]
-  /// Directories of the user's that lie in what every app sees of the system, such as a home in `/opt`.
+  /// Directories of the user inside the visible part of the system, such as a home in `/opt`.
   let hidden: [String]
 
   private static let visible = ["/usr/", "/etc/", "/opt/"]
 
-  /// Those of the directories that would be seen, by their real paths, without what lies in another one.
+  /// The real paths of those directories that would be visible, without directories inside another one.
   ///
-  /// Only the user's own: that of an account of the system may be `/usr/sbin`.
+  /// Only directories that belong to the user: that of a system account may be `/usr/sbin`.
   static func hidden(_ directories: [String]) -> [String] {
     let real = Set(directories.compactMap { UserDirectories.realPathOfOwn($0) })
     let seen = real.filter { path in visible.contains { path.hasPrefix($0) } }
     return seen.filter { path in !seen.contains { path.hasPrefix($0 + "/") } }.sorted()
   }
 
-  /// Up to the program and its arguments.
-  /// - Parameter lock: A descriptor that stays open for as long as the sandbox lives.
+  /// The arguments up to the program and its own arguments.
+  /// - Parameter lock: A descriptor that stays open for the lifetime of the sandbox.
   package func arguments(lock: Int32?) throws(ContainerError) -> [String] {
     var words = ["--unshare-all", "--share-net", "--die-with-parent", "--new-session"]
     words += [
@@ -51,13 +52,13 @@ package struct Sandbox {
     return words + ["--chdir", container, "--"]
   }
 
-  /// What the environment says of the app: its directories in the place of the user's.
+  /// The environment variables of the app: its directories in place of the user's.
   package func variables(of application: String) -> [(name: String, value: String)] {
     let support = container + "/Library/Application Support"
     return [
       (RunningApp.applicationVariable, application), (RunningApp.containerVariable, container),
       (RunningApp.groupsVariable, groups.joined(separator: "\n")), ("HOME", container), ("TMPDIR", container + "/tmp"),
-      // Foundation asks the user database for the home directory, unless this says another one.
+      // Foundation takes the home directory from the user database, unless this variable is set.
       ("CFFIXED_USER_HOME", container),
       ("XDG_DATA_HOME", support), ("XDG_CONFIG_HOME", support), ("XDG_STATE_HOME", support),
       ("XDG_CACHE_HOME", container + "/Library/Caches"),
@@ -66,10 +67,11 @@ package struct Sandbox {
 }
 
 extension InstalledApps {
-  /// What is needed to start a program of an app: it is proven, all its executables are the signed ones.
+  /// The sandbox for starting a program of an app, after the app's signature and the digests of all its executables were
+  /// verified.
   /// - Parameters:
-  ///   - path: Of one of its executables. Nil stands for the first one that a person can start.
-  ///   - directories: Of the user's, which it is not to see, wherever they are.
+  ///   - path: The path of one of its executables. nil for the first one that a person can start.
+  ///   - directories: Directories of the user that the program must not see, wherever they are.
   /// - Throws: `AppsError`: `appUnknown`, `bundleDamaged`, `executableUnknown`, `executableMissing`, `executableChanged`.
   package func sandbox(of application: String, executable path: String?, hiding directories: [String] = []) throws
     -> Sandbox
@@ -88,20 +90,20 @@ extension InstalledApps {
     let groups = try manifest.applicationGroups.map { try data.makeGroup(FileName($0.name)).path }
     guard let container = try containerPath(of: application) else { throw AppsError(.bundleDamaged, application) }
     return Sandbox(
-      program: UserDirectories.join(bundle.directory.path, chosen.path), container: container, bundle: bundle.directory.path,
+      program: Path.join(bundle.directory.path, chosen.path), container: container, bundle: bundle.directory.path,
       groups: groups, hidden: Sandbox.hidden([data.root.path] + directories))
   }
 
-  /// What was interrupted in its container, before a program of it has the lock.
-  /// - Throws: `running` where a program of it runs already, and something is left to do.
+  /// Finishes an interrupted operation on the container, before a program of the app takes the lock.
+  /// - Throws: `running` if a program of the app runs already, and the operation is unfinished.
   package func finishContainer(of application: String) throws(ContainerError) { _ = try data.container(FileName(application)) }
 
-  /// For a program of the app, as long as it lives.
+  /// A lock to be held for the lifetime of a program of the app.
   package func runningLock(of application: String) throws(ContainerError) -> RunningLock {
     try RunningLock.running(FileName(application), in: data.containers())
   }
 
-  /// The directories of installed apps: named in full, or by the identifier where one team has it.
+  /// The directories of installed apps with this full name, or with this identifier in any team.
   package func applications(named name: String) throws(ContainerError) -> [String] {
     try directory.names().map { "\($0)" }.filter { candidate in
       guard candidate.utf8.first != UInt8(ascii: ".") else { return false }

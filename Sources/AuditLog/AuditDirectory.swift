@@ -1,21 +1,22 @@
 internal import AppContainers
+import CofferFiles
 internal import Glibc
 
-/// How much room a log may take.
+/// The limits of the size of a log.
 package struct AuditLimits: Sendable {
-  /// A file is closed when the next entry would make it longer.
+  /// The maximum size of a file, in bytes. An entry that would exceed it starts a new file.
   package var segmentByteCount = Self.maximumSegmentByteCount
-  /// Of more files than these, the oldest goes.
+  /// The maximum number of files. Beyond it, the oldest is deleted.
   package var segmentCount = 16
 
   package static let maximumSegmentByteCount = 4 << 20
-  /// What is noted of the end of a file is added to it, however long it is.
+  /// A note about the end of a file is appended to it even beyond the limit.
   static let maximumFileByteCount = maximumSegmentByteCount + AuditLine.maximumByteCount
 
   package init() {}
 }
 
-/// The files of one ring of the log: `head`, and the entries in files that are named by the number of the first one in each.
+/// The files of one ring of the log: `head`, and files with entries, named by the number of their first entry.
 struct AuditDirectory: Sendable {
   static let name = "audit"
   static let countsPrefix = "counts."
@@ -24,28 +25,28 @@ struct AuditDirectory: Sendable {
 
   let directory: OpenDirectory
 
-  /// Made where there is none.
-  /// - Parameter state: The directory for what belongs to this machine.
+  /// Opens the directory, or creates it.
+  /// - Parameter state: The directory for the state of this machine.
   init(in state: String, _ ring: AuditRing) throws(ContainerError) {
-    let path = UserDirectories.join(state, Self.name)
+    let path = Path.join(state, Self.name)
     guard let parent = try OpenDirectory.root(path, isMade: true) else { throw ContainerError(.missing, path) }
     directory = try parent.makeDirectory(FileName(ring.rawValue))
   }
 
-  /// Nil if the ring has no directory.
+  /// nil if the ring has no directory.
   init?(existingIn state: String, _ ring: AuditRing) throws(ContainerError) {
     guard let directory = try Self.existing(in: state)?.directory(FileName(ring.rawValue)) else { return nil }
     self.directory = directory
   }
 
-  /// Whether there is a directory for any ring.
+  /// Whether any ring has a directory.
   static func exists(in state: String) throws(ContainerError) -> Bool {
     try existing(in: state) != nil
   }
 
-  /// For reading. The superuser reads that of an agent with a user of its own, too.
+  /// Opens the directory for reading. Root may also read the log of an agent that runs as another user.
   private static func existing(in state: String) throws(ContainerError) -> OpenDirectory? {
-    let path = UserDirectories.join(state, name)
+    let path = Path.join(state, name)
     guard geteuid() == 0 else { return try OpenDirectory.root(path, isMade: false) }
     do throws(ContainerError) { return try OpenDirectory.foreign(path) } catch {
       guard error.code == .missing else { throw error }
@@ -53,13 +54,13 @@ struct AuditDirectory: Sendable {
     }
   }
 
-  /// Made where there is none.
+  /// Opens `head`, or creates it.
   func head() throws(ContainerError) -> OpenFile { try directory.fileToChange(FileName("head")) }
 
-  /// For reading. Nil where there is none.
+  /// Opens `head` for reading. nil if it does not exist.
   func existingHead() throws(ContainerError) -> OpenFile? { try directory.file(FileName("head")) }
 
-  /// The numbers of the files, the oldest first.
+  /// The numbers of the files in ascending order, so the oldest comes first.
   func segments() throws(ContainerError) -> [UInt64] {
     try directory.names().compactMap { name in
       let text = "\(name)"
@@ -73,21 +74,21 @@ struct AuditDirectory: Sendable {
     return try FileName(String(repeating: "0", count: digits - number.utf8.count) + number + suffix)
   }
 
-  /// Made where there is none.
+  /// Opens a file with entries for appending, or creates it.
   func segment(_ number: UInt64) throws(ContainerError) -> OpenFile {
     try directory.fileToChange(Self.fileName(number), isAppending: true)
   }
 
-  /// For reading.
+  /// Opens a file with entries for reading. nil if it does not exist.
   func existing(_ segment: UInt64) throws(ContainerError) -> OpenFile? { try directory.file(Self.fileName(segment)) }
 
-  /// Empty where there is none.
-  /// - Throws: `tooLarge`: no genuine file is.
+  /// The content of a file; empty if it does not exist.
+  /// - Throws: `tooLarge` if the file is larger than any that the log writes.
   func contents(_ segment: UInt64) throws(ContainerError) -> [UInt8] {
     try directory.contents(Self.fileName(segment), limit: AuditLimits.maximumFileByteCount) ?? []
   }
 
-  /// The files of `RepeatCounts`.
+  /// The names of the files of `RepeatCounts`.
   func countNames() throws(ContainerError) -> [FileName] {
     try directory.names().filter { "\($0)".hasPrefix(Self.countsPrefix) }
   }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import VaultCore
 
-/// Where the log ends, and what its next writer has to note first.
+/// The end of the log, and the notes that its next writer has to add first.
 struct AuditEnd {
   var chain: AuditChain
   var segment: UInt64
-  /// Of the file.
+  /// The size of the file `segment`, in bytes.
   var byteCount: UInt64
   var synced: UInt64
-  /// What ends a line that was not finished.
+  /// The bytes that end an unfinished line.
   var prefix: [UInt8] = []
   var notes: [AuditNote] = []
 
@@ -19,16 +19,17 @@ struct AuditEnd {
     self.synced = synced
   }
 
-  /// After a kill, or after somebody else has touched the files: from what lies there. Nothing is taken away; what is wrong gets a note.
+  /// Determines the end from the files, after a crash or a change by another program. Nothing is removed; each inconsistency
+  /// becomes a note.
   /// - Parameters:
-  ///   - head: Nil where there is none that can be read.
-  ///   - isNew: Whether there is none at all.
-  ///   - isHeadMissing: Whether `head` is what a process remembers, and not what the file holds.
+  ///   - head: nil if there is no readable `head`.
+  ///   - isNew: Whether there is no `head` at all.
+  ///   - isHeadMissing: Whether `head` is the one that this process has written, instead of the file's content.
   init(recovering head: AuditHead?, isNew: Bool, isHeadMissing: Bool = false, in files: AuditDirectory) throws {
     var segments = try files.segments()
     var tail = AuditTail([])
     var byteCount = 0
-    // A kill may have left the last file empty.
+    // A crash may have left the last file empty.
     while let newest = segments.last {
       let bytes = try files.contents(newest)
       tail = AuditTail(bytes)
@@ -63,9 +64,9 @@ struct AuditEnd {
 struct AuditTail {
   /// The last line that is an entry.
   private(set) var last: LoggedEntry?
-  /// What follows it, without the end of its last line. Nil where nothing does.
+  /// The bytes after it, without their last line end. nil if there are none.
   private(set) var unfinished: [UInt8]?
-  /// Whether the file ends with the end of a line.
+  /// Whether the file ends with a line end.
   let endsLine: Bool
 
   init(_ bytes: [UInt8]) {
@@ -93,7 +94,7 @@ struct AuditBatch {
   private(set) var chain: AuditChain
   private let milliseconds: Int64
 
-  /// Begins with what is to be noted.
+  /// Begins with the notes of `end`.
   init(_ end: AuditEnd, at milliseconds: Int64) throws(VaultError) {
     bytes = end.prefix
     chain = end.chain

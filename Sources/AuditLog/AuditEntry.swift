@@ -1,24 +1,25 @@
-/// One decision: when, who, what, how it was decided and why. Never a value, never anything of an item's secret.
+/// One decision: the time, the caller, the operation, the decision and its reason. Never contains a value or any part of a
+/// secret.
 package struct AuditEntry: Equatable, Sendable {
-  /// The longest text of a field. A path has at most as much, and names in the vault have less.
+  /// The maximum length of a field, in bytes. This is also the maximum length of a path; names in the vault are shorter.
   package static let maximumFieldByteCount = 4096
 
   package enum Decision: String, Sendable {
-    /// Written before it is done.
+    /// Written before the operation is performed.
     case allowed
     case refused
-    /// It was allowed, and could not be done.
+    /// The operation was allowed, but failed.
     case failed
-    /// A word of the log about itself.
+    /// A note of the log about itself.
     case noted
   }
 
-  /// Who asked, as far as it is known.
+  /// The caller, as far as it was identified.
   package struct Caller: Equatable, Sendable {
     package var user: UInt32
     package var process: Int32
     package var executable: String
-    /// `TEAM.identifier`, where it was proven. Empty otherwise: what a program says of itself stands nowhere.
+    /// `TEAM.identifier` if it was verified, otherwise empty: names that a program claims are not logged.
     package var application: String
 
     package init(user: UInt32, process: Int32, executable: String, application: String = "") {
@@ -29,19 +30,19 @@ package struct AuditEntry: Equatable, Sendable {
     }
   }
 
-  /// Since 1970, as the clock of the machine said.
+  /// Milliseconds since 1970, by the clock of the machine.
   package var milliseconds: Int64
   package var decision: Decision
-  /// What was asked for: `app.install`. Each module names its own.
+  /// The requested operation, for example `app.install`. Each module names its own.
   package var operation: String
   package var caller: Caller
-  /// With what it was to be done. Empty where there is none, or where it is not known.
+  /// The app that the operation concerns. Empty if there is none, or if it is unknown.
   package var application: String
   package var group: String
-  /// The id of the item's record in hexadecimal digits: a keyed hash of what makes the item unique, so the log shows no name. Empty if it
-  /// concerns no single item.
+  /// The id of the item's record in hexadecimal digits: a keyed hash of the item's unique attributes, so that the log contains no
+  /// name. Empty if the operation does not concern a single item.
   package var item: String
-  /// The rule: the name of an error, or of what allows it.
+  /// The rule: the name of an error, or of the right that allows the operation.
   package var reason: String
 
   package init(
@@ -60,11 +61,12 @@ package struct AuditEntry: Equatable, Sendable {
 }
 
 extension AuditEntry {
-  /// With texts that have room: a program chooses its own path, and a long one is not to keep its refusal out of the log.
+  /// The entry with its texts truncated: a program chooses its own path, and a long path must not prevent its refusal from being
+  /// logged.
   package var shortened: AuditEntry {
     func short(_ text: String) -> String {
       guard text.utf8.count > Self.maximumFieldByteCount else { return text }
-      // A character that is cut becomes a replacement mark of three bytes.
+      // Truncating a character makes it a replacement character of three bytes.
       return String(decoding: text.utf8.prefix(Self.maximumFieldByteCount - 3), as: UTF8.self)
     }
     var entry = self
@@ -74,11 +76,11 @@ extension AuditEntry {
   }
 }
 
-/// An entry in its place.
+/// An entry with its position in the log.
 package struct LoggedEntry: Equatable, Sendable {
   /// Counted from 1, over all files.
   package let number: UInt64
   package let entry: AuditEntry
-  /// Of this entry and, through the digest of the one before, of all before it.
+  /// The digest of this entry and, through the digest of the preceding one, of all entries before it.
   package let digest: [UInt8]
 }

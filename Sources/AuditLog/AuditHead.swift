@@ -1,14 +1,14 @@
-/// What the file `head` holds: up to where the log goes. Without it nobody would see that its last entries were cut off.
+/// The content of the file `head`: the end of the log. Without it, truncating the last entries would not be detected.
 ///
-/// One line of fixed length, overwritten in place: it costs one call of the system, and a kill leaves the one or the other.
+/// One line of fixed length, overwritten in place by one system call, so that a crash leaves the old or the new line.
 struct AuditHead: Equatable {
   /// The last entry.
   var chain: AuditChain
-  /// The file in which it lies, by the number of the first entry in there.
+  /// The file that contains it, by the number of the file's first entry.
   var segment: UInt64
-  /// How long that file is.
+  /// The size of that file, in bytes.
   var byteCount: UInt64
-  /// The last entry that is known to be on the disk.
+  /// The number of the last entry that is on the disk.
   var synced: UInt64
 
   private static let name = "coffer-audit-1"
@@ -31,7 +31,7 @@ struct AuditHead: Equatable {
     self.synced = synced
   }
 
-  /// Nil for anything else.
+  /// Returns nil if the bytes are not in this format.
   init?(_ bytes: [UInt8]) {
     let words = bytes.dropLast().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard bytes.count == Self.byteCount, bytes.last == AuditLine.end, words.count == 6, words[0].elementsEqual(Self.name.utf8),

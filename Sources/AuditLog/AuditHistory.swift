@@ -1,14 +1,15 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 
-/// All rings of the log as they were at one moment.
+/// All rings of the log at one moment.
 package struct AuditHistory {
   private let readings: [(ring: AuditRing, reading: AuditReading?)]
 
-  /// One that lies elsewhere.
+  /// A history from another source than a directory.
   package init(_ readings: [(ring: AuditRing, reading: AuditReading?)]) { self.readings = readings }
 
   /// Returns nil if there is no log.
-  /// - Throws: as `AuditReading`.
+  /// - Throws: As `AuditReading`.
   package init?(of state: String) throws(ContainerError) {
     guard try AuditDirectory.exists(in: state) else { return nil }
     var readings: [(AuditRing, AuditReading?)] = []
@@ -16,13 +17,13 @@ package struct AuditHistory {
     self.readings = readings
   }
 
-  /// Every entry, the oldest first by the clock of the machine; those of one ring in the order in which they were written.
+  /// Every entry, the oldest first by the machine's clock; entries of one ring in the order in which they were written.
   package func forEachEntry(_ body: (AuditRing, LoggedEntry) throws -> Void) throws {
     try Self.forEachEntry(of: [self]) { try body($1, $2) }
   }
 
-  /// The same, of several logs together.
-  /// - Parameter body: Is told which one.
+  /// The same for several logs together.
+  /// - Parameter body: Called with the index of the log.
   package static func forEachEntry(
     of histories: [AuditHistory], _ body: (_ history: Int, AuditRing, LoggedEntry) throws -> Void
   ) throws {
@@ -39,7 +40,7 @@ package struct AuditHistory {
     }
   }
 
-  /// - Parameter kept: The ends at an earlier time, which were kept elsewhere.
+  /// - Parameter kept: Earlier ends of the rings, which were stored outside of the log.
   package func verify(continuing kept: AuditEnds? = nil) throws -> [(ring: AuditRing, verification: AuditVerification)] {
     try readings.map { ring, reading in
       guard let reading else { return (ring, .missing) }
@@ -48,7 +49,7 @@ package struct AuditHistory {
   }
 }
 
-/// The ends of all rings, to be kept elsewhere.
+/// The ends of all rings, to be stored outside of the log.
 package struct AuditEnds: Equatable, Sendable {
   package let chains: [AuditRing: AuditChain]
 
@@ -56,12 +57,12 @@ package struct AuditEnds: Equatable, Sendable {
 
   private static let none = "-"
 
-  /// In the order of the rings, with commas in between; `-` for a ring without entries.
+  /// In the order of the rings, separated by commas; `-` for a ring without entries.
   package var text: String {
     AuditRing.allCases.map { chains[$0]?.text ?? Self.none }.joined(separator: ",")
   }
 
-  /// Returns nil if the text is not one that `text` gives.
+  /// Returns nil if the text is not in the format of `text`.
   package init?(_ text: String) {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == AuditRing.allCases.count else { return nil }

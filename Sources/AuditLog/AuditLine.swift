@@ -1,13 +1,13 @@
-/// An entry as a line of text: thirteen fields with tabs in between. What would end a field or a line, or play tricks on a terminal,
-/// stands there as `\xNN`, so no text can make a second entry.
+/// An entry as a line of text: thirteen fields separated by tabs. Characters that would end a field or a line, or control a
+/// terminal, are escaped as `\xNN`, so that no text can forge a second entry.
 enum AuditLine {
   private static let fieldCount = 13
   private static let separator = UInt8(ascii: "\t")
   static let end = UInt8(ascii: "\n")
-  /// Six fields of text, each byte of which may take four.
+  /// Six text fields, each byte of which may take four.
   static let maximumByteCount = 6 * 4 * AuditEntry.maximumFieldByteCount + 1024
 
-  /// Without the digest, and with the tab before it.
+  /// The line without its digest, including the tab before it.
   static func content(_ entry: AuditEntry, number: UInt64) -> [UInt8] {
     let caller = entry.caller
     var bytes: [UInt8] = []
@@ -21,7 +21,7 @@ enum AuditLine {
     return bytes
   }
 
-  /// Nil for what no genuine writer has written, such as the beginning of a line.
+  /// Returns nil if the line was not written by the log, for example if it is incomplete.
   static func read(_ line: ArraySlice<UInt8>) -> (logged: LoggedEntry, content: ArraySlice<UInt8>)? {
     let parts = line.split(separator: separator, omittingEmptySubsequences: false)
     guard parts.count == fieldCount, let digest = Hexadecimal.bytes(parts[fieldCount - 1]),
@@ -76,7 +76,7 @@ enum AuditLine {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// C0, DEL, C1, the separators of lines and paragraphs, and the marks that turn the direction of text.
+  /// C0, DEL, C1, line and paragraph separators, and marks that change the writing direction.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F, 0x061C: true
@@ -90,7 +90,7 @@ enum Hexadecimal {
 
   static func text(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] } }
 
-  /// Nil for anything but pairs of lower-case digits.
+  /// Returns nil unless the text consists of pairs of lower-case digits.
   static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

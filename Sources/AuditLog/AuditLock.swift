@@ -1,12 +1,13 @@
 internal import AppContainers
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
-internal import SystemCalls
 
-/// One process at a time writes, or looks where the log ends: a lock on the file `head`, which the kernel takes back when the process
+/// A lock on the file `head`, held while a process writes or reads the end of the log. The kernel releases it when the process
 /// dies.
 enum AuditLock {
-  /// In microseconds. Whoever has the lock writes an entry and gives it back; one that was stopped meanwhile holds nobody up for longer.
+  /// The maximum time to wait, in microseconds. The lock is held only while an entry is written; the limit matters if a process
+  /// was stopped meanwhile.
   private static let patience: UInt32 = 5_000_000
   private static let longestPause: UInt32 = 5_000
 
@@ -24,14 +25,14 @@ enum AuditLock {
     }
   }
 
-  /// Until the file is closed. Returns false if another process has it.
+  /// Locks until the file is closed. Returns false if another process holds the lock.
   static func takeAtOnce(_ file: OpenFile) -> Bool { retrying { flock(file.number, LOCK_EX | LOCK_NB) }.result == 0 }
 
   static func release(_ file: OpenFile) { flock(file.number, LOCK_UN) }
 }
 
 extension OpenFile {
-  /// Up to `count` bytes from an offset on; fewer only at the end.
+  /// Reads `count` bytes at an offset; fewer only at the end of the file.
   func read(_ count: Int, at offset: Int) throws(ContainerError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -54,25 +55,25 @@ extension OpenFile {
     guard written.result == bytes.count else { throw ContainerError(.full, path) }
   }
 
-  /// At the end, in one call, or not at all.
-  /// - Throws: `full`, where there was room for a part; what the system says.
+  /// Appends all bytes in one call, or none.
+  /// - Throws: `full` if the disk had room for a part only; errors of the system.
   func append(_ bytes: [UInt8], after byteCount: Int) throws(ContainerError) {
     let written = unsafe bytes.withUnsafeBytes { buffer in
       retrying { unsafe Glibc.write(number, buffer.baseAddress, buffer.count) }
     }
     guard written.result != bytes.count else { return }
-    // Should this fail too, the next writer notes what was left there.
+    // If truncating fails too, the next writer adds a note about the incomplete bytes.
     if written.result > 0 { ftruncate(number, byteCount) }
     throw written.result >= 0 ? ContainerError(.full, path) : ContainerError(errno: written.errno, path)
   }
 
-  /// What was written is on the disk.
+  /// Synchronises the written data to the disk.
   func synchronizeData() throws(ContainerError) {
     let synced = retrying { fdatasync(number) }
     guard synced.result == 0 else { throw ContainerError(errno: synced.errno, path) }
   }
 
-  /// Nil where the file has no name any more: somebody has removed it.
+  /// The size of the file, in bytes. nil if the file was deleted.
   func namedByteCount() throws(ContainerError) -> Int? {
     var status = stat()
     guard unsafe fstat(number, &status) == 0 else { throw ContainerError(errno: errno, path) }

@@ -1,16 +1,17 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 internal import Synchronization
 
 /// One ring of the log of decisions, to which several processes and threads may write.
 ///
-/// An entry costs a lock, one write of itself and one of the head, and no sync, unless its operation asks for one. What could not be
-/// logged is an error, and is not to be done then.
+/// An entry costs a lock, a write of the entry and one of `head`, and no sync, unless the operation requires one. If logging
+/// fails, the operation must not be performed.
 package final class AuditLog: Sendable {
   private let files: AuditDirectory
   private let state: Mutex<AuditWriter>
 
-  /// Made where there is none.
-  /// - Parameter state: The directory for what belongs to this machine.
+  /// Opens the log, or creates it.
+  /// - Parameter state: The directory for the state of this machine.
   /// - Throws: `ContainerError`.
   package convenience init(
     in state: String, _ ring: AuditRing = .decisions, limits: AuditLimits? = nil
@@ -25,9 +26,9 @@ package final class AuditLog: Sendable {
     state = Mutex(writer)
   }
 
-  /// - Returns: the end of the chain, with the entry.
-  /// - Throws: `ContainerError`: `tooLarge` where a text has more than `AuditEntry.maximumFieldByteCount` bytes, `busy`, `full`,
-  ///   `readOnly`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`, where there is no cryptography.
+  /// - Returns: The end of the chain, including the entry.
+  /// - Throws: `ContainerError`: `tooLarge` if a text is longer than `AuditEntry.maximumFieldByteCount` bytes; `busy`, `full`,
+  ///   `readOnly`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError` if the cryptography is not available.
   @discardableResult
   package func append(_ entry: AuditEntry, isSynced: Bool) throws -> AuditChain {
     try entry.checkLengths()
@@ -45,12 +46,13 @@ extension AuditEntry {
   }
 }
 
-/// What a process keeps open, and how it writes. The end of the log is always read from `head`: others write too.
+/// The files that a process keeps open for writing. The end of the log is always read from `head`, because other processes write
+/// too.
 struct AuditWriter: ~Copyable {
   private var head: OpenFile
   private var segment: (number: UInt64, file: OpenFile)?
   private let limits: AuditLimits
-  /// What this process wrote into `head` last: the log can't end before it, whatever the files say.
+  /// The last `head` that this process wrote. A log that ends before it was truncated or replaced.
   private var last: AuditHead?
 
   init(head: OpenFile, limits: AuditLimits) {
@@ -58,7 +60,7 @@ struct AuditWriter: ~Copyable {
     self.limits = limits
   }
 
-  /// A log without entries has a `head` too, so that a log whose files were all removed is not taken for a new one.
+  /// A log without entries has a `head` too, so that a log whose files were all deleted is not taken for a new one.
   mutating func begin(_ files: AuditDirectory) throws(ContainerError) {
     guard try head.byteCount == 0 else { return }
     try lock(files)
@@ -76,7 +78,7 @@ struct AuditWriter: ~Copyable {
       try write(&end, batch, isSynced: isSynced, files)
       return end.chain
     }
-    // What was found at the end of a file belongs there.
+    // Notes about the end of a file are written to that file.
     if !end.prefix.isEmpty || !end.notes.isEmpty {
       try write(&end, AuditBatch(end, at: entry.milliseconds), isSynced: true, files)
     }
@@ -127,7 +129,7 @@ struct AuditWriter: ~Copyable {
     return file
   }
 
-  /// A new file. `head` names it before anything is in it, so that after a kill nobody goes on in the one before.
+  /// Begins a new file. `head` names it before it has entries, so that no process continues the previous one after a crash.
   private mutating func begin(after end: AuditEnd, in files: AuditDirectory) throws -> AuditEnd {
     var next = AuditEnd(chain: end.chain, segment: end.chain.number + 1, byteCount: 0, synced: end.synced)
     let file = try open(next.segment, files)
@@ -136,7 +138,7 @@ struct AuditWriter: ~Copyable {
     return next
   }
 
-  /// The files that are too many now, and the chain up to their end.
+  /// The files beyond the limit, and the chain up to their end.
   private func dropped(in files: AuditDirectory) throws -> (segments: [UInt64], chain: AuditChain)? {
     let segments = try files.segments()
     let count = segments.count - limits.segmentCount
@@ -144,12 +146,12 @@ struct AuditWriter: ~Copyable {
     return (Array(segments[..<count]), AuditChain(number: last.number, digest: last.digest))
   }
 
-  // MARK: Where it ends
+  // MARK: The end of the log
 
   private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
     let bytes = try head.read(AuditHead.byteCount, at: 0)
     let kept = AuditHead(bytes)
-    // Somebody has removed the files, or put older ones in their place, while this process had them open.
+    // The files were deleted, or replaced by older ones, while this process had them open.
     if let last, (kept?.chain.number ?? 0) < last.chain.number {
       return try AuditEnd(recovering: last, isNew: false, isHeadMissing: true, in: files)
     }

@@ -1,14 +1,14 @@
-/// What the log says of itself, in an entry of its own: so it is in the chain like everything else.
+/// A note of the log about itself. It is an entry, and so part of the chain.
 enum AuditNote: Equatable {
-  /// Bytes that are no entry lie before this one: somebody was killed while writing, or the disk was full.
+  /// The bytes before this entry are not an entry: a process was killed while writing, or the disk was full.
   case unfinished(digest: [UInt8], byteCount: Int)
-  /// Entries that `head` knows, and that were no longer there.
+  /// Entries that `head` counts were missing.
   case missing(after: UInt64)
-  /// There was a log, and no `head`, or none that could be read.
+  /// There was a log without a readable `head`.
   case headMissing
-  /// The last entry is not the one that `head` knows.
+  /// The last entry is not the one that `head` names.
   case headDiffers
-  /// The oldest files were removed, because there were too many: all up to the end of the chain that is named.
+  /// The oldest files, up to the given end of the chain, were deleted because of the limit.
   case dropped(AuditChain)
 
   static let operation = "log"
@@ -23,7 +23,7 @@ enum AuditNote: Equatable {
     }
   }
 
-  /// Nil for an entry that is no note.
+  /// Returns nil if the entry is not a note.
   init?(_ entry: AuditEntry) {
     guard entry.decision == .noted, entry.operation == Self.operation else { return nil }
     let words = entry.reason.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

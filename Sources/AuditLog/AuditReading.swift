@@ -1,17 +1,18 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 internal import VaultCore
 
-/// One ring of the log as it was at one moment, to be read while others go on writing.
+/// One ring of the log at one moment, which can be read while other processes write.
 package struct AuditReading {
-  /// A file with entries, as long as it was at that moment.
+  /// A file with entries, up to its length at that moment.
   package struct Part {
     /// The number of its first entry.
     package let first: UInt64
     package let byteCount: Int
-    /// The bytes of a range within it.
+    /// Reads a range of its bytes.
     package let contents: (Range<Int>) throws -> [UInt8]
 
-    /// - Throws: `ContainerError`: `tooLarge` if it is longer than any genuine one.
+    /// - Throws: `ContainerError`: `tooLarge` if it is larger than any file that the log writes.
     package init(
       first: UInt64, byteCount: Int, path: String, contents: @escaping (Range<Int>) throws -> [UInt8]
     ) throws(ContainerError) {
@@ -23,17 +24,17 @@ package struct AuditReading {
   }
 
   package let parts: [Part]
-  /// The file `head`.
+  /// The content of the file `head`.
   package let headBytes: [UInt8]
   let head: AuditHead?
-  /// `head` is missing or can't be read.
+  /// Whether `head` is missing or unreadable.
   let hasLostHead: Bool
 
   /// Returns nil if the ring has no directory.
-  /// - Throws: `ContainerError`: `busy`; `tooLarge` for a file that is longer than any genuine one; what the system says.
+  /// - Throws: `ContainerError`: `busy`; `tooLarge` if a file is larger than any that the log writes; errors of the system.
   package init?(of state: String, _ ring: AuditRing = .decisions) throws(ContainerError) {
     guard let files = try AuditDirectory(existingIn: state, ring) else { return nil }
-    // Without the file nobody can be asked to wait, and the log is broken anyway.
+    // Without `head` there is no file to lock, and the log is damaged in any case.
     let head = try files.existingHead()
     if let head { try AuditLock.take(head, isShared: true) }
     defer { if let head { AuditLock.release(head) } }
@@ -48,16 +49,16 @@ package struct AuditReading {
     self.init(headBytes: try head?.read(AuditHead.byteCount, at: 0) ?? [], parts)
   }
 
-  /// One that lies elsewhere.
+  /// A reading from another source than a directory.
   /// - Parameter parts: The oldest first.
   package init(headBytes: [UInt8], _ parts: [Part]) {
     (self.headBytes, self.parts) = (headBytes, parts)
     head = AuditHead(headBytes)
-    // Each writer begins with one, so a ring without it was emptied, or its first writer was killed at once.
+    // Each writer begins by writing `head`, so a ring without one was emptied, or its first writer was killed at once.
     hasLostHead = self.head == nil
   }
 
-  /// - Parameter number: Files with older entries alone are left out.
+  /// - Parameter number: Files that have only older entries are skipped.
   func lines(from number: UInt64 = 0) -> AuditLines {
     let first = parts.lastIndex { $0.first <= number } ?? parts.startIndex
     return AuditLines(parts[first...])
@@ -68,18 +69,18 @@ package struct AuditReading {
     while let line = try lines.next() { try body(line) }
   }
 
-  /// Every entry, the oldest first, whatever is wrong beside it: see `AuditVerification`.
+  /// Every entry, the oldest first, even if the log is damaged: see `AuditVerification`.
   package func forEachEntry(_ body: (LoggedEntry) throws -> Void) throws {
     var lines = lines()
     while let logged = try lines.nextEntry() { try body(logged) }
   }
 }
 
-/// Line after line of a ring. One file is in memory at a time.
+/// The lines of a ring. One file is in memory at a time.
 struct AuditLines {
   enum Line {
     case entry(LoggedEntry, content: [UInt8])
-    /// What is no entry.
+    /// A line that is not an entry.
     case other([UInt8])
   }
 

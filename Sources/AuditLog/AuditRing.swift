@@ -1,12 +1,13 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 
-/// Entries of one ring displace the oldest ones of the same ring, and none of another: each has files, a chain and a limit of its own.
+/// Each ring has its own files, chain and limit, so that new entries displace only old entries of the same ring.
 package enum AuditRing: String, CaseIterable, Sendable {
-  /// Who unlocked the vault or changed a way into it, what was installed and granted, and what the owner answered.
+  /// Unlocking the vault, changes to its key slots, installations, grants, and the owner's answers.
   case decisions
   /// Items that were read or changed by programs with the right to do so.
   case uses
-  /// What was refused, and what any program may ask for: a program without any right can fill this one.
+  /// Refusals, and requests that any program may make: a program without any right can fill this ring.
   case refusals
 
   var limits: AuditLimits {
@@ -16,12 +17,12 @@ package enum AuditRing: String, CaseIterable, Sendable {
   }
 }
 
-/// The writing end of all rings.
+/// The writers of all rings.
 package final class AuditRings: Sendable {
   private let logs: [AuditRing: AuditLog]
 
-  /// Made if there is none.
-  /// - Parameter state: The directory for what belongs to this machine.
+  /// Opens the logs, or creates them.
+  /// - Parameter state: The directory for the state of this machine.
   /// - Throws: `ContainerError`.
   package init(in state: String) throws(ContainerError) {
     var logs: [AuditRing: AuditLog] = [:]
@@ -29,7 +30,7 @@ package final class AuditRings: Sendable {
     self.logs = logs
   }
 
-  /// - Throws: as `AuditLog.append`.
+  /// - Throws: As `AuditLog.append`.
   package func append(_ entry: AuditEntry, to ring: AuditRing, isSynced: Bool) throws {
     try logs[ring]?.append(entry, isSynced: isSynced)
   }

@@ -1,26 +1,26 @@
 internal import VaultCore
 
-/// Whether the log is one chain, from its first entry to the last one that was written, and where it is not.
+/// Whether the log is one chain, from its first entry to the last one that was written, and where it is broken.
 ///
-/// After a break it goes on from what the entry behind it says, so that each place is told once. What is proven and what is not: see
-/// docs/decisions/0019-audit-log.md.
+/// After a break, verification continues with the next entry's own digest, so that each break is reported once.
+/// docs/decisions/0019-audit-log.md lists what is proven and what is not.
 package struct AuditVerification {
   package enum Problem: Equatable, Sendable {
-    /// The entry is not what was written, or what stood before it is not.
+    /// The entry, or the one before it, was changed.
     case changed(UInt64)
     case missing(ClosedRange<UInt64>)
-    /// The entry stands where a later one belongs.
+    /// The entry is at the place of a later one.
     case outOfOrder(UInt64)
-    /// Bytes behind this entry that are no entry, and that nobody has noted.
+    /// Bytes after this entry that are neither an entry nor covered by a note.
     case unreadable(after: UInt64)
-    /// The oldest entry that is left; those before it were not removed by the log itself.
+    /// The oldest entry that is left; the preceding ones were not deleted by the log itself.
     case beginsLate(UInt64)
-    /// A writer found that entries were gone which had been written.
+    /// A writer found that written entries were missing.
     case wereMissing(notedIn: UInt64)
-    /// A writer found no end of the log kept, or another one.
+    /// A writer found `head` missing, or naming another end.
     case headWasWrong(notedIn: UInt64)
     case headIsWrong
-    /// A chain that was kept elsewhere does not lead here.
+    /// The chain stored outside of the log does not lead to this entry.
     case notContinued(UInt64)
 
     fileprivate var isBeginning: Bool { if case .beginsLate = self { true } else { false } }
@@ -30,16 +30,17 @@ package struct AuditVerification {
   package private(set) var problems: [Problem] = []
   /// The last entry.
   package private(set) var end: AuditChain?
-  /// Entries that were cut off by a kill or a full disk; that is no problem of the chain.
+  /// The number of incomplete entries after a crash or on a full disk, which do not break the chain.
   package private(set) var unfinishedCount = 0
-  /// Whether only entries that were not yet on the disk are missing at the end: a power failure does this too.
+  /// Whether only unsynchronised entries are missing at the end, as after a power failure.
   package private(set) var mayBePowerFailure = false
-  /// When the oldest entry was written, in milliseconds since 1970. Nil if there is none.
+  /// The time of the oldest entry, in milliseconds since 1970. nil if there is none.
   package private(set) var since: Int64?
-  /// Whether the chain that was kept elsewhere ends before the oldest entry that is left: whether the log continues it is not known.
+  /// Whether the chain stored outside of the log ends before the oldest entry that is left, so that its continuation cannot be
+  /// checked.
   package private(set) var isKeptTooOld = false
 
-  /// Of a ring whose directory is not there, while that of another ring is.
+  /// The result for a ring without a directory, if another ring has one.
   static var missing: AuditVerification {
     var verification = AuditVerification()
     verification.problems = [.headIsWrong]
@@ -48,7 +49,7 @@ package struct AuditVerification {
 
   private init() {}
 
-  /// - Parameter kept: The end of the chain at an earlier time, which was kept elsewhere.
+  /// - Parameter kept: An earlier end of the chain, which was stored outside of the log.
   package init(_ reading: AuditReading, continuing kept: AuditChain? = nil) throws {
     var first: LoggedEntry?
     var dropped: [AuditChain] = []
@@ -71,7 +72,7 @@ package struct AuditVerification {
       count += 1
     }
     let last = end?.number ?? 0
-    // The next writer notes it.
+    // The next writer will add a note about it.
     if unfinished != nil { unfinishedCount += 1 }
     if let first, first.number > 1, try !Self.continues(first, dropped, reading) { problems.append(.beginsLate(first.number)) }
     if reading.hasLostHead { problems.append(.headIsWrong) }
@@ -89,7 +90,7 @@ package struct AuditVerification {
     problems.append(.notContinued(kept.number))
   }
 
-  /// In place: a file may have a million lines that are no entries.
+  /// Appends in place, because a file may have a million lines that are not entries.
   private static func add(_ line: [UInt8], to unfinished: inout [UInt8]?) {
     guard unfinished != nil else {
       unfinished = line
@@ -131,7 +132,7 @@ package struct AuditVerification {
     }
   }
 
-  /// Whether the log itself has removed all that stood before its first entry.
+  /// Whether the log itself has deleted all entries before its first one.
   private static func continues(_ first: LoggedEntry, _ dropped: [AuditChain], _ reading: AuditReading) throws -> Bool {
     var isWhole = false
     try reading.forEachLine { line in

@@ -1,16 +1,16 @@
 internal import AppContainers
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
-internal import SystemCalls
 
 /// Writes decisions into the audit log before they are carried out.
 ///
-/// One process that asks the same again and again, and gets the same answer, has one entry a second, which is followed by the number of the
-/// others. Refusals of one process are merged whatever it asked for. See `AuditRing` for what displaces what. Thread-safe.
+/// Repeated requests of one process with the same result are merged: one entry per second, followed by the number of the others.
+/// Refusals of one process are merged even for different requests. `AuditRing` lists the rings. Thread-safe.
 package final class DecisionLog: Sendable {
   private let rings: [AuditRing: Ring]
 
-  /// Each has its own lock.
+  /// A ring with a lock of its own.
   private final class Ring: @unchecked Sendable {
     private let lock = ThreadLock()
     private var ring: MergedRing
@@ -18,21 +18,21 @@ package final class DecisionLog: Sendable {
     func withLock(_ body: (inout MergedRing) throws -> Void) throws { try lock.withLock { try body(&ring) } }
   }
 
-  /// - Parameter state: The directory for what belongs to this machine.
-  /// - Throws: as `AuditLog`.
+  /// - Parameter state: The directory for the state of this machine.
+  /// - Throws: As `AuditLog`.
   package init(in state: String) throws {
     var rings: [AuditRing: Ring] = [:]
     for ring in AuditRing.allCases { rings[ring] = Ring(try MergedRing(in: state, ring, at: Self.now())) }
     self.rings = rings
   }
 
-  /// - Parameter isMerged: Whether it may be counted instead, if the same was written a moment ago.
-  /// - Throws: as `AuditLog.append`: what can't be logged is not to be done.
+  /// - Parameter isMerged: Whether the entry may be counted instead of written, if an equal one was written recently.
+  /// - Throws: As `AuditLog.append`. The operation must not be performed then.
   package func append(_ entry: AuditEntry, to ring: AuditRing, isMerged: Bool, isSynced: Bool) throws {
     try rings[ring]?.withLock { try $0.append(entry, isMerged: isMerged, isSynced: isSynced) }
   }
 
-  /// Writes what has been counted.
+  /// Writes the counts.
   package func flush() throws {
     let now = Self.now()
     for ring in AuditRing.allCases { try rings[ring]?.withLock { try $0.flush(at: now) } }

@@ -1,9 +1,9 @@
 internal import AppContainers
 
-/// Writes into one ring, and counts what is repeated instead of writing it again. For one thread at a time.
+/// Writes into one ring, and counts repetitions instead of writing them. Not thread-safe.
 struct MergedRing {
-  /// For so long after an entry its repetitions are counted, in milliseconds. It doubles while they go on, up to `longestPeriod`, for what
-  /// was refused: one process that goes on for days fills no ring.
+  /// The time after an entry in which its repetitions are counted, in milliseconds. For refusals it doubles as long as they
+  /// continue, up to `longestPeriod`, so that a process that repeats for days does not fill the ring.
   private static let period: Int64 = 1000
   private static let longestPeriod: Int64 = 1000 << 12
 
@@ -15,8 +15,8 @@ struct MergedRing {
     var count: UInt64 = 0
   }
 
-  /// What two entries have in common that are merged. Of refusals the process, its program and the operation: a program chooses the group
-  /// and the item, and with that the reason.
+  /// The properties that two merged entries have in common. For refusals these are the process, its program and the operation,
+  /// because the program chooses the group and the item, and thereby the reason.
   private struct Key: Hashable {
     let process: Int32
     let operation: String
@@ -37,8 +37,8 @@ struct MergedRing {
   private let counts: RepeatCounts
   private var recent: [Key: Repeated] = [:]
 
-  /// Writes what processes that were killed have counted.
-  /// - Throws: as `AuditLog`.
+  /// Writes the counts of processes that were killed.
+  /// - Throws: As `AuditLog`.
   init(in state: String, _ ring: AuditRing, at now: Int64) throws {
     let files = try AuditDirectory(in: state, ring)
     self.ring = ring
@@ -49,7 +49,7 @@ struct MergedRing {
     try RepeatCounts.clear(in: files, but: counts)
   }
 
-  /// A process may have been killed after it had written the count and before it cleared the slot: such a count is in the ring already.
+  /// A process may have been killed after it wrote the count and before it cleared the slot. Such a count is in the ring already.
   private static func note(
     _ left: [UInt64: UInt64], _ state: String, _ ring: AuditRing, _ log: AuditLog, at now: Int64
   ) throws {
@@ -61,7 +61,7 @@ struct MergedRing {
       if let noted = RepeatNote(logged.entry.reason), left[noted.number] == noted.count { left[noted.number] = nil }
     }
     for (number, count) in left.sorted(by: { $0.key < $1.key }) {
-      // Without its entry nothing says what was repeated; the ring may have dropped it.
+      // Without its entry, which the ring may have dropped, the count is meaningless.
       guard var entry = entries[number] else { continue }
       entry.milliseconds = now
       entry.reason = RepeatNote(count: count, number: number).appended(to: entry.reason)
@@ -94,7 +94,7 @@ struct MergedRing {
     recent[key] = Repeated(entry: entry, number: number, slot: slot, period: period)
   }
 
-  /// Writes what has been counted.
+  /// Writes the counts.
   mutating func flush(at now: Int64) throws {
     for repeated in recent.values.sorted(by: { $0.number < $1.number }) { try note(repeated, at: now) }
     try counts.clear()
@@ -104,7 +104,7 @@ struct MergedRing {
   private func note(_ repeated: Repeated, at now: Int64) throws {
     guard repeated.count > 0 else { return }
     var entry = repeated.entry
-    // When it is written: the oldest entry is the first.
+    // The time of writing, because entries are in the order of their times.
     entry.milliseconds = now
     entry.reason = RepeatNote(count: repeated.count, number: repeated.number).appended(to: entry.reason)
     try log.append(entry, isSynced: false)

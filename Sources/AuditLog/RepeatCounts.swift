@@ -1,9 +1,10 @@
 internal import AppContainers
+import CofferFiles
 
-/// How often an entry was repeated, in a file beside the ring, overwritten in place: a process that is killed loses no count. The next
-/// one that logs writes what it finds there into the ring.
+/// The number of repetitions of each entry, in a file beside the ring that is overwritten in place, so that a killed process
+/// loses no count. The next process that logs writes the counts into the ring.
 ///
-/// A slot is 16 bytes: the number of the entry and how many repetitions followed it. Its process holds a lock on the file.
+/// A slot is 16 bytes: the number of the entry and the number of its repetitions. The process holds a lock on its file.
 struct RepeatCounts {
   static let slotCount = 256
   private static let slotByteCount = 16
@@ -11,8 +12,8 @@ struct RepeatCounts {
 
   private let file: OpenFile
 
-  /// Takes a file that no process has, or makes one.
-  /// - Returns: Also what processes that were killed have left, each number of an entry with its count.
+  /// Takes a file that no process uses, or creates one.
+  /// - Returns: Also the counts of processes that were killed, by the number of the entry.
   /// - Throws: `ContainerError`.
   static func claim(in files: AuditDirectory) throws(ContainerError) -> (counts: RepeatCounts, left: [UInt64: UInt64]) {
     var left: [UInt64: UInt64] = [:]
@@ -28,7 +29,7 @@ struct RepeatCounts {
     return (RepeatCounts(file: try make(in: files)), left)
   }
 
-  /// After what was left is in the ring.
+  /// Clears the counts, after they were written into the ring.
   static func clear(in files: AuditDirectory, but own: RepeatCounts) throws(ContainerError) {
     try own.clear()
     for name in try files.countNames() where files.directory.below(name) != own.file.path {
@@ -49,12 +50,12 @@ struct RepeatCounts {
     let bytes = try file.read(slotCount * slotByteCount, at: 0)
     return stride(from: 0, through: bytes.count - slotByteCount, by: slotByteCount).compactMap { start in
       let (number, count) = (word(bytes[start..<start + 8]), word(bytes[start + 8..<start + 16]))
-      // Anybody's bytes may lie there: neither number may overflow.
+      // The file may have been changed, so limit both numbers to avoid an overflow.
       return count > 0 && max(number, count) <= AuditChain.maximumNumber ? (number, count) : nil
     }
   }
 
-  /// - Parameter slot: Below `slotCount`.
+  /// - Parameter slot: Less than `slotCount`.
   func set(_ slot: Int, _ number: UInt64, _ count: UInt64) throws(ContainerError) {
     try file.write(Self.bytes(number) + Self.bytes(count), at: slot * Self.slotByteCount)
   }
@@ -69,7 +70,7 @@ struct RepeatCounts {
 }
 
 extension OpenDirectory {
-  /// For reading and writing. Returns nil if it is not there any more.
+  /// Opens the file for reading and writing. Returns nil if it was deleted.
   fileprivate func fileIfThere(_ name: FileName) throws(ContainerError) -> OpenFile? {
     try kind(name) == .file ? fileToChange(name) : nil
   }

@@ -48,7 +48,7 @@ static inline int coffer_prctl(int option, unsigned long argument) {
 #define F_OFD_SETLK 37
 #endif
 
-/// fcntl(F_OFD_SETLK) for one byte: `type` is F_WRLCK or F_UNLCK. Never waits: -1 with EAGAIN or EACCES where another has it.
+/// fcntl(F_OFD_SETLK) for one byte: `type` is F_WRLCK, F_RDLCK or F_UNLCK. Never waits: -1 with EAGAIN or EACCES where another has it.
 static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
   struct flock lock = {0};
   lock.l_type = type;
@@ -62,13 +62,14 @@ static inline int coffer_ofd_lock(int descriptor, short type, long offset) {
 #define F_OFD_GETLK 36
 #endif
 
-/// fcntl(F_OFD_GETLK) for one byte: 1 where another open file description has a lock on it, 0 where none has. Takes none itself.
-static inline int coffer_ofd_is_locked(int descriptor, long offset) {
+/// fcntl(F_OFD_GETLK) for `count` bytes, or all from `offset` on if that is 0: 1 if another open file description has a lock on one of
+/// them, 0 if none has. Takes none itself.
+static inline int coffer_ofd_is_locked(int descriptor, long offset, long count) {
   struct flock lock = {0};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = offset;
-  lock.l_len = 1;
+  lock.l_len = count;
   if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
   return lock.l_type != F_UNLCK;
 }

@@ -1,6 +1,7 @@
 // SQLite's C interface, and what Swift cannot call of it: variadic functions and cast macros. https://sqlite.org/c3ref/intro.html
 #pragma once
 #include <sqlite3.h>
+#include <string.h>
 
 /// sqlite3_db_config for the on/off verbs. `*result` receives the setting afterwards.
 static inline int coffer_sqlite3_db_config(sqlite3 *db, int verb, int on, int *result) {
@@ -11,6 +12,23 @@ static inline int coffer_sqlite3_db_config(sqlite3 *db, int verb, int on, int *r
 static inline int coffer_sqlite3_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
   if (count == 0) return sqlite3_bind_zeroblob(statement, index, 0);
   return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+/// What the header of the log's index says, in the memory that all processes share. Only while the connection of `file` has its log open.
+/// 0 if there is no valid header, or a writer is changing it.
+static inline int coffer_sqlite3_log_index(sqlite3_file *file, unsigned int *frames, unsigned char salts[8]) {
+  // Two copies of 48 bytes. https://sqlite.org/walformat.html#the_wal_index_file_format
+  unsigned char copies[2][48];
+  volatile void *region = 0;
+  if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK || !region) return 0;
+  for (int copy = 0; copy < 2; copy++) {
+    for (int i = 0; i < 48; i++) copies[copy][i] = ((volatile unsigned char *)region)[48 * copy + i];
+    file->pMethods->xShmBarrier(file);
+  }
+  if (memcmp(copies[0], copies[1], 48) != 0 || !copies[0][12]) return 0;
+  memcpy(frames, &copies[0][16], 4);
+  memcpy(salts, &copies[0][32], 8);
+  return 1;
 }
 
 /// SQLite's own xOpen for Unix, but for super-journals. Only transactions over several databases have them, and Coffer has none; but

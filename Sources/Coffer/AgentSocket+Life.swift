@@ -1,8 +1,8 @@
 internal import CLinux
+internal import CofferFiles
+internal import CofferRequests
+internal import CofferWire
 internal import Glibc
-internal import ItemService
-internal import SystemCalls
-internal import Wire
 
 // An answer may take minutes, if the owner is asked. A stopped agent never answers. The two differ in whether the agent takes what is
 // sent to it: that takes it no longer than to get the processor.

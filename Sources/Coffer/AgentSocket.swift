@@ -1,8 +1,8 @@
 internal import CLinux
+internal import CofferFiles
+internal import CofferRequests
+internal import CofferWire
 internal import Glibc
-internal import ItemService
-internal import SystemCalls
-internal import Wire
 
 /// Where an agent listens, and who may have put the socket there.
 struct AgentSocket: Sendable {

@@ -1,8 +1,8 @@
+internal import CofferRequests
+internal import CofferWire
 internal import Glibc
-internal import ItemService
 internal import Synchronization
 internal import VaultCore
-internal import Wire
 
 /// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where the agent was
 /// started anew.
@@ -13,9 +13,9 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   private var number: UInt64 = 0
 
   /// How long an answer may take.
-  private let patience: @Sendable (Wire.Operation) -> Int32
+  private let patience: @Sendable (CofferWire.Operation) -> Int32
 
-  init(_ socket: AgentSocket, patience: @escaping @Sendable (Wire.Operation) -> Int32 = { $0.answerMilliseconds }) {
+  init(_ socket: AgentSocket, patience: @escaping @Sendable (CofferWire.Operation) -> Int32 = { $0.answerMilliseconds }) {
     self.socket = socket
     self.patience = patience
   }
@@ -96,7 +96,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     try channel.send(frame)
   }
 
-  private func receive(_ operation: Wire.Operation) throws -> Answer {
+  private func receive(_ operation: CofferWire.Operation) throws -> Answer {
     var before: [Entry] = []
     var rows: [Attributes] = []
     while true {
@@ -118,7 +118,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
     }
   }
 
-  private static func answer(_ operation: Wire.Operation, _ message: inout Message, _ before: [Entry]) throws -> Answer {
+  private static func answer(_ operation: CofferWire.Operation, _ message: inout Message, _ before: [Entry]) throws -> Answer {
     switch operation {
     case .status: return .status(try message.status())
     case .entitlements:
@@ -136,7 +136,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
   }
 
   /// Whether a change was made that was sent, and that the agent has not answered, is not known.
-  private static func failure(_ error: any Error, _ operation: Wire.Operation, isSent: Bool) -> KeychainError {
+  private static func failure(_ error: any Error, _ operation: CofferWire.Operation, isSent: Bool) -> KeychainError {
     if let error = error as? KeychainError { return error }
     let isChange = ![
       .status, .lock, .unlock, .entitlements, .items, .contains, .entry, .secret, .inspect, .pins, .itemCount, .grants, .leases,
@@ -153,7 +153,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
 }
 
 extension Call {
-  fileprivate var operation: Wire.Operation {
+  fileprivate var operation: CofferWire.Operation {
     borrowing get {
       switch self {
       case .status: .status
@@ -161,6 +161,7 @@ extension Call {
       case .lock: .lock
       case .end: .end
       case .entitlements: .entitlements
+      case .inspect: .inspect
       case .items: .items
       case .entry: .entry
       case .secret: .secret
@@ -178,7 +179,7 @@ extension Call {
   }
 }
 
-extension Wire.Operation {
+extension CofferWire.Operation {
   fileprivate var answersWithRows: Bool {
     [.inspect, .pins, .itemCount, .forget, .grants, .leases, .log, .logPart].contains(self)
   }

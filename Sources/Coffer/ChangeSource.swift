@@ -1,6 +1,6 @@
-internal import ItemService
+internal import CofferRequests
+internal import CofferWire
 internal import Synchronization
-internal import Wire
 
 /// Where the changes of a keychain come from. Lets go of it when it goes.
 protocol ChangeSource: AnyObject, Sendable {

@@ -1,9 +1,9 @@
 internal import AuditLog
+internal import CofferRequests
+internal import CofferWire
 internal import Glibc
-internal import ItemService
 internal import Synchronization
 internal import VaultCore
-internal import Wire
 
 /// Writes into the audit log what this process does with the items of a vault that it has opened itself.
 ///
@@ -44,7 +44,7 @@ package final class DirectAccessLog: Sendable {
 
   /// - Parameter reason: `owner`, or the error that it was refused with.
   func append(
-    _ operation: Wire.Operation, _ decision: AuditEntry.Decision, _ group: AccessGroup?, _ item: Identifier?,
+    _ operation: CofferWire.Operation, _ decision: AuditEntry.Decision, _ group: AccessGroup?, _ item: Identifier?,
     because reason: String, isMerged: Bool
   ) {
     let entry = AuditEntry(

@@ -1,10 +1,10 @@
 internal import AuditLog
+package import CofferRequests
+internal import CofferWire
 internal import Glibc
-package import ItemService
 internal import Storage
 internal import Synchronization
 internal import VaultCore
-internal import Wire
 
 /// A vault that is open in this process. All uses of it are within the lock, which is what makes it sendable.
 final class InProcessTransport: KeychainTransport, @unchecked Sendable {

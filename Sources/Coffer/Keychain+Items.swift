@@ -1,6 +1,6 @@
-internal import ItemService
+internal import CofferRequests
+internal import CofferWire
 public import VaultCore
-internal import Wire
 
 extension Keychain {
   /// Adds an item.

@@ -1,7 +1,7 @@
 package import AuditLog
-internal import ItemService
+internal import CofferRequests
+internal import CofferWire
 internal import VaultCore
-internal import Wire
 
 extension Keychain {
   /// The audit log of an agent of the system, as it is at this moment; its entries are fetched when they are read. Nil if it has none.

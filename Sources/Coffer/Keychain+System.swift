@@ -1,7 +1,7 @@
 internal import Apps
-internal import ItemService
+internal import CofferRequests
+package import CofferWire
 package import VaultCore
-package import Wire
 
 /// What is asked of an agent that keeps the vault itself, and cannot be done with the vault's file.
 extension Keychain {
@@ -15,9 +15,11 @@ extension Keychain {
   /// - Parameter recovery: The text of a recovery key that opens it too; empty: none.
   /// - Throws: `storage` with the cause `vaultExists`; what the credential throws.
   package func createVault(
-    with credential: consuming Credential, kdf: KDFParameters, recovery: consuming Secret
+    with credential: borrowing Credential, kdf: KDFParameters, recovery: consuming Secret
   ) throws {
-    _ = try transport.answer(.vault(.create(credential, kdf, recovery: recovery)))
+    var second: Credential?
+    if recovery.count > 0 { second = try Self.derived(.recoveryKey(recovery), forNewSlot: kdf) }
+    _ = try transport.answer(.vault(.create(Self.derived(credential, forNewSlot: kdf), kdf, recovery: second)))
   }
 
   package func hasVault() throws -> Bool {
@@ -29,24 +31,29 @@ extension Keychain {
 
   /// What the vault's file says of itself; nothing of it is proven.
   package func vaultStatus() throws -> VaultSummary {
-    do { return try VaultSummary(wireRows: rows(.vault(.inspect))) } catch let error as WireError {
+    do { return try VaultSummary(wireRows: rows(.inspect)) } catch let error as WireError {
       throw Self.misunderstood(error)
     }
   }
 
   /// - Parameter proof: What opens the vault now, and is the owner's.
-  package func addSlot(_ credential: consuming Credential, kdf: KDFParameters, by proof: consuming Credential) throws {
-    _ = try transport.answer(.vault(.addSlot(credential, kdf, by: proof)))
+  package func addSlot(
+    _ credential: borrowing Credential, kdf: KDFParameters, by proof: borrowing Credential, ceiling: KDFCeiling
+  ) throws {
+    let new = try Self.derived(credential, forNewSlot: kdf)
+    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.addSlot(new.duplicate(), kdf, by: $0))) }
   }
 
   package func replaceSlot(
-    _ id: Identifier, with credential: consuming Credential, kdf: KDFParameters, by proof: consuming Credential
+    _ id: Identifier, with credential: borrowing Credential, kdf: KDFParameters, by proof: borrowing Credential,
+    ceiling: KDFCeiling
   ) throws {
-    _ = try transport.answer(.vault(.replaceSlot(id, credential, kdf, by: proof)))
+    let new = try Self.derived(credential, forNewSlot: kdf)
+    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.replaceSlot(id, new.duplicate(), kdf, by: $0))) }
   }
 
-  package func removeSlot(_ id: Identifier, by proof: consuming Credential) throws {
-    _ = try transport.answer(.vault(.removeSlot(id, by: proof)))
+  package func removeSlot(_ id: Identifier, by proof: borrowing Credential, ceiling: KDFCeiling) throws {
+    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.removeSlot(id, by: $0))) }
   }
 
   // MARK: Apps

@@ -1,9 +1,9 @@
+package import CofferRequests
+internal import CofferWire
 internal import Glibc
-package import ItemService
 internal import Pinentry
 internal import Storage
 public import VaultCore
-internal import Wire
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
 ///
@@ -127,10 +127,7 @@ public final class Keychain: Sendable {
   public func unlock(at path: String? = nil, with credential: borrowing Credential) throws {
     switch transport {
     case let transport as InProcessTransport: try transport.put(Self.openVault(path, credential))
-    default:
-      _ = try transport.answer(
-        .unlock(
-          credential.slotType, text: credential.text.duplicate(), file: credential.file.duplicate(), seat: Seat.current.fields))
+    default: try unlock(with: credential, ceiling: .ofThisMachine)
     }
   }
 }

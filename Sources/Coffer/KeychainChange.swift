@@ -1,5 +1,5 @@
+internal import CofferWire
 public import VaultCore
-internal import Wire
 
 /// Something that has happened to a keychain.
 public enum KeychainChange: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import AppContainers
 internal import Apps
+import CofferFiles
 internal import Glibc
 
 extension KeychainIdentity {

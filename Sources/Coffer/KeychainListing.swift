@@ -1,6 +1,6 @@
-package import ItemService
+package import CofferRequests
+internal import CofferWire
 package import VaultCore
-internal import Wire
 
 /// What a search found, and what could not be read.
 package struct KeychainListing: Sendable {

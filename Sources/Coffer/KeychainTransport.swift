@@ -1,5 +1,5 @@
+internal import CofferWire
 internal import VaultCore
-internal import Wire
 
 /// How a keychain gets its answers: from a vault in this process, or from the agent. What is asked, and by which rules it is answered, is
 /// the same.

@@ -1,10 +1,10 @@
-import Agent
 import AppContainers
 import ArgumentParser
 import AuditLog
+import CofferAgent
+import CofferFiles
 import Glibc
 import Storage
-import SystemCalls
 import VaultCore
 
 /// Keeps a vault unlocked, and gives each program what is its own.
@@ -91,7 +91,7 @@ struct Cofferd: ParsableCommand {
     try service.unlockWithServiceCredential()
     say("ready\n")
     service.watchLogind()
-    Guardian(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
+    IdleLock(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
     service.server.run()
     // Not left to the end of the process, in which nothing is released.
     service.vault.end()

@@ -1,5 +1,5 @@
+import CofferWire
 import Glibc
-import Wire
 
 /// Descriptors for as many connections as the agent takes. A session gives a program 1,024, which is for those that use
 /// `select(2)`, and lets others have more.

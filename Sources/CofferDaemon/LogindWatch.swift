@@ -1,6 +1,6 @@
 import CLinux
+import CofferFiles
 import Glibc
-import SystemCalls
 
 /// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. Beside this program, or where programs lie that
 /// nobody starts by hand; where it is not there, that is not done. It ends with the agent.

@@ -1,5 +1,5 @@
-import Agent
 import AuditLog
+import CofferAgent
 import Glibc
 import Storage
 import VaultCore

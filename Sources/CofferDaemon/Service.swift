@@ -1,13 +1,13 @@
-import Agent
 import AppContainers
 import AuditLog
 import CLinux
+import CofferAgent
+import CofferFiles
+import CofferWire
 import Glibc
 import Pinentry
-import ProcessHardening
 import Storage
 import VaultCore
-import Wire
 
 /// Everything that an agent needs, made from where it was started.
 struct Service {
@@ -29,7 +29,7 @@ struct Service {
     self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
     let questions = OwnerQuestions(
-      vault: vault.path, minutes: leaseMinutes, seat: .current, pinentry: { () throws(PinentryError) in try .current() },
+      vault: vault.path, minutes: leaseMinutes, display: .current, pinentry: { () throws(PinentryError) in try .current() },
       log: { event in try log.append(event) })
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
@@ -64,7 +64,8 @@ struct Service {
     let data = try DataDirectory(at: directory)
     let log = try DecisionLog(in: places.state)
     self.log = log
-    let vault = AgentVault(at: places.vault, quota: .standard) { credential in
+    let inspect: @Sendable () throws -> VaultStatus = { try Vault.inspect(FileStore(at: places.vault)) }
+    let vault = AgentVault(at: places.vault, quota: .standard, inspect: inspect) { credential in
       // Anew for each: it may not be there yet.
       let store = try FileStore(at: places.vault)
       return try Vault.open(
@@ -75,7 +76,7 @@ struct Service {
     server = try AgentServer(
       .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
-      desk: OwnerDesk(vault, places, data), user: user
+      administration: VaultAdministration(vault, places, data), user: user
     ) { facts, decision, peer in
       try log.append(facts, decision, peer)
     }

@@ -1,5 +1,5 @@
+import CofferFiles
 import Glibc
-import ProcessHardening
 
 Hardening.begin()
 exit(Cofferd.start())

@@ -1,13 +1,13 @@
 import CLinux
 import Coffer
+import CofferFiles
 import Glibc
-import SystemCalls
 
-/// What happens when logind says something.
+/// Locks the agent on logind's signals.
 final class SleepWatch {
   private let bus: SystemBus
   private let keychain: Keychain
-  /// A connection that says nothing: its end is the agent's.
+  /// A connection without requests: it closes when the agent ends.
   private let connection: OwnedDescriptor
   private let user: UInt32
   private var inhibitor: OwnedDescriptor?
@@ -25,7 +25,7 @@ final class SleepWatch {
     bus = try SystemBus()
   }
 
-  /// Until the agent ends.
+  /// Runs until the agent ends.
   func run() throws {
     bus.onSleep = { [unowned self] isBeginning in
       if isBeginning {
@@ -36,7 +36,7 @@ final class SleepWatch {
       }
     }
     bus.onLock = { [unowned self] path in
-      // Whose session it is cannot be found out: rather once too often.
+      // If the user of the session cannot be found out, lock: locking once too often does no harm.
       guard (try? bus.user(ofSession: path)) ?? user == user else { return }
       lock()
     }
@@ -47,7 +47,7 @@ final class SleepWatch {
 
   private func lock() { try? keychain.lock() }
 
-  /// Without it the machine may sleep before the keys are gone, and they are forgotten when it wakes.
+  /// Delays sleep, so that the agent locks before the machine sleeps. Without it the agent might lock only after waking.
   private func delaySleep() { if inhibitor == nil { inhibitor = (try? bus.delaySleep()).flatMap { OwnedDescriptor($0) } } }
 
   private func allowSleep() { inhibitor = nil }

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The system's message bus, as far as logind is on it. For one thread.
+/// The connection to logind on the system's message bus. Not thread-safe.
 @safe final class SystemBus {
   struct Failure: Error {
     let what: String
@@ -14,12 +14,12 @@ import Glibc
   private static let sessionInterface = "org.freedesktop.login1.Session"
 
   private let bus: OpaquePointer
-  /// Whether the machine goes to sleep, or is back.
+  /// Called with true before the machine sleeps, and with false after it has woken up.
   var onSleep: ((Bool) -> Void)?
-  /// The path of the session that is to be locked.
+  /// Called with the path of a session that is to be locked.
   var onLock: ((String) -> Void)?
 
-  /// - Throws: where there is no bus.
+  /// - Throws: An error if there is no system bus.
   init() throws(Failure) {
     var bus: OpaquePointer?
     try Self.check(unsafe sd_bus_open_system(&bus), "the system bus")
@@ -36,7 +36,7 @@ import Glibc
 
   // MARK: Signals
 
-  /// Only what logind itself says is heard: anybody may send signals with these names.
+  /// Accepts only signals of logind itself: any program may send signals with these names.
   func subscribe() throws(Failure) {
     let object = unsafe Unmanaged.passUnretained(self).toOpaque()
     try Self.check(
@@ -59,8 +59,8 @@ import Glibc
         }, object), "Lock")
   }
 
-  /// Waits until something happens on the bus or at `descriptor`, and tells of what came over the bus.
-  /// - Returns: Whether something happened at the descriptor.
+  /// Waits for a message on the bus or an event of `descriptor`, and calls `onSleep` and `onLock` for messages.
+  /// - Returns: Whether there was an event of the descriptor.
   func wait(with descriptor: Int32) throws(Failure) -> Bool {
     while try Self.check(unsafe sd_bus_process(bus, nil), "the system bus") > 0 {}
     var microseconds: UInt64 = .max
@@ -69,14 +69,14 @@ import Glibc
       pollfd(fd: unsafe sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: unsafe sd_bus_get_events(bus)), revents: 0),
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    // The time is one of the clock that the bus goes by, not a distance. Whatever it is: to look once a second does no harm.
+    // The timeout is a point in time of the bus's clock, not a duration. Polling once a second is sufficient for any timeout.
     _ = unsafe poll(&entries, 2, microseconds == .max ? -1 : 1000)
     return entries[1].revents != 0
   }
 
-  // MARK: Questions
+  // MARK: Calls
 
-  /// Keeps the machine from sleeping before this is closed, for as long as logind lets it: five seconds, where nothing else is set.
+  /// Delays sleep until the descriptor is closed, at most for logind's `InhibitDelayMaxSec`: five seconds by default.
   /// - Returns: A descriptor.
   func delaySleep() throws(Failure) -> Int32 {
     let call = unsafe try method(Self.manager, Self.managerInterface, "Inhibit")
@@ -86,13 +86,13 @@ import Glibc
     defer { _ = unsafe sd_bus_message_unref(reply) }
     var descriptor: Int32 = -1
     try Self.check(unsafe sd_bus_message_read_basic(reply, CChar(UInt8(ascii: "h")), &descriptor), "Inhibit")
-    // The reply's own goes with it.
+    // The message's descriptor is closed with it.
     let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard own >= 0 else { throw Failure(what: "Inhibit", number: errno) }
     return own
   }
 
-  /// Whose session it is.
+  /// The user of a session.
   func user(ofSession path: String) throws(Failure) -> UInt32 {
     let call = unsafe try method(path, "org.freedesktop.DBus.Properties", "Get")
     defer { _ = unsafe sd_bus_message_unref(call) }
@@ -120,7 +120,7 @@ import Glibc
 
   private func ask(_ message: OpaquePointer, _ what: String) throws(Failure) -> OpaquePointer {
     var reply: OpaquePointer?
-    // Ten seconds: who starts the bus may be slow, and there is nobody who waits.
+    // In microseconds: ten seconds, because the bus may have to start logind, and no person is waiting.
     try Self.check(unsafe sd_bus_call(bus, message, 10_000_000, nil, &reply), what)
     guard let reply = unsafe reply else { throw Failure(what: what, number: EIO) }
     return unsafe reply

@@ -3,9 +3,9 @@ import Glibc
 
 // coffer-logind SOCKET USER
 //
-// Locks the agent behind the socket when the machine goes to sleep, and when a session of the user is locked. A program of its own, so
-// that the one that holds keys speaks to no message bus. It holds nothing, and may do what any program of the user may: say "lock".
-// The agent starts it, and it ends with the agent; where there is no bus, or no logind, at once.
+// Locks the agent behind the socket when the machine goes to sleep, and when a session of the user is locked. It is a separate
+// program, so that the process with the keys is not connected to a message bus. It has no secrets, and no rights but those of any
+// program of the user: sending "lock". The agent starts it, and it ends with the agent; at once if there is no bus or no logind.
 
 func say(_ line: String) {
   let bytes = Array("\(line)\n".utf8)

@@ -3,7 +3,7 @@ public import VaultCore
 /// The anchor of one vault, in memory. Not thread-safe.
 public final class MemoryAnchorStore: AnchorStore {
   public var bytes: [UInt8]?
-  /// The note of the vault that was opened last at the path. Nil: no path is meant.
+  /// The note of the vault that was last opened at the path. nil if there is no path.
   public var note: [UInt8]?
 
   public init(_ bytes: [UInt8]? = nil) {

@@ -1,24 +1,25 @@
 public import VaultCore
 
-/// A store in memory, for tests of programs that use a vault. Its rows can be read and changed at will, which is how a store lies.
+/// A store in memory, for tests of programs that use a vault. Its rows can be read and changed at will, to simulate a manipulated
+/// store.
 ///
 /// Not thread-safe.
 public final class MemoryStore: Store, Rows {
   public var header: [Int: [UInt8]] = [:]
   public var nodes: [[UInt8]: [UInt8]] = [:]
   public var records: [Identifier: SealedRecord] = [:]
-  /// Thrown by the next commit, after the change was put together and before any of it is kept.
+  /// Thrown by the next commit, after the change was assembled and before any of it is stored.
   public var nextCommitError: (any Error)?
   /// Thrown when the secret of this record is read.
   public var secretError: (id: Identifier, error: any Error)?
-  /// Whose secrets were read, in this order.
+  /// The records whose secrets were read, in order.
   public var secretReads: [Identifier] = []
-  /// The number of changes that were kept.
+  /// The number of committed changes.
   public private(set) var commitCount = 0
 
   public init() {}
 
-  /// The same rows in a store of their own.
+  /// A new store with the same rows.
   public func copy() -> MemoryStore {
     let copy = MemoryStore()
     copy.header = header

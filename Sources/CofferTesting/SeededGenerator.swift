@@ -1,4 +1,4 @@
-/// SplitMix64: the same random numbers for the same seed, so that a test that fails fails again. Not for anything secret.
+/// SplitMix64: the same random numbers for the same seed, so that a failing test fails again. Not for secrets.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

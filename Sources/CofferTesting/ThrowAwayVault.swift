@@ -1,14 +1,14 @@
 public import VaultCore
 
 extension Vault {
-  /// A vault in memory behind a key file of constant bytes: opening it costs microseconds, and protects nothing.
+  /// A vault in memory with a key file of constant bytes: opening it takes microseconds, and it protects nothing.
   public static func throwAway(
     in store: any Store = MemoryStore(), anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
   ) throws -> Vault {
     try create(in: store, with: .throwAway(), at: .test, anchor: anchor, deviceKey: deviceKey)
   }
 
-  /// Opens what `throwAway` made.
+  /// Opens a vault made by `throwAway`.
   public static func openThrowAway(
     _ store: any Store, anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
   ) throws -> Vault {
@@ -24,12 +24,12 @@ extension Credential {
 }
 
 extension Secret {
-  /// A secret from bytes that a test has in the open.
+  /// A secret from bytes in unprotected memory of a test.
   public init(testing bytes: [UInt8]) throws(VaultError) {
     try self.init(copying: unsafe bytes.span.bytes)
   }
 
-  /// A secret from a text that a test has in the open.
+  /// A secret from a string in unprotected memory of a test.
   public init(testing text: String) throws(VaultError) {
     try self.init(testing: Array(text.utf8))
   }

@@ -29,7 +29,7 @@ struct Alphabet: Sendable {
   static let alphanumeric = Alphabet([digit, upper, lower])
   /// Letters, digits and `_`.
   static let word = Alphabet([digit, upper, lower], "_")
-  /// Capitals, digits and `_`.
+  /// Upper-case letters, digits and `_`.
   static let environmentName = Alphabet([digit, upper], "_")
   /// RFC 4648 with `-` and `_`, without padding.
   static let base64URL = Alphabet([digit, upper, lower], "-_")
@@ -41,15 +41,15 @@ struct Alphabet: Sendable {
   static let base64 = Alphabet([digit, upper, lower], "+/=")
   /// RFC 4648.
   static let base32 = Alphabet([UInt8(ascii: "2")...UInt8(ascii: "7"), upper])
-  /// BIP 173 in capitals: no 1, B, I and O.
+  /// BIP 173 in upper case: without 1, B, I and O.
   static let upperBech32 = Alphabet([], "023456789ACDEFGHJKLMNPQRSTUVWXYZ")
   static let lowerBech32 = Alphabet([], "023456789acdefghjklmnpqrstuvwxyz")
   /// base64url, and the dots between the parts of newer tokens.
   static let gitLab = Alphabet([digit, upper, lower], "-_.")
   static let host = Alphabet([digit, upper, lower], "-._")
   static let dateTime = Alphabet([digit], "-:.TZ+")
-  /// Of a member in JSON, a connection string, or an environment file.
+  /// The characters of a name in JSON, a connection string, or an environment file.
   static let nameInText = Alphabet([digit, upper, lower], "-_.")
-  /// What the token68 of RFC 9110 is made of, and so every kind of credential in a header.
+  /// The characters of token68 in RFC 9110, and so of every kind of credential in a header.
   static let token68 = Alphabet([digit, upper, lower], "-._~+/=")
 }

@@ -1,9 +1,9 @@
 /// The ASCII strings of a binary property list, as keyed archives have them.
 ///
-/// Their bytes are found by their markers alone: to read the whole list would cost time and memory that its author chooses, because a
-/// list can name one value many times. What looks like a string and is none costs nothing but a look. Archives inside archives lie
-/// open in the same bytes. Strings shorter than any token, and those that hold other letters, which are stored as UTF-16, are passed
-/// over.
+/// Strings are found by their markers alone: parsing the whole list would take time and memory that its author controls, because
+/// a list can reference one value many times. Checking bytes that only look like a string is cheap. Archives inside archives are
+/// in the same bytes. Strings shorter than any token are skipped, as are those with non-ASCII characters, which are stored as
+/// UTF-16.
 struct ArchivedStrings {
   private var position = 0
 
@@ -30,7 +30,7 @@ struct ArchivedStrings {
 }
 
 extension Span<UInt8> {
-  /// Where the first byte lies that is neither printable ASCII nor a space, but no further than `limit`.
+  /// The index of the first byte that is neither printable ASCII nor a space, at most `limit`.
   fileprivate func end(ofText start: Int, limit: Int) -> Int {
     var position = start
     while position < limit, self[position] < 0x7F, self[position] >= 0x20 || self[position].isSpace { position += 1 }

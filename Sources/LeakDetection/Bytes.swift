@@ -13,7 +13,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// As `holds`, with capital and small letters alike; `literal` has small ones.
+  /// As `holds`, but ignoring case; `literal` is in lower case.
   func holdsIgnoringCase(_ literal: StaticString, at start: Int) -> Bool {
     let length = literal.utf8CodeUnitCount
     guard start >= 0, start <= count - length else { return false }
@@ -21,7 +21,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Where the run of characters of `alphabet` that begins at `start` ends, and one behind the `limit` where it is longer.
+  /// The end of the run of characters of `alphabet` that begins at `start`; one beyond `limit` if the run is longer.
   func end(of alphabet: Alphabet, from start: Int, limit: Int = .max) -> Int {
     let last = limit < count - start ? start + limit + 1 : count
     var position = start
@@ -38,7 +38,7 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Where `literal` occurs at or behind `start`, and no more than `limit` bytes behind it.
+  /// The index of the first `literal` at or after `start`, at most `limit` bytes after it.
   func position(of literal: StaticString, from start: Int = 0, limit: Int = .max) -> Int? {
     guard literal.utf8CodeUnitCount > 0, count >= literal.utf8CodeUnitCount else { return nil }
     let first = literal[0]
@@ -52,7 +52,7 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-  /// An ASCII letter in small; any other byte as it is.
+  /// An ASCII letter in lower case; any other byte unchanged.
   var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
   var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }

@@ -1,6 +1,6 @@
-/// A value that looks like a secret, and why. It never holds the value.
+/// A value that looks like a secret, and the rule that matched. It never contains the value.
 public struct Finding: Sendable, Hashable {
-  /// From a container to what lies in it.
+  /// A step from a container to one of its elements.
   public enum Step: Sendable, Hashable {
     case element(Int)
     case member(String)
@@ -10,9 +10,9 @@ public struct Finding: Sendable, Hashable {
   public let rule: String
   /// The key in the domain.
   public let key: String
-  /// From the value of the key to the one that was found; empty where it is that value itself.
+  /// The steps from the value of the key to the finding; empty if the value itself was found.
   public let steps: [Step]
-  /// Whether the last name itself, the key or that of a member, looks like a secret, and not the value.
+  /// Whether the last name itself, the key or that of a member, looks like a secret, instead of the value.
   public let isInName: Bool
 
   public init(rule: String, key: String, steps: [Step] = [], isInName: Bool = false) {
@@ -22,8 +22,8 @@ public struct Finding: Sendable, Hashable {
     self.isInName = isInName
   }
 
-  /// The key and the steps, for people: `servers[2].token`. A key may hold dots and brackets itself, so this is no way back. Of a name
-  /// that looks like a secret it has four characters.
+  /// The key and the steps, for people: `servers[2].token`. A key may contain dots and brackets itself, so the path cannot be
+  /// parsed. A name that looks like a secret is shortened to four characters.
   public var path: String {
     let hidden = isInName ? steps.count : -1
     return steps.enumerated().reduce(into: Self.shown(key, isHidden: hidden == 0)) { path, step in

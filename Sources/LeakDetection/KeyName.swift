@@ -1,17 +1,17 @@
-/// What the name of a value says about it. `dbPassword`, `GITHUB_TOKEN` and `client-secret` are split into words, so that `author`
-/// is no `auth` and `keyboard` no `key`.
+/// The meaning of a value's name. `dbPassword`, `GITHUB_TOKEN` and `client-secret` are split into words, so that `author` is not
+/// taken for `auth`, nor `keyboard` for `key`.
 package struct KeyName: Sendable {
-  /// How sure a name makes that its value is a secret.
+  /// The certainty that a value with this name is a secret.
   enum Promise: Comparable {
-    /// The name says nothing, or that the value is about a secret: `tokenCount`, `passwordFieldVisible`.
+    /// The name does not indicate a secret, or only something about one: `tokenCount`, `passwordFieldVisible`.
     case nothing
-    /// A secret if it looks drawn by lot.
+    /// A secret if it looks random.
     case random
     /// A secret, unless it is plainly something else.
     case anything
   }
 
-  /// In small letters.
+  /// In lower case.
   let words: [String]
   let promise: Promise
 
@@ -30,7 +30,8 @@ package struct KeyName: Sendable {
     self.promise = promise
   }
 
-  /// The name of a value inside a container that has this name: `tokens.github`. What the inner name says about itself counts more.
+  /// The name of a value inside a container with this name: `tokens.github`. The inner name takes precedence if it indicates a
+  /// secret.
   func containing(_ inner: KeyName, named name: String) -> KeyName {
     guard inner.promise == .nothing, promise != .nothing else { return inner }
     let all = words + Self.split(name)
@@ -38,14 +39,15 @@ package struct KeyName: Sendable {
     return KeyName(words: all, promise: KeyWords.isOfMany(words) ? .anything : .random)
   }
 
-  /// git's `user.signingKey` is the identifier of a key.
+  /// git's `user.signingKey` is the identifier of a key, not the key.
   var isOfSigningKey: Bool { words.contains("signingkey") || holds("signing", "key") }
 
   func holds(_ first: String, _ second: String) -> Bool {
     zip(words, words.dropFirst()).contains { $0 == first && $1 == second }
   }
 
-  /// At signs, digits and changes from small letters to capitals; the last of several capitals begins the next word (`URLToken`).
+  /// Splits at signs, digits and changes from lower to upper case; the last of several capitals begins the next word
+  /// (`URLToken`).
   static func split(_ name: String) -> [String] {
     var words: [String] = []
     var word = ""

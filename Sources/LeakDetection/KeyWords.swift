@@ -1,11 +1,11 @@
-/// The words from which a name is known to be that of a secret, and those from which it is known to be of something about one.
+/// Words in the names of secrets, and words in the names of things about a secret.
 enum KeyWords {
-  /// Whatever stands there is secret.
+  /// Any value under these names is a secret.
   private static let passwords: Set<String> = [
     "password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passwort", "secret", "secrets",
     "mnemonic",
   ]
-  /// Each value in such a container is one.
+  /// Each value in a container with such a name is a secret.
   private static let plurals: Set<String> = ["passwords", "secrets"]
   /// Words that end a name written without capitals: `dbpassword`.
   private static let passwordEndings = ["password", "passwd", "passphrase", "passcode"]
@@ -14,20 +14,21 @@ enum KeyWords {
     "root",
     "smtp", "sudo", "user", "vpn", "wifi",
   ]
-  /// Something that looks drawn by lot is secret there.
+  /// A value that looks random is a secret under these names.
   private static let tokens: Set<String> = [
     "token", "tokens", "auth", "credential", "credentials", "bearer", "jwt", "apikey", "apikeys", "accesskey", "secretkey",
     "privatekey", "accesstoken", "authtoken", "refreshtoken", "apitoken", "clientsecret", "sessionkey", "signingkey",
     "authorization", "seed", "otp", "totp", "sessionid", "sessid", "phpsessid", "jsessionid",
   ]
-  /// Before the word `key`.
+  /// Words that precede `key`.
   private static let keys: Set<String> = [
     "access", "account", "admin", "api", "app", "application", "auth", "client", "decryption", "deploy", "encryption", "master",
     "private", "recovery", "secret", "service", "session", "shared", "signing", "ssh", "storage", "webhook", "write",
   ]
-  /// Before the word `phrase`.
+  /// Words that precede `phrase`.
   private static let phrases: Set<String> = ["backup", "mnemonic", "recovery", "secret", "seed"]
-  /// Tokens that are no secrets: places in a list, states of a synchronisation, addresses of a device, parts of a text or a design.
+  /// Words before tokens that are not secrets: positions in a list, states of a synchronisation, addresses of a device, parts of
+  /// a text or a design.
   private static let harmlessBefore: Set<String> = [
     "bookmark", "cancel", "cancellation", "change", "color", "colour", "continuation", "csrf", "cursor", "delta", "design",
     "device",
@@ -35,14 +36,14 @@ enum KeyWords {
     "sync",
     "syntax", "theme", "undo", "view", "window",
   ]
-  /// At the beginning: what is done with a secret.
+  /// First words that are actions on a secret.
   private static let verbs: Set<String> = [
     "allow", "allows", "ask", "can", "copy", "count", "disable", "display", "enable", "forgot", "generate", "has", "have", "hide",
     "is",
     "max", "maximum", "min", "minimum", "need", "needs", "never", "num", "number", "remember", "require", "requires", "reset",
     "reveal", "should", "show", "shows", "skip", "total", "use", "uses", "validate", "was", "with", "without",
   ]
-  /// Behind it: what of it.
+  /// Following words that are properties of a secret.
   private static let qualities: Set<String> = [
     "algorithm", "alphabet", "attempts", "available", "bucket", "budget", "buttons", "button", "cache", "cell", "changed",
     "charset",
@@ -63,13 +64,13 @@ enum KeyWords {
     "url", "usage", "use", "used", "user", "username", "users", "valid", "validity", "version", "view", "visibility", "visible",
     "width", "window",
   ]
-  /// Behind it: which one, or how it is written.
+  /// Following words that tell which secret it is, or its encoding.
   private static let neutral: Set<String> = [
     "a", "b", "backup", "base", "bytes", "cleartext", "current", "data", "dev", "hex", "live", "main", "new", "old", "plain",
     "plaintext", "primary", "prod", "production", "raw", "secondary", "staging", "string", "test", "text", "v", "value",
   ]
 
-  /// Whether one of the words can be in a name at all. Most names end here.
+  /// Whether one of the words can be in the name. This check ends the search for most names.
   static func mayName(_ name: borrowing Span<UInt8>) -> Bool {
     for index in 0..<name.count {
       switch name[index].lowercased {
@@ -108,7 +109,7 @@ enum KeyWords {
     }
     let behind = words[(head + 1)...]
     guard !verbs.contains(words[0]) || head == 0, behind.allSatisfy({ !qualities.contains($0) }) else { return .nothing }
-    // `api.password.smtp` is the password for something.
+    // `api.password.smtp` is the password for SMTP.
     let isLast = behind.allSatisfy {
       neutral.contains($0) || passBefore.contains($0) || $0.utf8.allSatisfy(Alphabet.digits.contains)
     }
@@ -118,7 +119,7 @@ enum KeyWords {
     return .random
   }
 
-  /// Whether words behind a secret one say that it is about the secret.
+  /// Whether the words after a secret's name make it the name of a property.
   static func saysWhatItIs(_ words: [String]) -> Bool {
     guard let head = words.indices.first(where: { isSecret(words, at: $0) }) else { return false }
     return words[(head + 1)...].contains { qualities.contains($0) } || verbs.contains(words[words.count - 1])
@@ -135,7 +136,7 @@ enum KeyWords {
       || isSessionIdentifier(words, at: index)
   }
 
-  /// Whoever has it is taken for the one who has logged in.
+  /// A session identifier authenticates its holder.
   private static func isSessionIdentifier(_ words: [String], at index: Int) -> Bool {
     index > 0 && words[index] == "id" && words[index - 1] == "session"
   }

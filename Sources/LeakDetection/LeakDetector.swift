@@ -1,16 +1,17 @@
 public import PropertyLists
 
-/// Finds preference values that look like secrets. A guard against accidents: whoever wants to hide a secret from it can.
+/// Finds preference values that look like secrets. It guards against accidents; a secret can be disguised from it on purpose.
 ///
-/// The functions are pure and may be called from any thread. What they cost grows with the bytes of the value; a short one costs a
-/// microsecond or two at most.
+/// The functions are pure and may be called from any thread. The time is proportional to the size of the value; a short value
+/// takes 1 to 2 µs.
 public enum LeakDetector {
-  /// What in `key` and `value` looks like a secret: at most one finding for each string, number or data, and for each name, in the order
-  /// in which they stand.
+  /// The parts of `key` and `value` that look like secrets: at most one finding for each string, number or data, and for each
+  /// name, in order.
   ///
-  /// Never found: a reference to the vault, `coffer://GROUP/SERVICE/ACCOUNT`. Of an archive inside data the finding names the data,
-  /// not the place in the archive, and names in the archive do not count.
-  /// - Parameter key: The value's key in its domain. It counts: `hunter2` is a secret under `password` and none under `nickname`.
+  /// A reference to the vault, `coffer://GROUP/SERVICE/ACCOUNT`, is never a finding. A finding in an archive inside data names
+  /// the data, not the place in the archive, and names in the archive are not considered.
+  /// - Parameter key: The value's key in its domain, which is considered: `hunter2` is a secret under `password`, but not under
+  ///   `nickname`.
   public static func findings(key: String, value: PropertyListValue) -> [Finding] {
     var findings: [Finding] = []
     let place = Place(key: key, name: KeyName(key))
@@ -19,7 +20,7 @@ public enum LeakDetector {
     return findings
   }
 
-  /// Where the walk is.
+  /// The present position of the walk.
   private struct Place {
     let key: String
     var name: KeyName
@@ -65,7 +66,7 @@ public enum LeakDetector {
     if let rule { findings.append(place.finding(rule)) }
   }
 
-  /// A name is a secret if it has the form of one: a table of tokens and what each is for.
+  /// The rule that the name itself matches, for example in a dictionary whose keys are tokens.
   private static func ruleOfName(_ name: String) -> String? {
     guard name.utf8.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: name.utf8.span) else {
       return nil
@@ -78,7 +79,7 @@ public enum LeakDetector {
     return rule(place.name, .number, String(number).utf8.span)
   }
 
-  /// Data may be text, an archive with texts in it, or just bytes.
+  /// Data may be text, an archive with strings in it, or other bytes.
   private static func rule(of bytes: [UInt8], _ place: Place) -> String? {
     let bytes = bytes.span
     guard ArchivedStrings.canRead(bytes) else { return rule(place.name, isText(bytes) ? .text : .bytes, bytes) }
@@ -97,7 +98,7 @@ public enum LeakDetector {
     return true
   }
 
-  /// The first rule of the table that matches.
+  /// The first matching rule of the table.
   private static func rule(_ name: KeyName, _ kind: NamedValueKind, _ bytes: borrowing Span<UInt8>) -> String? {
     let distinct = DistinctBytes(bytes)
     if kind != .number {
@@ -109,7 +110,7 @@ public enum LeakDetector {
     return nil
   }
 
-  /// Of those that need no name.
+  /// The first matching rule among those that need no name.
   private static func ruleOfForm(_ bytes: borrowing Span<UInt8>, _ distinct: DistinctBytes) -> String? {
     if bytes.count >= TokenIndex.shortestToken, let index = LeakRules.tokens.firstRule(in: bytes) {
       return LeakRules.allTokens[index].name

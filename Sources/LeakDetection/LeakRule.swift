@@ -1,17 +1,17 @@
-/// One thing that is taken for a secret.
+/// A rule that recognises one kind of secret.
 package struct LeakRule: Sendable {
   enum Match: Sendable {
-    /// Tokens that can be told by their form, wherever in a text they begin.
+    /// Tokens recognised by their form, wherever in a text they begin.
     case tokens([TokenPattern])
-    /// Texts that can be told by their structure, once all these bytes are in them.
+    /// Texts recognised by their structure, checked only if they contain all of these bytes.
     case text(StaticString, @Sendable (borrowing Span<UInt8>) -> Bool)
-    /// Texts, and bytes that are none, that are secret because their key says so.
+    /// Texts, numbers and other bytes that are secret because of their key.
     case named(@Sendable (KeyName, NamedValueKind, borrowing Span<UInt8>) -> Bool)
   }
 
-  /// Printed for people, and stable: they name it where they allow an exception.
+  /// The name, which is printed and stable, because users refer to it to allow an exception.
   package let name: String
-  /// Who has published the form.
+  /// The publisher of the form.
   package let source: String
   let match: Match
 
@@ -34,17 +34,17 @@ package struct LeakRule: Sendable {
   }
 }
 
-/// What kind of value stands under a name.
+/// The kind of a named value.
 enum NamedValueKind: Sendable {
   case text
-  /// Bytes that are no text.
+  /// Bytes that are not text.
   case bytes
   /// An integer, given as its decimal digits.
   case number
 }
 
 extension LeakRule {
-  /// This rule alone, as the tests ask for it.
+  /// Applies this rule alone, for tests.
   package func matches(_ key: String, _ text: String) -> Bool {
     matches(KeyName(key), .text, text.utf8.span, DistinctBytes(text.utf8.span))
   }

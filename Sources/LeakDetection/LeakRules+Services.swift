@@ -1,6 +1,6 @@
 extension LeakRules {
-  /// Forms of single services, as facts: what a token begins with, its alphabet, and its length. Their owners have published most of
-  /// them; all are in the public rule sets of scanners for repositories.
+  /// The token forms of single services: prefix, alphabet and length. The services have published most of them; all are in the
+  /// public rule sets of repository scanners.
   static let serviceTokens: [LeakRule] = [
     LeakRule("azure-shared-access", from: "Azure Storage, SAS tokens", .init("sig=", .percentEncoded, 44...64)),
     LeakRule("google-refresh-token", from: "Google Identity, OAuth 2.0", .init("1//0", .base64URL, 40...)),

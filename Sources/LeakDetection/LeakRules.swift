@@ -1,7 +1,7 @@
-/// Everything that is taken for a secret, in the order of precedence. A form is listed where its owner has published it or where
-/// every one that was ever seen has it; lengths are lower bounds where the owner says that they may grow.
+/// All rules, in order of precedence. A form is listed if its owner has published it, or if every known token has it; lengths are
+/// lower bounds if the owner states that they may grow.
 ///
-/// Checksums inside tokens (GitHub's, npm's) are not verified: what a typing error has broken is still most of a secret.
+/// Checksums inside tokens (GitHub's, npm's) are not verified: a token with a typing error still contains most of a secret.
 package enum LeakRules {
   package static let all: [LeakRule] = allTokens + structures + names
 

@@ -1,6 +1,6 @@
-/// How often one letter follows another in what people write, counted in 1.7 million words of programs and their manuals.
+/// The frequencies of letter pairs in text written by people, counted in 1.7 million words of programs and their manuals.
 enum LetterPairs {
-  /// A row for the first letter, a column for the second: from 0, never, to 9, more than ten times as often as by chance.
+  /// A row for the first letter, a column for the second: from 0, never, to 9, more than ten times as often as in random text.
   private static let frequencies: StaticString = """
     06760250604867050878432240 \
     50215000420610410430500020 \
@@ -30,8 +30,8 @@ enum LetterPairs {
     00004000200000000000000000
     """
 
-  /// The logarithm of how much likelier the pair was written than drawn by lot, times 100, and cut off where it would decide alone.
-  /// Both are small letters.
+  /// The logarithm, times 100, of the likelihood that the pair was written by a person relative to random text; limited, so that
+  /// no single pair decides. Both letters are in lower case.
   static func score(_ first: UInt8, _ second: UInt8) -> Int {
     let index = Int(first - UInt8(ascii: "a")) * 27 + Int(second - UInt8(ascii: "a"))
     return Int(frequencies[index] - UInt8(ascii: "0")) * 53 - 220

@@ -1,18 +1,18 @@
-/// Forms of values that are no secrets, whatever they are called.
+/// Forms of values that are not secrets under any name.
 enum OrdinaryForm {
   static func matches(_ text: borrowing Span<UInt8>) -> Bool {
     isUUID(text) || isPath(text) || isReference(text) || isColour(text) || isDateOrVersion(text) || isMailAddress(text)
       || isDottedName(text)
   }
 
-  /// What the vault left behind when it took the value.
+  /// The reference that replaces a value moved into the vault.
   static func isVaultReference(_ text: borrowing Span<UInt8>) -> Bool {
     guard text.holds("coffer://", at: 0), text.count > 9 else { return false }
     for index in 0..<text.count where text[index] <= 0x20 || text[index] >= 0x7F { return false }
     return true
   }
 
-  /// Of OpenPGP: the last 8 or 16 digits of a fingerprint, or all 32 or 40, perhaps behind `0x`.
+  /// An OpenPGP key identifier: the last 8 or 16 digits of a fingerprint, or all 32 or 40, optionally after `0x`.
   static func isKeyIdentifier(_ text: borrowing Span<UInt8>) -> Bool {
     let start = text.holdsIgnoringCase("0x", at: 0) ? 2 : 0
     return [8, 16, 32, 40].contains(text.count - start) && text.end(of: .anyHex, from: start) == text.count
@@ -27,7 +27,7 @@ enum OrdinaryForm {
     return true
   }
 
-  /// Of POSIX, of a home directory and of Windows.
+  /// Paths of POSIX, of a home directory and of Windows.
   private static func isPath(_ text: borrowing Span<UInt8>) -> Bool {
     if text.holds("/", at: 0) {
       // Random base64 may begin with a slash too.
@@ -37,19 +37,19 @@ enum OrdinaryForm {
     return text.count > 2 && Alphabet.letters.contains(text[0]) && text[1] == UInt8(ascii: ":") && text[2] == UInt8(ascii: "\\")
   }
 
-  /// `scheme:` and something behind it: a URL, or the reference of another keeper of secrets.
+  /// `scheme:` followed by text: a URL, or a reference into another password manager.
   private static func isReference(_ text: borrowing Span<UInt8>) -> Bool {
     let end = text.end(of: .letters, from: 0)
     guard end >= 2, text.holds("://", at: end) || text.holds("+", at: end) && text.position(of: "://") != nil else {
       return text.holds("urn:", at: 0) || text.holds("env:", at: 0) || text.holds("keychain:", at: 0)
         || text.holds("keyring:", at: 0) || text.holds("vault:", at: 0) || text.holds("file:", at: 0) || isPublishableKey(text)
     }
-    // An address that brings its key along is one of the forms of the table, or says so in its query.
+    // A URL that contains a key matches a rule of the table, or has the key in its query.
     return text.position(of: "=") == nil
       || !Randomness.looksRandom(text.extracting((text.lastPosition(of: "=") ?? 0) + 1..<text.count))
   }
 
-  /// Stripe's and Mapbox's keys for code that everybody gets.
+  /// Stripe's and Mapbox's publishable keys, which are in public code.
   private static func isPublishableKey(_ text: borrowing Span<UInt8>) -> Bool {
     text.holds("pk_live_", at: 0) || text.holds("pk_test_", at: 0) || text.holds("pk.eyJ", at: 0)
   }
@@ -77,7 +77,7 @@ enum OrdinaryForm {
       && text.end(of: .host, from: at + 1) == text.count
   }
 
-  /// `com.example.app`: a bundle identifier, the name of a host or of a file.
+  /// `com.example.app`: a bundle identifier, a host name or a file name.
   private static func isDottedName(_ text: borrowing Span<UInt8>) -> Bool {
     guard text.count <= 200, text.end(of: .host, from: 0) == text.count, !Randomness.looksRandom(text) else { return false }
     var dots = 0
@@ -89,7 +89,7 @@ enum OrdinaryForm {
   }
 }
 
-/// Files that are often kept as data, by their first bytes. They look drawn by lot because they are compressed.
+/// File types that are often kept as data, by their first bytes. They look random because they are compressed.
 enum KnownFile {
   static func matches(_ bytes: borrowing Span<UInt8>) -> Bool {
     let starts: [StaticString] = [

@@ -1,6 +1,6 @@
-/// What stands where a secret would be, and is none.
+/// Texts in the place of a secret that are not secrets.
 enum Placeholder {
-  /// Words that say what is done with a secret, and what forms show in its place.
+  /// Words for settings of a secret, and words that forms show in its place.
   private static let words: Set<String> = [
     "always", "ask", "auto", "automatic", "changeme", "custom", "default", "disabled", "empty", "enabled", "env", "environment",
     "false", "file", "hidden", "incorrect", "invalid", "keychain", "keyring", "manual", "manually", "masked", "missing", "never",
@@ -15,12 +15,12 @@ enum Placeholder {
     isBlank(text) || isWord(text)
   }
 
-  /// What nobody could type: drawn characters, and variables.
+  /// Texts that cannot be a password: masking characters, and variables.
   static func isBlank(_ text: borrowing Span<UInt8>) -> Bool {
     isOneCharacter(text) || isVariable(text)
   }
 
-  /// `********`, `xxxx`, `....` — whatever is drawn instead of letters.
+  /// `********`, `xxxx`, `....`: one masking character, repeated.
   private static func isOneCharacter(_ text: borrowing Span<UInt8>) -> Bool {
     guard text.count > 0 else { return true }
     let first = text[0]

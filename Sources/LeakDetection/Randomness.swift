@@ -1,17 +1,17 @@
-/// Whether a text was drawn by lot or written by people. Entropy alone cannot tell: the letters of a bundle identifier are as
-/// mixed as those of a short key. But what people write has few pairs of neighbouring letters, and its words are longer than two.
+/// Whether a text is random or was written by people. Entropy alone cannot tell: the letters of a bundle identifier are as mixed
+/// as those of a short key. But written text uses few of the possible letter pairs, and its words are longer than two letters.
 enum Randomness {
-  /// Shorter ones give too little to go by.
+  /// Shorter texts have too little information.
   static let shortest = 16
 
-  /// For texts of one word, with letters, digits and the signs of base64 and its kin.
+  /// For texts of one word, with letters, digits and the signs of base64 and its variants.
   static func looksRandom(_ text: borrowing Span<UInt8>) -> Bool {
     guard text.count >= shortest else { return false }
     var seen = DistinctBytes()
     var letters = 0
     var digits = 0
     var kinds: UInt8 = 0
-    // The logarithm of how much likelier it was written than drawn, times 100.
+    // The logarithm, times 100, of the likelihood that the text was written by a person relative to random text.
     var score = 0
     var previous = CharacterKind.other
     for index in 0..<text.count {
@@ -23,7 +23,7 @@ enum Randomness {
       if kind == .digit { digits += 1 }
       if kind.isLetter { letters += 1 }
       if index > 0 {
-        // A capital begins a word.
+        // A capital followed by lower case begins a word.
         score += kind == previous || previous == .capital && kind == .small ? 43 : -88
         if kind.isLetter, previous.isLetter {
           score += LetterPairs.score(text[index - 1].lowercased, byte.lowercased)
@@ -32,14 +32,14 @@ enum Randomness {
       previous = kind
     }
     guard letters > 0, seen.count >= 8 else { return false }
-    // Hexadecimal has too few letters for their pairs to tell anything.
+    // Hexadecimal text has too few letters to judge by their pairs.
     if text.end(of: .anyHex, from: 0) == text.count { return digits >= 2 && letters >= 2 }
     let isMixed = (kinds & ~CharacterKind.other.rawValue).nonzeroBitCount >= 2
-    // The longer the text, the further apart are the two.
+    // The longer the text, the larger the difference of the scores.
     return isMixed && seen.count >= 10 && score < (text.count - shortest) * 20
   }
 
-  /// For bytes that are no text: nearly as many different ones as that many drawn by lot would have.
+  /// For bytes that are not text: whether the number of distinct bytes is nearly that of random bytes.
   static func looksRandom(bytes: borrowing Span<UInt8>) -> Bool {
     guard bytes.count >= shortest else { return false }
     var seen = DistinctBytes()
@@ -67,7 +67,7 @@ enum CharacterKind: UInt8 {
   var isLetter: Bool { self == .capital || self == .small }
 }
 
-/// Which bytes have been seen.
+/// The set of bytes that occur.
 struct DistinctBytes {
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

@@ -1,12 +1,12 @@
-/// Secrets among the arguments of programs, as a history of commands or a field for a command holds them.
+/// Secrets among the arguments of programs, as in a command history or a command setting.
 enum SecretArgument {
-  /// How a program takes a password.
+  /// The forms in which programs take a password.
   private enum Form {
     /// `-pVALUE`
     case attached
-    /// `-p VALUE`, where `after` is among the words before, if it is not empty.
+    /// `-p VALUE`; if `after` is not empty, it must be among the preceding words.
     case separate(after: StaticString)
-    /// `-u USER:VALUE`, with this sign between the two.
+    /// `-u USER:VALUE`, with this separator.
     case behind(StaticString)
     /// `-pass pass:VALUE`
     case marked(StaticString)
@@ -59,7 +59,7 @@ enum SecretArgument {
 
   private static let longestCommand = 8
 
-  /// Whether a new command begins with `word`.
+  /// Whether `word` begins a new command.
   private static func endsCommand(_ text: borrowing Span<UInt8>, _ previous: Range<Int>?, _ word: Range<Int>) -> Bool {
     guard let previous else { return true }
     for index in previous.upperBound..<word.lowerBound where text[index] == 0x0A { return true }
@@ -67,12 +67,12 @@ enum SecretArgument {
     return text[previous.upperBound - 1] == UInt8(ascii: ";")
   }
 
-  /// The last part of a path.
+  /// The last component of a path.
   private static func name(of word: Range<Int>, in text: borrowing Span<UInt8>) -> Range<Int> {
     var start = word.upperBound
     while start > word.lowerBound, text[start - 1] != UInt8(ascii: "/") { start -= 1 }
     let name = start..<word.upperBound
-    // sudo(8) and env(1) start another one, and variables stand before it.
+    // sudo(8) and env(1) start another program, and variable assignments precede it.
     let isBefore = text.isWord("sudo", name) || text.isWord("env", name) || text.isWord("$", name)
     if isBefore { return 0..<0 }
     for index in name where text[index] == UInt8(ascii: "=") { return 0..<0 }

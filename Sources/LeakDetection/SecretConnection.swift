@@ -1,6 +1,6 @@
-/// Secrets in the forms of single services that are no URL and no list of names.
+/// Secrets in the formats of single services that are neither URLs nor lists of names.
 enum SecretConnection {
-  /// Names of libpq's connection strings beside which `password=` is one of its pairs (PostgreSQL manual, 34.1.2).
+  /// The keywords of libpq's connection strings beside which `password=` is recognised (PostgreSQL manual, 34.1.2).
   private static let libpq: [StaticString] = [
     "host", "hostaddr", "port", "dbname", "user", "sslmode", "passfile", "connect_timeout", "application_name", "service",
     "options",
@@ -44,7 +44,7 @@ enum SecretConnection {
     return false
   }
 
-  /// The value of a client secret: three characters, a digit, `Q~` and 31 to 34 characters.
+  /// A client secret of Azure: three characters, a digit, `Q~` and 31 to 34 characters.
   static func isAzureClientSecret(_ text: borrowing Span<UInt8>) -> Bool {
     var from = 0
     while let mark = text.position(of: "Q~", from: from) {

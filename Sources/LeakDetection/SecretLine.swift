@@ -1,7 +1,7 @@
-/// Secrets in the lines of configuration files: YAML, headers, XML, and the quoted pairs of programs.
+/// Secrets in the lines of configuration files: YAML, headers, XML, and quoted pairs in source code.
 enum SecretLine {
-  /// `NAME: VALUE` at the start of a line, of an element of a list or of a map, and as a header between quotes. In a text of one line
-  /// alone a plain word is none: `Password: incorrect` is meant for people.
+  /// `NAME: VALUE` at the start of a line, of a list element or of a map, and as a header between quotes. In a single line of
+  /// text, a plain word does not count: `Password: incorrect` is a message.
   static func isInYAML(_ text: borrowing Span<UInt8>) -> Bool {
     let isOneLine = text.position(of: "\n") == nil
     for colon in 0..<text.count where text[colon] == UInt8(ascii: ":") {
@@ -32,7 +32,7 @@ enum SecretLine {
     return false
   }
 
-  /// `<NAME>VALUE</`, also with a prefix before the name.
+  /// `<NAME>VALUE</`, optionally with a prefix before the name.
   static func isInXML(_ text: borrowing Span<UInt8>) -> Bool {
     for close in 0..<text.count where text[close] == UInt8(ascii: ">") {
       guard let (start, name) = text.secretName(endingAt: close), start > 0,
@@ -64,7 +64,7 @@ enum SecretLine {
 
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
-  /// Whether a brace is open on the line, and the name is the first or follows a comma.
+  /// Whether a brace is open on the line, and the name is its first or follows a comma.
   private static func isInMap(_ text: borrowing Span<UInt8>, _ start: Int) -> Bool {
     var position = start
     while position > 0, text[position - 1] == 0x20 { position -= 1 }
@@ -78,7 +78,7 @@ enum SecretLine {
 
   private static let longestMap = 1000
 
-  /// Whether only indentation and the dash of a list are before it.
+  /// Whether only indentation and a list's dash precede it.
   private static func startsLine(_ text: borrowing Span<UInt8>, _ start: Int) -> Bool {
     var position = start
     while position > 0, text[position - 1] != 0x0A {
@@ -88,7 +88,7 @@ enum SecretLine {
     return true
   }
 
-  /// Whether nothing but a comment follows.
+  /// Whether only a comment follows.
   private static func endsLine(_ text: borrowing Span<UInt8>, _ end: Int) -> Bool {
     var position = end
     while position < text.count, text[position].isSpace, text[position] != 0x0A { position += 1 }
@@ -97,7 +97,7 @@ enum SecretLine {
 }
 
 extension Span<UInt8> {
-  /// The name before a sign, if it promises a secret.
+  /// The name before a separator, if it indicates a secret.
   func secretName(endingAt end: Int) -> (start: Int, name: KeyName)? {
     var start = end
     while start > 0, end - start < 200, Alphabet.nameInText.contains(self[start - 1]) { start -= 1 }
@@ -106,6 +106,6 @@ extension Span<UInt8> {
     return name.promise == .nothing ? nil : (start, name)
   }
 
-  /// Letters alone, but for a sign at the end: `hidden`, `incorrect!`.
+  /// Letters only, optionally with a sign at the end: `hidden`, `incorrect!`.
   var isPlainWord: Bool { end(of: .letters, from: 0) >= count - 1 }
 }

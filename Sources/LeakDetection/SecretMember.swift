@@ -1,10 +1,10 @@
-/// Secrets in texts that have names and values of their own: JSON, connection strings, queries of URLs, environment files.
+/// Secrets in texts that contain names and values: JSON, connection strings, URL queries, environment files.
 enum SecretMember {
   private static let longestName = 200
 
-  /// `NAME=VALUE`, up to one of `;`, `&`, `,`, a space or the end. Only what looks drawn by lot, stands between semicolons, in the query
-  /// of a URL, beside the names of libpq or behind two dashes, or where a shell or a file of settings would take it for a pair: a
-  /// sentence may hold an equals sign.
+  /// `NAME=VALUE`, ended by `;`, `&`, `,`, a space or the end. Because sentences contain equals signs too, the value counts only
+  /// if it looks random, is between semicolons, in the query of a URL, beside libpq's keywords or after two dashes, or if a shell
+  /// or a settings file would read it as an assignment.
   static func isInPairs(_ text: borrowing Span<UInt8>) -> Bool {
     var hasSemicolon: Bool?
     var isLibpq: Bool?
@@ -25,7 +25,7 @@ enum SecretMember {
       guard name.promise == .anything, SecretUnderName.matches(name, .text, value) else { continue }
       let isList = hasSemicolon ?? (text.position(of: ";") != nil)
       hasSemicolon = isList
-      // Spaces around the sign are for lines of settings: a sentence may have semicolons.
+      // Spaces around the sign are accepted in settings files only: a sentence may contain semicolons.
       if nameEnd == equals {
         if isList || isInQuery(text, start) || text.holds("--", at: start) { return true }
         let isConnection = isLibpq ?? SecretConnection.isLibpq(text)
@@ -52,7 +52,7 @@ enum SecretMember {
     return true
   }
 
-  /// Whether a name that starts there is at the start of its line, behind another assignment, or behind what makes a variable of it.
+  /// Whether a name that starts there is at the start of its line, follows another assignment, or a keyword such as `export`.
   private static func isAssignment(_ text: borrowing Span<UInt8>, _ start: Int) -> Bool {
     var end = start
     while end > 0, text[end - 1].isSpace, text[end - 1] != 0x0A { end -= 1 }
@@ -93,14 +93,14 @@ enum SecretMember {
 }
 
 extension Span<UInt8> {
-  /// The end of the word before the spaces at `end`.
+  /// The end of the word before the spaces that precede `end`.
   fileprivate func endOfWord(before end: Int) -> Int {
     var position = end
     while position > 0, self[position - 1] == 0x20 { position -= 1 }
     return position
   }
 
-  /// ASCII, as all alphabets are.
+  /// Decodes ASCII, of which all alphabets consist.
   func text(_ range: Range<Int>) -> String {
     var text = ""
     for index in range { text.unicodeScalars.append(Unicode.Scalar(self[index])) }

@@ -1,6 +1,6 @@
-/// Values that no form gives away, under names that do.
+/// Values without a recognisable form, under names that indicate a secret.
 enum SecretUnderName {
-  /// Longer texts are documents, not passwords.
+  /// Longer texts are documents rather than passwords.
   static let longestText = 4096
   private static let shortestPassword = 4
 
@@ -22,12 +22,12 @@ enum SecretUnderName {
   }
 
   private static func isOrdinary(_ name: KeyName, _ value: borrowing Span<UInt8>) -> Bool {
-    // Identity providers draw client secrets as UUIDs.
+    // Identity providers use random UUIDs as client secrets.
     if name.holds("client", "secret"), OrdinaryForm.isUUID(value) { return false }
     return OrdinaryForm.matches(value) || name.isOfSigningKey && OrdinaryForm.isKeyIdentifier(value)
   }
 
-  /// Nil for a single word.
+  /// nil for a single word.
   private static func wordCount(_ value: borrowing Span<UInt8>) -> Int? {
     var words = Words()
     var count = 0
@@ -35,14 +35,14 @@ enum SecretUnderName {
     return count > 1 ? count : nil
   }
 
-  /// A sentence under `password` is a text for people; under these names it is the thing itself.
+  /// A sentence under `password` is usually a label; under these names it is the passphrase itself.
   private static func isPhrase(_ name: KeyName, _ wordCount: Int) -> Bool {
     guard name.promise == .anything || name.words.contains("seed"), wordCount >= 4 else { return false }
     return name.words.contains { $0 == "passphrase" || $0 == "mnemonic" || $0 == "phrase" || $0.hasSuffix("passphrase") }
   }
 
-  /// A password of several words, and no text for people: those begin with one capital and hold no digit, or end as a sentence does, or
-  /// speak of the password.
+  /// A password of several words. Labels are excluded: they begin with a capital, have no other and no digit, or end like a
+  /// sentence, or mention the password.
   private static func isPasswordOfWords(_ name: KeyName, _ wordCount: Int, _ value: borrowing Span<UInt8>) -> Bool {
     guard name.promise == .anything else { return false }
     var words = Words()
@@ -67,20 +67,20 @@ enum SecretUnderName {
     return hasDigit || isFirstCapital != true || capitals == wordCount && wordCount >= 4
   }
 
-  /// Not so for what a form says in another script.
+  /// False for labels in other scripts.
   private static func hasLatinLetterOrDigit(_ value: borrowing Span<UInt8>) -> Bool {
     for index in 0..<value.count where Alphabet.alphanumeric.contains(value[index]) { return true }
     return false
   }
 
-  /// The secret half of a pair of access keys: 40 characters, which AWS gives no mark.
+  /// The secret half of a pair of AWS access keys: 40 characters without a prefix.
   static func isAWSSecretKey(_ name: KeyName, _ kind: NamedValueKind, _ value: borrowing Span<UInt8>) -> Bool {
     guard kind == .text, value.count == 40, name.promise != .nothing, value.end(of: .base64, from: 0) == 40 else { return false }
     guard name.words.contains("aws") || name.holds("secret", "access") || name.holds("access", "key") else { return false }
     return value.end(of: .anyHex, from: 0) < 40 && Randomness.looksRandom(value)
   }
 
-  /// An API key of Heroku has the form of every other UUID.
+  /// An API key of Heroku has the form of any UUID.
   static func isHerokuKey(_ name: KeyName, _ kind: NamedValueKind, _ value: borrowing Span<UInt8>) -> Bool {
     kind == .text && name.promise != .nothing && name.words.contains("heroku") && OrdinaryForm.isUUID(value)
   }

@@ -1,4 +1,4 @@
-/// Texts that hold a secret because of their structure, whatever its letters are.
+/// Texts that contain a secret according to their structure.
 enum StructuredSecret {
   private static let longestAuthority = 4096
 
@@ -27,7 +27,7 @@ enum StructuredSecret {
       || [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\""), UInt8(ascii: "<")].contains(byte)
   }
 
-  /// `-----BEGIN … PRIVATE KEY-----` of RFC 7468, OpenSSH and OpenPGP, with a body behind it.
+  /// `-----BEGIN … PRIVATE KEY-----` of RFC 7468, OpenSSH and OpenPGP, followed by a body.
   static func isPEMPrivateKey(_ text: borrowing Span<UInt8>) -> Bool {
     var from = 0
     while let start = text.position(of: "-----BEGIN ", from: from) {
@@ -35,7 +35,7 @@ enum StructuredSecret {
       guard let end = text.position(of: "-----", from: from, limit: 40) else { continue }
       let label = text.extracting(from..<end)
       guard label.position(of: "PRIVATE KEY") != nil else { continue }
-      // A heading alone is the hint of a form. Line ends may be escaped, as in JSON.
+      // A heading without a body is the placeholder of a form. Line ends may be escaped, as in JSON.
       let body = text.extracting(end + 5..<text.count)
       var count = 0
       for index in 0..<body.count where Alphabet.base64.contains(body[index]) {
@@ -71,7 +71,7 @@ enum StructuredSecret {
     return false
   }
 
-  /// `Bearer TOKEN` (RFC 6750) and `Basic BASE64` (RFC 7617), as a header or its value; behind the header's name any other scheme.
+  /// `Bearer TOKEN` (RFC 6750) and `Basic BASE64` (RFC 7617), as a header or its value; after the header's name any other scheme.
   static func isAuthorization(_ text: borrowing Span<UInt8>) -> Bool {
     var words = Words()
     var isHeader = false
@@ -89,7 +89,7 @@ enum StructuredSecret {
     return false
   }
 
-  /// Whether base64 holds printable text with a colon in it.
+  /// Whether decoding the base64 gives printable text with a colon in it.
   private static func isUserAndPassword(_ base64: borrowing Span<UInt8>) -> Bool {
     var bits: UInt32 = 0
     var bitCount = 0

@@ -1,14 +1,14 @@
-/// All patterns, found by the first byte of a token. A text is walked once, whatever the number of rules.
+/// All patterns, indexed by the first byte of a token, so that a text is scanned once for any number of rules.
 struct TokenIndex: Sendable {
   private struct Entry {
     let pattern: TokenPattern
     let rule: Int
   }
 
-  /// No token is shorter.
+  /// The length of the shortest token.
   static let shortestToken = 20
 
-  /// In the order of first bytes; those of byte `b` lie in `starts[b]..<starts[b + 1]`.
+  /// Sorted by first byte; the entries of byte `b` are in `starts[b]..<starts[b + 1]`.
   private var entries: [Entry] = []
   private var starts: [Int] = [0]
 
@@ -26,7 +26,7 @@ struct TokenIndex: Sendable {
     }
   }
 
-  /// The index of the rule whose token comes first in `text`. A token begins where no letter and no digit lies before it.
+  /// The index of the rule whose token comes first in `text`. A token begins only at a byte that no letter or digit precedes.
   func firstRule(in text: borrowing Span<UInt8>) -> Int? {
     var isInside = false
     var position = 0

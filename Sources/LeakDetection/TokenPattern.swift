@@ -1,6 +1,6 @@
-/// The published form of a token: fixed text and runs of characters, one after the other, as in `ghp_` and 36 letters or digits.
+/// The published form of a token: fixed text and runs of characters in sequence, as in `ghp_` and 36 letters or digits.
 ///
-/// A run takes all it can get. No form needs more: where fixed text follows a run, the run's alphabet does not hold its first byte.
+/// Runs are greedy. No form needs backtracking: if fixed text follows a run, the run's alphabet does not contain its first byte.
 struct TokenPattern: Sendable {
   private struct Part {
     let literal: StaticString
@@ -36,24 +36,24 @@ struct TokenPattern: Sendable {
     then(literal, alphabet, counts.lowerBound...Int.max)
   }
 
-  /// What a token begins with.
+  /// The bytes with which a token can begin.
   var firstBytes: [UInt8] {
     guard let first = parts.first else { return [] }
     return first.literal.utf8CodeUnitCount > 0 ? [first.literal[0]] : (0..<128).filter(first.alphabet.contains)
   }
 
-  /// Whether a whole token lies at `start`: not one that goes on where this form has ended.
+  /// Whether a complete token is at `start`, not one that continues beyond this form.
   func matches(_ text: borrowing Span<UInt8>, at start: Int) -> Bool {
     var position = start
     for part in parts {
       guard text.holds(part.literal, at: position) else { return false }
       position += part.literal.utf8CodeUnitCount
-      // No further than to tell that it is too long: a text of prefixes alone must not be walked again for each.
+      // Stop one beyond the upper bound, so that a text of repeated prefixes is not scanned to its end for each of them.
       let end = text.end(of: part.alphabet, from: position, limit: part.counts.upperBound)
       guard part.counts.contains(end - position) else { return false }
       position = end
     }
-    // As AWS marks those of its documentation.
+    // AWS marks the keys in its documentation by `EXAMPLE`.
     guard position - start > 100 || !text.holds("EXAMPLE", at: position - 7) else { return false }
     return position == text.count || !Alphabet.alphanumeric.contains(text[position])
   }

@@ -1,13 +1,13 @@
 package import VaultCore
 
-/// Asks a person through GnuPG's pinentry, which has the windows and the terminals. A process for each question.
+/// Asks a person through GnuPG's pinentry, which provides windows and terminal prompts. Each question starts a process.
 package struct Pinentry: Sendable {
-  /// What the person reads. Texts of others are made `visible` first.
+  /// The texts of a question. Texts from other programs are made `visible` first.
   package struct Question: Sendable {
     package var title: String
     package var description: String
     package var prompt: String
-    /// Why it is asked again.
+    /// The reason why the question is repeated.
     package var error: String?
 
     package init(title: String = "Coffer", description: String, prompt: String = "", error: String? = nil) {
@@ -18,10 +18,10 @@ package struct Pinentry: Sendable {
     }
   }
 
-  /// What the person types to agree. Anything else is a no.
+  /// The words that the person types to agree. Any other input refuses.
   package struct Words: Sendable {
     package var first: String
-    /// Nil if there is only one way to agree.
+    /// nil if there is only one way to agree.
     package var second: String?
 
     package init(first: String, second: String?) { (self.first, self.second) = (first, second) }
@@ -29,52 +29,53 @@ package struct Pinentry: Sendable {
 
   package enum Choice: Equatable, Sendable {
     case first, second
-    /// All else: an Escape, a closed window, another word.
+    /// Any other input: Escape, a closed window, another word.
     case refused
   }
 
-  /// In milliseconds.
+  /// Time limits, in milliseconds.
   struct Patience {
-    /// How long the program may take to react to what needs no person.
+    /// The time for the program to react to a command that needs no person.
     var reaction: Int64 = 10_000
-    /// How much later than the person's time is over it may say so.
+    /// The time after the end of the person's time in which the program may still report it.
     var grace: Int64 = 3_000
   }
 
   var patience = Patience()
   private let program: PinentryProgram
-  private let seat: Seat
+  private let display: Display
 
-  /// - Throws: `noSeat`.
-  package init(_ program: PinentryProgram, at seat: Seat) throws(PinentryError) {
-    guard seat.isKnown else { throw PinentryError(.noSeat) }
+  /// - Throws: `noDisplay`.
+  package init(_ program: PinentryProgram, at display: Display) throws(PinentryError) {
+    guard display.isKnown else { throw PinentryError(.noDisplay) }
     self.program = program
-    self.seat = seat
+    self.display = display
   }
 
-  /// What is typed goes from the pinentry straight into locked memory.
+  /// Asks for a passphrase, which is received in locked memory only.
   /// - Parameters:
-  ///   - seconds: The person's time.
-  ///   - withdrawal: A socket; when its other end has gone, the question is over. -1: there is none.
+  ///   - seconds: The time that the person has.
+  ///   - withdrawal: A socket; the question ends when its other end is closed. -1 if there is none.
   /// - Throws: `PinentryError`; `VaultError` of locked memory.
   package func passphrase(_ question: Question, seconds: Int, withdrawal: Int32 = -1) throws -> Secret {
-    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal, nil)
+    let session = try PinentrySession(program, display, question, seconds, patience, withdrawal, nil)
     try session.require("SETPROMPT", question.prompt)
     return try session.typed()
   }
 
-  /// Asks for a word, because a key that was meant for another window or program presses a button but does not type a word. What was typed
-  /// at a terminal before the question is dropped.
-  /// - Parameter isWanted: Asked several times a second while the person has time, and when there is an answer. When it returns false, the
-  ///   question is over.
-  /// - Throws: `PinentryError`: `timedOut`, `withdrawn`, `background`, … But not `cancelled`: that is an answer. `VaultError` of locked memory.
+  /// Asks for a word, because a key press meant for another window or program presses a button, but does not type a word. Input
+  /// typed at a terminal before the question is discarded.
+  /// - Parameter isWanted: Called several times a second while the person has time, and when there is an answer. The question
+  ///   ends when it returns false.
+  /// - Throws: `PinentryError`: `timedOut`, `withdrawn`, `background`, … but not `cancelled`, which is an answer. `VaultError` of
+  ///   locked memory.
   package func choose(
     _ question: Question, _ words: Words, seconds: Int, withdrawal: Int32 = -1, while isWanted: (() -> Bool)? = nil
   ) throws -> Choice {
-    let session = try PinentrySession(program, seat, question, seconds, patience, withdrawal, isWanted)
+    let session = try PinentrySession(program, display, question, seconds, patience, withdrawal, isWanted)
     try session.require("SETPROMPT", question.prompt)
     try session.suggest("SETCANCEL Refuse")
-    seat.dropInput()
+    display.dropInput()
     let typed: Secret
     do {
       typed = try session.typed()

@@ -1,36 +1,36 @@
-/// Why a pinentry has brought no answer, or which one that is no yes.
+/// The reason why a pinentry gave no answer, or a negative one.
 package struct PinentryError: Error, Equatable, Sendable {
   package struct Code: Hashable, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// None is installed where it is looked for.
+    /// No pinentry is installed in the searched directories.
     package static let noProgram = Self("noProgram")
-    /// Neither a display nor a terminal is known.
-    package static let noSeat = Self("noSeat")
+    /// There is neither a display nor a terminal.
+    package static let noDisplay = Self("noDisplay")
     package static let notStarted = Self("notStarted")
-    /// It took longer to react than it may.
+    /// The pinentry did not react in time.
     package static let silent = Self("silent")
     package static let ended = Self("ended")
-    /// Longer than a line of this protocol.
+    /// A line is longer than the protocol allows.
     package static let lineTooLong = Self("lineTooLong")
-    /// More lines, or more of a passphrase, than an answer has.
+    /// More lines, or a longer passphrase, than an answer may have.
     package static let tooMuch = Self("tooMuch")
     package static let malformed = Self("malformed")
-    /// It said that something went wrong; the detail has its words.
+    /// The pinentry reported an error; the detail has its text.
     package static let failed = Self("failed")
-    /// The person did not want to.
+    /// The person cancelled.
     package static let cancelled = Self("cancelled")
-    /// Nobody answered in time.
+    /// The person did not answer in time.
     package static let timedOut = Self("timedOut")
-    /// Whoever asked has gone.
+    /// The asking process has closed its connection.
     package static let withdrawn = Self("withdrawn")
     /// The program that the question is about is not in the foreground of the terminal.
     package static let background = Self("background")
   }
 
   package let code: Code
-  /// For people, and never a part of what was typed. Not compared.
+  /// For people; never contains typed input. Not compared.
   package let detail: String
 
   package init(_ code: Code, _ detail: String = "") {
@@ -38,11 +38,11 @@ package struct PinentryError: Error, Equatable, Sendable {
     self.detail = detail
   }
 
-  /// A clause for people.
+  /// A clause for messages.
   package var words: String { [Self.clauses[code] ?? code.name, detail].filter { !$0.isEmpty }.joined(separator: ": ") }
 
   private static let clauses: [Code: String] = [
-    .noProgram: "there is no pinentry", .noSeat: "no display and no terminal is known",
+    .noProgram: "there is no pinentry", .noDisplay: "no display and no terminal is known",
     .notStarted: "the pinentry cannot be started", .silent: "the pinentry does not react", .ended: "the pinentry has ended",
     .lineTooLong: "a line to or from the pinentry is too long", .tooMuch: "the pinentry sends too much",
     .malformed: "the pinentry does not keep to its protocol", .failed: "the pinentry has failed",

@@ -1,30 +1,30 @@
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
-internal import SystemCalls
 internal import VaultCore
 
-/// A pinentry that runs: lines to it and from it, each with a deadline. It ends with this object.
+/// A running pinentry: lines to it and from it, each with a deadline. The process is ended with this object.
 ///
-/// What it sends is read into locked memory only, because any line may have a passphrase in it. One socket is both its input and its
-/// output: unlike a pipe it gives an error, and no signal, to who writes to a program that has ended.
+/// Its output is read into locked memory only, because any line may contain a passphrase. One socket is both its input and its
+/// output: writing to a socket of an ended program fails with an error, while writing to a pipe would raise SIGPIPE.
 final class PinentryProcess {
-  /// Without the line end, as the protocol has it.
+  /// The maximum length of a line without its end, as in the protocol.
   static let lineByteCount = 1000
-  /// How long it has to end by itself when it was told to, in milliseconds.
+  /// The time to exit after the ending signal, in milliseconds.
   private static let endMilliseconds: Int64 = 1000
 
   private let process: pid_t
-  /// nil once it was told to end.
+  /// nil after the process was told to end.
   private var connection: OwnedDescriptor?
   private var socket: Int32 { connection?.number ?? -1 }
-  /// What has come and was not looked at yet is at the front.
+  /// Received bytes that were not processed yet are at the front.
   private var buffer: Secret
   private var filled = 0
-  /// Hangs up when the question is not wanted any more; -1: never.
+  /// A socket that hangs up when the question is withdrawn; -1 if there is none.
   private let withdrawal: Int32
-  /// When it returns false, the question is over.
+  /// The question ends when it returns false.
   private let isWanted: (() -> Bool)?
-  /// How often that is looked at, in milliseconds.
+  /// The interval between calls of `isWanted`, in milliseconds.
   private static let lookMilliseconds: Int32 = 100
 
   /// - Throws: `notStarted`; `VaultError` of locked memory.
@@ -42,12 +42,13 @@ final class PinentryProcess {
     process = try Self.start(program, environment, theirs.number)
   }
 
-  /// In a session of its own, so that no key typed at our terminal ends it; with nothing open but the socket.
+  /// Starts the program in a session of its own, so that no key typed at our terminal ends it, and with no descriptor but the
+  /// socket.
   private static func start(_ program: String, _ environment: [String: String], _ socket: Int32) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // Where it is one of the standard three already, its number is free for nothing else.
+    // If the socket is one of the standard three already, its number must stay.
     unsafe posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
@@ -74,7 +75,7 @@ final class PinentryProcess {
     return process
   }
 
-  /// With a nil at the end.
+  /// C strings, ended by a nil.
   private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) }
     unsafe pointers.append(nil)
@@ -83,7 +84,7 @@ final class PinentryProcess {
 
   deinit { stop() }
 
-  /// By the signal with which a pinentry limits its own time, so that one in a terminal puts that in order; then by force.
+  /// Sends SIGALRM, on which a pinentry ends at its own time limit, so that one in a terminal restores it; then SIGKILL.
   private func stop() {
     let ending = OwnedDescriptor(coffer_pidfd_open(process))
     kill(process, SIGALRM)
@@ -103,7 +104,7 @@ final class PinentryProcess {
   /// - Throws: `PinentryError`.
   func send(_ line: String, _ deadline: Deadline) throws {
     let bytes = Array("\(line)\n".utf8)
-    // More would end the pinentry, and with it the question.
+    // A longer line would end the pinentry, and the question with it.
     guard bytes.count <= Self.lineByteCount + 1 else { throw PinentryError(.lineTooLong, "\(bytes.count) bytes to be sent") }
     var sent = 0
     while sent < bytes.count {
@@ -115,7 +116,7 @@ final class PinentryProcess {
     }
   }
 
-  /// Lends the next line, without its end.
+  /// Passes the next line, without its end, to `body`.
   /// - Throws: `PinentryError`; what `body` throws.
   func receive<Result>(_ deadline: Deadline, _ body: (RawSpan) throws -> Result) throws -> Result {
     while true {
@@ -125,7 +126,7 @@ final class PinentryProcess {
         return result
       }
       guard filled < buffer.count else { throw PinentryError(.lineTooLong, "more than \(Self.lineByteCount) bytes") }
-      // Also where lines come all the time.
+      // Checked here too, because lines may arrive continuously.
       guard deadline.left > 0 else { throw PinentryError(.silent) }
       let (start, socket) = (filled, socket)
       let got = buffer.withMutableBytes { span in
@@ -144,7 +145,7 @@ final class PinentryProcess {
     return buffer.withBytes { bytes in (0..<filled).first { bytes.byte(at: $0) == UInt8(ascii: "\n") } }
   }
 
-  /// Moves the rest to the front, and wipes what was there.
+  /// Moves the rest to the front, and wipes the freed bytes.
   private func drop(_ count: Int) {
     let end = filled
     buffer.withMutableBytes { span in
@@ -162,7 +163,7 @@ final class PinentryProcess {
     case EAGAIN: break
     default: throw PinentryError(.ended, "errno \(errno)")
     }
-    // Of who asks only the end counts: what has been sent meanwhile is read later.
+    // Only a hang-up of the asking process counts; data that it has sent is read later.
     var entries = [pollfd(fd: socket, events: event, revents: 0), pollfd(fd: withdrawal, events: 0, revents: 0)]
     if let isWanted { guard isWanted() else { throw PinentryError(.background) } }
     let left = deadline.left
@@ -172,16 +173,16 @@ final class PinentryProcess {
   }
 }
 
-/// A point in time that nothing is waited for beyond.
+/// The time at which waiting ends.
 struct Deadline {
   private let at: Int64
 
   init(milliseconds: Int64) { at = Self.now + milliseconds }
 
-  /// In milliseconds; never below zero.
+  /// Milliseconds; never below zero.
   var left: Int32 { Int32(clamping: max(0, at - Self.now)) }
 
-  /// Of a clock that only goes on.
+  /// CLOCK_MONOTONIC, in milliseconds.
   private static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

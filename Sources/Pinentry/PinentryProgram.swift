@@ -1,20 +1,20 @@
 internal import CLinux
 internal import Glibc
 
-/// Which pinentry is started, and with what in its environment.
+/// The pinentry to start, and its environment.
 package struct PinentryProgram: Sendable {
-  /// Names another one, by its absolute path.
+  /// The variable with the absolute path of another pinentry.
   package static let variable = "COFFER_PINENTRY"
-  /// Where it is looked for. `PATH` is not: whoever starts an agent, or calls `coffer`, is not to say by a directory somewhere in front
-  /// of a list which program sees the owner's passphrase.
+  /// The searched directories. `PATH` is not used: otherwise, whoever sets it when starting an agent or `coffer` could choose
+  /// which program reads the owner's passphrase.
   private static let directories = ["/usr/bin", "/usr/local/bin"]
-  /// What a program that shows windows needs of the session it is in.
+  /// The variables of the desktop session that a program with windows needs.
   private static let sessionVariables = ["HOME", "XDG_RUNTIME_DIR", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"]
 
   package let path: String
   private let session: [String: String]
 
-  /// - Parameter environment: A program with more rights than its caller gives one that says nothing.
+  /// - Parameter environment: The value of a variable. In a program with more rights than its caller, it has to return nil.
   /// - Throws: `noProgram`.
   package init(environment: (String) -> String?) throws(PinentryError) {
     session = Self.sessionVariables.reduce(into: [:]) { $0[$1] = environment($1) }
@@ -29,7 +29,7 @@ package struct PinentryProgram: Sendable {
     path = found
   }
 
-  /// The one that this process would start.
+  /// The program that this process would start.
   /// - Throws: `noProgram`.
   package static func current() throws(PinentryError) -> PinentryProgram {
     try PinentryProgram { name in
@@ -37,15 +37,15 @@ package struct PinentryProgram: Sendable {
     }
   }
 
-  /// All that it finds there.
-  func environment(at seat: Seat) -> [String: String] {
-    // With a session's bus but no display, a pinentry for GNOME would show a window where nobody has said that somebody sits.
-    var variables = seat.hasDisplay ? session : session.filter { $0.key == "HOME" }
+  /// The whole environment of the pinentry.
+  func environment(at display: Display) -> [String: String] {
+    // With a session bus but no display, a pinentry for GNOME would show its window in a session where possibly no person is.
+    var variables = display.hasDisplay ? session : session.filter { $0.key == "HOME" }
     variables["PATH"] = "/usr/bin:/bin"
-    variables["DISPLAY"] = seat.display
-    variables["WAYLAND_DISPLAY"] = seat.wayland
-    variables["LC_CTYPE"] = seat.characterType
-    variables["TERM"] = seat.terminalType
+    variables["DISPLAY"] = display.x11
+    variables["WAYLAND_DISPLAY"] = display.wayland
+    variables["LC_CTYPE"] = display.characterType
+    variables["TERM"] = display.terminalType
     return variables
   }
 }

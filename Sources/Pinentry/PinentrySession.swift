@@ -1,10 +1,10 @@
 internal import VaultCore
 
-/// The Assuan protocol, as far as a pinentry speaks it: a line for a command; data, status and comments; then OK or ERR.
+/// The part of the Assuan protocol that pinentry uses: a line per command; data, status and comment lines; then OK or ERR.
 final class PinentrySession {
-  /// Lines of an answer.
+  /// The maximum number of lines in an answer.
   private static let lineCount = 64
-  /// The longest passphrase that is taken, in bytes. Those that exist take about 2,000.
+  /// The longest passphrase that is accepted, in bytes. Existing pinentries send about 2,000 at most.
   private static let passphraseByteCount = 8192
 
   private enum Reply {
@@ -14,43 +14,44 @@ final class PinentrySession {
 
   private let process: PinentryProcess
   private let patience: Pinentry.Patience
-  /// Of all questions of this session.
+  /// The deadline of all questions of this session.
   private let deadline: Deadline
 
-  /// Starts the program and says what is to be asked.
+  /// Starts the program and sends the texts of the question.
   /// - Throws: `PinentryError`; `VaultError` of locked memory.
   init(
-    _ program: PinentryProgram, _ seat: Seat, _ question: Pinentry.Question, _ seconds: Int,
+    _ program: PinentryProgram, _ display: Display, _ question: Pinentry.Question, _ seconds: Int,
     _ patience: Pinentry.Patience, _ withdrawal: Int32, _ isWanted: (() -> Bool)?
   ) throws {
-    process = try PinentryProcess(program.path, program.environment(at: seat), withdrawal: withdrawal, while: isWanted)
+    process = try PinentryProcess(program.path, program.environment(at: display), withdrawal: withdrawal, while: isWanted)
     self.patience = patience
     deadline = Deadline(milliseconds: Int64(seconds) * 1000 + patience.grace)
-    // It greets first.
+    // The pinentry sends a greeting first.
     guard case .ok = try reply(nil, Deadline(milliseconds: patience.reaction)) else {
       throw PinentryError(.malformed, "no greeting")
     }
     for (name, value) in [
-      ("display", seat.display), ("ttyname", seat.terminal), ("ttytype", seat.terminalType), ("lc-ctype", seat.characterType),
+      ("display", display.x11), ("ttyname", display.terminal), ("ttytype", display.terminalType),
+      ("lc-ctype", display.characterType),
     ] {
       guard let value else { continue }
       try suggest("OPTION \(name)=\(PinentryText.escaped(value))")
     }
     try suggest("SETTITLE \(PinentryText.escaped(question.title))")
     try suggest("SETTIMEOUT \(seconds)")
-    // Without these nobody would know what they are asked.
+    // Without these texts the person could not tell what the question is.
     try require("SETDESC", question.description)
     if let error = question.error { try require("SETERROR", error) }
   }
 
   // MARK: Commands
 
-  /// Not all of them know all of it.
+  /// Sends a command that not all pinentries support; an error is ignored.
   func suggest(_ command: String) throws {
     _ = try reply(command, Deadline(milliseconds: patience.reaction))
   }
 
-  /// A command with a text.
+  /// Sends a command with a text.
   /// - Throws: `PinentryError`: `failed`.
   func require(_ command: String, _ text: String) throws {
     let line = "\(command) \(PinentryText.escaped(text))"
@@ -69,7 +70,7 @@ final class PinentrySession {
     }
   }
 
-  /// By the lower half of the number, which is libgpg-error's. The text after it is what libgpg-error calls the error.
+  /// Maps the error by the lower half of its number, which is libgpg-error's. The text after it is libgpg-error's description.
   private static func error(_ line: RawSpan) throws -> PinentryError {
     let (number, end) = try line.number(from: 4)
     switch number & 0xFFFF {
@@ -106,7 +107,7 @@ final class PinentrySession {
     throw PinentryError(.tooMuch, "more than \(Self.lineCount) lines")
   }
 
-  /// Appends, and takes back the escapes.
+  /// Appends the bytes with the escapes resolved.
   private static func decode(_ bytes: RawSpan, into typed: inout Secret, _ count: inout Int) throws {
     var index = 0
     while index < bytes.byteCount {
@@ -141,7 +142,7 @@ extension RawSpan {
     byteCount >= text.utf8.count && text.utf8.enumerated().allSatisfy { byte(at: $0) == $1 }
   }
 
-  /// - Returns: Also where it ends.
+  /// - Returns: The number, and the index after it.
   /// - Throws: `malformed`.
   fileprivate func number(from start: Int) throws -> (number: UInt32, end: Int) {
     var number: UInt32 = 0

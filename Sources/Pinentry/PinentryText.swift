@@ -1,8 +1,8 @@
-/// Texts on their way to a person: what others have written must neither look like ours nor be cut without a word.
+/// Texts for a person: text from other programs must neither look like ours nor be truncated without a notice.
 package enum PinentryText {
-  /// A text that somebody else has written, on one line: what would end it, move the cursor, hide, or turn the direction of reading is
-  /// shown by its number.
-  /// - Parameter limit: In bytes as they are sent. What is left out is counted in its place.
+  /// Text from another program as a single line: characters that would end it, move the cursor, are invisible, or change the
+  /// writing direction are shown by their number.
+  /// - Parameter limit: The maximum length in bytes as sent. The number of omitted characters is appended.
   package static func visible(_ text: String, limit: Int) -> String {
     var shown = ""
     var byteCount = 0
@@ -16,7 +16,7 @@ package enum PinentryText {
     return shown
   }
 
-  /// As an argument of a command: a line end would be the next command.
+  /// Escapes a text as the argument of a command: a line end would begin the next command.
   static func escaped(_ text: String) -> String {
     var line = ""
     for scalar in text.unicodeScalars {
@@ -32,7 +32,7 @@ package enum PinentryText {
 }
 
 extension Unicode.Scalar {
-  /// C0, DEL, C1, the separators of lines and paragraphs, marks that turn the direction of text, and what has no width.
+  /// C0, DEL, C1, line and paragraph separators, marks that change the writing direction, and characters without width.
   fileprivate var isHidden: Bool {
     switch value {
     case 0..<0x20, 0x7F..<0xA0, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F, 0xFEFF,

@@ -1,17 +1,18 @@
 internal import AppContainers
+import CofferFiles
 package import Foundation
 internal import PropertyLists
 
-/// What is in the data: a property list, with a path, and which file it was.
+/// The content of bookmark data: a property list with the file's path and its identity.
 package struct Bookmark {
   private static let maximumByteCount = 65_536
   private static let maximumPathByteCount = 4096
   private static let kind = "coffer-bookmark-1"
 
   let path: String
-  /// From the directory that was named, down.
+  /// The path from the `relativeTo` directory down to the file; nil if the file is not below that directory.
   let relativePath: String?
-  /// Nil where the file system does not tell files apart.
+  /// nil if the file system has no lasting file identities.
   let identity: LastingIdentity?
 
   static func path(of url: URL) throws -> String {
@@ -37,7 +38,7 @@ package struct Bookmark {
     guard case .file(let identity) = found else { throw CocoaError(.fileNoSuchFile, userInfo: [NSURLErrorKey: url]) }
     self.path = path
     self.identity = identity
-    let prefix = base.map { UserDirectories.join($0, "") }
+    let prefix = base.map { Path.join($0, "") }
     relativePath = prefix.flatMap { path.hasPrefix($0) ? String(path.dropFirst($0.count)) : nil }
   }
 
@@ -83,10 +84,10 @@ package struct Bookmark {
 
   // MARK: Finding it
 
-  /// - Parameter limit: How many names are looked at where it is not at its path.
+  /// - Parameter limit: The number of directory entries searched if the file is not at its path.
   package func resolve(relativeTo base: String?, limit: Int? = nil) throws -> (path: String, isStale: Bool) {
     var places = [path]
-    if let base, let relativePath { places.insert(UserDirectories.join(base, relativePath), at: 0) }
+    if let base, let relativePath { places.insert(Path.join(base, relativePath), at: 0) }
     for place in places {
       guard case .file(let found)? = try? LastingIdentity.at(place) else { continue }
       return (place, isStale: place != path || found != identity)

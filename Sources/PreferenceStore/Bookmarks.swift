@@ -1,20 +1,20 @@
 public import Foundation
 
-/// References to files that outlive a move, in the form that Apple's systems have: data, to be kept as a setting.
+/// References to files that survive a move, with the interface of Apple's bookmarks: `Data` that a program keeps as a setting.
 ///
-/// What is found, and what not: docs/where-data-belongs.md.
+/// docs/where-data-belongs.md lists which moves are followed and which are not.
 extension URL {
-  /// Options that Apple's systems have and that mean the same here: nothing. Those for security scopes are not among them: there is no
-  /// right that a bookmark could carry.
+  /// The options of Apple's systems that Coffer accepts; they have no effect. Security-scope options are missing, because a
+  /// bookmark carries no access right on Linux.
   public struct BookmarkCreationOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// Without the values of resources, of which there are none in any case.
+    /// Bookmarks hold no resource values in any case.
     public static let minimalBookmark = Self(rawValue: 1 << 9)
     public static let suitableForBookmarkFile = Self(rawValue: 1 << 10)
   }
 
-  /// Nobody is asked and nothing is mounted, whatever the options say.
+  /// Resolving never shows a dialog and never mounts a file system, with or without these options.
   public struct BookmarkResolutionOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -22,11 +22,12 @@ extension URL {
     public static let withoutMounting = Self(rawValue: 1 << 9)
   }
 
-  /// A reference to the file or directory, which must be there.
+  /// A reference to the file or directory, which must exist.
   /// - Parameters:
-  ///   - keys: Not kept: a bookmark holds no values of resources.
-  ///   - url: A directory. Where the file is below it, it is looked for there first, so that both may move together.
-  /// - Throws: `CocoaError`: `fileNoSuchFile`, `fileReadUnsupportedScheme` for what is no file, `fileReadNoPermission`, `fileReadUnknown`.
+  ///   - keys: Ignored: a bookmark holds no resource values.
+  ///   - url: A directory. If the file is below it, resolving looks there first, so that both may move together.
+  /// - Throws: `CocoaError`: `fileNoSuchFile`; `fileReadUnsupportedScheme` if this is not a file URL; `fileReadNoPermission`;
+  ///   `fileReadUnknown`.
   public func bookmarkData(
     options: BookmarkCreationOptions = [], includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
     relativeTo url: URL? = nil
@@ -36,12 +37,13 @@ extension URL {
     return try Bookmark(path: path, relativeTo: base, about: self).data
   }
 
-  /// Finds the file again: at its path, or, where there is none any more, by what it is. Another file that has taken its path, as after
-  /// a program has saved it, is the file that is meant.
+  /// Finds the file again: at its path, or if no file is there, by its identity. A different file at the path, as after a program
+  /// saved by replacing it, counts as the same file.
   /// - Parameters:
-  ///   - url: The directory that was named when the bookmark was made, wherever it is now.
-  ///   - bookmarkDataIsStale: Becomes whether a new bookmark should be made: the file has another path, or is another file.
-  /// - Throws: `CocoaError`: `fileReadCorruptFile` where the data is no bookmark; `fileNoSuchFile` where the file was not found.
+  ///   - url: The present location of the directory that was named when the bookmark was made.
+  ///   - bookmarkDataIsStale: Set to true if the program should make a new bookmark, because the path or the identity has
+  /// changed.
+  /// - Throws: `CocoaError`: `fileReadCorruptFile` if the data is not a bookmark; `fileNoSuchFile` if the file was not found.
   public init(
     resolvingBookmarkData data: Data, options: BookmarkResolutionOptions = [], relativeTo url: URL? = nil,
     bookmarkDataIsStale: inout Bool

@@ -1,4 +1,5 @@
-/// The description of a value for a message, where it is short: that of a deep value ends the stack, and nobody reads a long one.
+/// The description of a value for a message, or only its type if the value is large: describing a deeply nested value overflows
+/// the stack.
 struct BoundedDescription {
   private static let maximumDepth = 64
   private static let maximumCount = 1000

@@ -1,10 +1,10 @@
 internal import Foundation
 
-// What an `Any` can be asked for without a cast that bridges it: the type has the protocol, or it has not.
+// Protocols that unwrap an `Any` by conformance; a cast would bridge the value to an Objective-C class.
 
-/// An Optional, or a hashable value whose type is hidden.
+/// An Optional, or an `AnyHashable`.
 protocol Wrapping {
-  /// Nil where there is nothing.
+  /// nil if the Optional is nil.
   var wrapped: Any? { get }
 }
 
@@ -32,10 +32,10 @@ extension Dictionary: SwiftDictionary {
   var pairs: [(key: Any, value: Any)] { map { ($0.key, $0.value) } }
 }
 
-/// The objects in Foundation's containers, as they are.
+/// The elements of Foundation's containers, unbridged.
 ///
-/// To take an element out of an `NSArray` bridges it, and what is in it, and so on: a container that is in itself ends the stack. The
-/// mirror of one of Foundation's own has the objects themselves.
+/// Taking an element out of an `NSArray` bridges the element and everything in it, recursively: a container that contains itself
+/// overflows the stack. The mirror of a Foundation container has the objects themselves.
 enum FoundationContainer {
   static func elements(of value: Any) -> [Any] {
     guard let array = value as? NSArray else { return [] }
@@ -53,9 +53,10 @@ enum FoundationContainer {
     }
   }
 
-  /// A Swift value for which Foundation has no class is in a box inside of its containers. Nil where this is none.
+  /// The content of the box in which Foundation's containers keep a Swift value that has no class. nil if `value` is not such a
+  /// box.
   static func content(ofBox value: Any) -> Any? {
-    // The type first: the cast makes a box of whatever is none.
+    // Check the type first, because the cast boxes any other value.
     guard type(of: value) is AnyClass, let object = value as? NSObject, let content = NSArray(objects: object).firstObject
     else { return nil }
     return type(of: content) is AnyClass ? nil : content

@@ -2,21 +2,21 @@ internal import Foundation
 internal import Logging
 internal import Preferences
 
-/// What a person should know, in the log of the program; by default on standard error.
+/// Messages about settings in the program's log; by default on standard error.
 ///
-/// Log handlers and observers are the program's and may do anything, also read settings. So they run on a queue of their own, not where
-/// the store is at work.
+/// Log handlers belong to the program and may do anything, for example read settings. Therefore they run on a queue of their own,
+/// outside of the store's locks.
 enum Diagnostics {
   private static let logger = Logger(label: "coffer.preferences")
   private static let queue = DispatchQueue(label: "coffer.preferences.diagnostics")
   private static let waiting = DispatchGroup()
 
-  /// Listens to the store. Once for the process, however often it is called.
+  /// Observes the store's events. Repeated calls have no effect.
   static func start() { _ = listening }
 
   private static let listening: Void = {
     PreferenceEvent.report { event in say { tell(event) } }
-    // What was said last is heard, unless a log handler hangs.
+    // Write the last messages before the process exits, unless a log handler hangs: wait at most 1 s.
     atexit { _ = Diagnostics.waiting.wait(timeout: .now() + 1) }
   }()
 
@@ -52,7 +52,7 @@ enum Diagnostics {
     }
   }
 
-  /// Only what will not be tried again: the store tells of the rest.
+  /// Logs only errors that are not retried; the store reports the others itself.
   static func notSaved(_ error: PreferenceError, _ domain: DomainName) {
     guard [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .looksLikeSecret].contains(error.code) else { return }
     log("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
@@ -64,7 +64,7 @@ enum Diagnostics {
     }
   }
 
-  /// As on Apple's systems no error: the program has settings under this name, and shares them with nobody.
+  /// Not an error, as on Apple's systems: the program has settings under this name, but no other program shares them.
   static func notInGroup(_ name: DomainName) {
     log(
       "the suite \(name.name) is a file of this app alone: the app has no entitlement to the group; its manifest must name it "
@@ -97,7 +97,7 @@ enum Diagnostics {
     log("the value of \(key) was not converted to \(type): it is left as it is")
   }
 
-  /// Without the value, which is nobody's business.
+  /// The message leaves out the value, which may be private.
   static func notStorable(_ key: String, _ error: any Error) {
     let reason =
       switch error {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import PropertyLists
 
 extension PropertyListValue {
-  /// What is in an array or dictionary is no Optional. Numbers are of the class `NSNumber`, as on Apple's systems: `as? Float` of a
-  /// stored 5 is 5 then, and of an `Int` nil.
+  /// Elements of arrays and dictionaries are never Optionals. Numbers are `NSNumber`, as on Apple's systems: of a stored 5, `as?
+  /// Float` is 5; of a Swift `Int` it would be nil.
   var foundationValue: Any {
     switch self {
     case .string(let text): text
@@ -21,7 +21,7 @@ extension PropertyListValue {
 }
 
 extension PropertyListDictionary {
-  /// Of keys that differ only in their Unicode form, which a Swift dictionary takes for one, one is in it.
+  /// Keys that differ only in their Unicode normal form are equal in a Swift dictionary; one of them is kept.
   var foundationDictionary: [String: Any] {
     Dictionary(unsorted.map { ($0.key, $0.value.foundationValue) }) { first, _ in first }
   }

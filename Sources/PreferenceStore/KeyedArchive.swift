@@ -1,13 +1,13 @@
 internal import Foundation
 internal import PropertyLists
 
-/// The outside of a keyed archive, read without making objects: Foundation on Linux ends the program where a class is another one than
-/// expected, and what lies in settings may come from anybody.
+/// Reads the top of a keyed archive without decoding objects: Foundation on Linux ends the process if an object's class is not
+/// the expected one, and settings can hold data from any source.
 struct KeyedArchive {
   private let objects: [PropertyListValue]
   private let top: PropertyListDictionary
 
-  /// Nil for what is no keyed archive.
+  /// nil if the data is not a keyed archive.
   init?(_ bytes: [UInt8]) {
     guard case .dictionary(let archive)? = try? PropertyList.read(bytes).value,
       case .string("NSKeyedArchiver")? = archive["$archiver"], case .array(let objects)? = archive["$objects"],
@@ -24,21 +24,21 @@ struct KeyedArchive {
 
   private var root: PropertyListValue? { object(top[NSKeyedArchiveRootObjectKey]) }
 
-  /// The name of an object's class and of those above it.
+  /// The names of an object's class and superclasses.
   private func classNames(of value: PropertyListValue?) -> [String] {
     guard case .dictionary(let fields)? = value, case .dictionary(let description)? = object(fields["$class"]) else { return [] }
     let name = description["$classname"].flatMap { $0.coercedToString }
     return [name].compactMap { $0 } + (description["$classes"]?.coercedToStringArray ?? [])
   }
 
-  /// Of the object that was archived.
+  /// The class names of the archived object.
   var rootClassNames: [String] { classNames(of: root) }
 
-  /// Nil where the object that was archived is no URL.
+  /// nil if the archived object is not a URL.
   var url: URL? { url(root, depth: 0) }
 
   private func url(_ value: PropertyListValue?, depth: Int) -> URL? {
-    // A base that has a base that is itself.
+    // The depth is limited, because a base URL may refer to itself.
     guard depth < 16, classNames(of: value).contains("NSURL"), case .dictionary(let fields)? = value,
       case .string(let text)? = object(fields["NS.relative"])
     else { return nil }

@@ -1,7 +1,7 @@
 internal import Preferences
 
-/// Apple's interface has no other answer to a value that cannot be stored than an exception, which Swift has not: the program ends, with
-/// the same text. Nothing has been stored. `UserDefaults.store(_:forKey:)` throws instead.
+/// Apple's interface raises an Objective-C exception for a value that cannot be stored. Swift has no exceptions, so the process
+/// ends with the same text, before anything is stored. `UserDefaults.store(_:forKey:)` throws instead.
 func orTrap<Value>(_ body: () throws(PreferenceError) -> Value) -> Value {
   do throws(PreferenceError) {
     return try body()

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Preferences
 
-/// The settings of this process, as its environment and its arguments have them at the first use.
+/// The settings of this process. Environment and arguments are read once, at the first use.
 enum ProcessStore {
   static let lists: SearchLists = {
     let environment = ProcessInfo.processInfo.environment
@@ -11,7 +11,7 @@ enum ProcessStore {
       ChangeWatch.start()
       return SearchLists(places: places, volatileDomains: volatileDomains, source: FileDomainSource())
     } catch {
-      // The program runs on its defaults.
+      // The program runs on with its registered defaults.
       Diagnostics.unusable(error)
       return SearchLists(
         places: SearchPlaces(user: ""), volatileDomains: volatileDomains, source: UnavailableDomainSource(error))
@@ -21,7 +21,7 @@ enum ProcessStore {
   static let domainName = name(
     lists.places.applicationIdentifier ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)
 
-  /// The name of a program may be one that no file can have.
+  /// Replaces the characters that a file name must not have, because a process may have any name.
   static func name(_ wanted: String) -> DomainName {
     if let name = try? DomainName(wanted) { return name }
     let letters = wanted.utf8.map { byte in
@@ -33,7 +33,7 @@ enum ProcessStore {
       }
     }
     let name = letters.isEmpty ? "unnamed" : String(decoding: letters.prefix(PreferenceLimits.nameByteCount), as: UTF8.self)
-    // Such a name is always one that a file can have.
+    // A name of these characters is always valid.
     return (try? DomainName(name)) ?? .global
   }
 }

@@ -3,7 +3,7 @@ internal import Preferences
 internal import PropertyLists
 
 extension PropertyListValue {
-  /// What `set` stores: a copy, so that nobody changes it afterwards.
+  /// The value that `set` stores: a copy, which later changes of the original do not affect.
   /// - Throws: `notAPropertyList`, `valueTooDeep`, `valueTooLarge`.
   init(storing value: Any, forKey key: String) throws(PreferenceError) {
     if let url = value as? URL {
@@ -19,7 +19,7 @@ extension PropertyListValue {
       case .tooLarge: throw PreferenceError(.valueTooLarge, "\(key): more than \(PreferenceLimits.valueByteCount) values")
       }
     }
-    // Asked at the end: where the value is too deep as well, it has no description.
+    // Checked last: describing a value that is also too deep would overflow the stack.
     guard !conversion.hasOther else {
       throw PreferenceError(
         .notAPropertyList, "Attempt to insert non-property list object \(BoundedDescription.of(value)) for key \(key)")
@@ -36,11 +36,11 @@ extension PropertyListValue {
   }
 }
 
-/// Goes through a value once, as deep as a property list may be.
+/// Converts a value in one pass, down to `PropertyList.maximumDepth` levels.
 ///
-/// The type decides, not a cast: a cast of a Swift array to a class makes an `NSArray` of it and of all arrays in it, and a cast of `1`
-/// to `Bool` succeeds. A container that is in itself is too deep; one object that many others hold is converted for each of them, up to
-/// as many values as a setting has bytes.
+/// The type decides, not a cast: casting a Swift array to a class makes an `NSArray` of it and of all arrays in it, and casting
+/// `1` to `Bool` succeeds. A container that contains itself fails with `tooDeep`. An object that several containers share is
+/// converted once for each of them, up to `PreferenceLimits.valueByteCount` values.
 struct PropertyListConversion {
   enum Failure: Error {
     case tooDeep
@@ -48,12 +48,12 @@ struct PropertyListConversion {
   }
 
   private var valueCount = 0
-  /// Whether something was in the value that no property list can hold.
+  /// Whether the value contained an object that no property list can hold.
   private(set) var hasOther = false
 
   mutating func convert(_ value: Any, depth: Int) throws(Failure) -> PropertyListValue {
     valueCount += 1
-    // Each takes a byte at least.
+    // Each value takes at least a byte.
     guard valueCount <= PreferenceLimits.valueByteCount else { throw .tooLarge }
     switch type(of: value) {
     case is String.Type: return .string(value as? String ?? "")
@@ -95,17 +95,17 @@ struct PropertyListConversion {
   }
 
   private mutating func leaf(_ value: Any) -> PropertyListValue {
-    // `CGFloat` is bridged to `NSNumber` on Apple's systems alone.
+    // Only Apple's systems bridge `CGFloat` to `NSNumber`.
     if let number = value as? CGFloat { return .real(Double(number)) }
     if let data = value as? Data { return .data(Array(data)) }
     if let date = value as? Date { return .date(date.timeIntervalSinceReferenceDate) }
-    // A Substring is bridged too, but no property list to Foundation; here it does no harm.
+    // Accepts a Substring too, which Foundation's property lists refuse.
     if value is any StringProtocol || type(of: value) is NSString.Type, let text = value as? NSString {
       return .string(String(describing: text))
     }
-    // A set, a slice: the casts below would bridge all that is in it.
+    // A set or a slice, for example: the casts below would bridge all of its elements.
     if value is any Sequence { return other() }
-    // Also what is bridged: `UInt8`, `Float`, `Decimal`.
+    // Also bridged types: `UInt8`, `Float`, `Decimal`.
     if let number = value as? NSNumber { return PropertyListValue(number) }
     if let content = FoundationContainer.content(ofBox: value) { return leaf(content) }
     return other()
@@ -114,7 +114,7 @@ struct PropertyListConversion {
 
 extension PropertyListValue {
   fileprivate init(_ number: NSNumber) {
-    // There are exactly two Boolean objects; an `Int8`, which has the same type code elsewhere, is none of them.
+    // Foundation has exactly two Boolean objects. Their type code is that of `Int8`, so compare by identity.
     if number === NSNumber(value: true) || number === NSNumber(value: false) {
       self = .boolean(number.boolValue)
       return

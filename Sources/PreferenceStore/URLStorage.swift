@@ -2,9 +2,9 @@ internal import Foundation
 internal import Preferences
 internal import PropertyLists
 
-/// URLs as settings: a file as its path, so that people can read and write it; any other in an archive.
+/// URLs as settings: a file URL as its path, which people can read and write; any other URL as a keyed archive.
 extension PropertyListValue {
-  /// - Throws: `notAPropertyList` where it cannot be archived.
+  /// - Throws: `notAPropertyList` if the URL cannot be archived.
   init(url: URL, forKey key: String) throws(PreferenceError) {
     if url.isFileURL {
       self = .string(Self.abbreviated(url.absoluteURL.path))

@@ -1,9 +1,9 @@
 public import Foundation
 
 extension UserDefaults {
-  /// The object that was archived under a key, where it is one of this class. Nil where there is no data.
-  /// - Throws: `CocoaError.coderReadCorrupt` where the data is no archive, or holds an object of another class. (On Linux,
-  ///   `NSKeyedUnarchiver` ends the program in that case.)
+  /// The object archived under a key, if its class is `type`. Returns nil if there is no data under the key.
+  /// - Throws: `CocoaError.coderReadCorrupt` if the data is not an archive, or holds an object of another class. (On Linux,
+  ///   `NSKeyedUnarchiver` ends the process in that case.)
   public func unarchivedObject<Object: NSObject & NSSecureCoding>(ofClass type: Object.Type, forKey key: String) throws -> Object?
   {
     guard let data = data(forKey: key) else { return nil }

@@ -2,13 +2,14 @@ public import Foundation
 internal import Preferences
 
 extension UserDefaults {
-  /// Posted after a change, outside of all locks: on the thread that made it, or, where another process did, on a thread of the store.
-  /// The object is the store; the user info says what and who under `changedKeysKey` and `isExternalKey`. An equal value is no change.
-  /// Foundation's name, so that existing observers hear of it.
+  /// Posted after a change, outside of all locks, on the thread that made the change, or for a change by another process on a
+  /// thread of the store. The object is the `UserDefaults`; the user info has the changed keys under `changedKeysKey` and the
+  /// origin under `isExternalKey`. Setting an equal value posts nothing. The name is Foundation's, so that existing observers
+  /// receive it.
   public static let didChangeNotification = Foundation.UserDefaults.didChangeNotification
 
-  /// Posted once for each domain that becomes larger than `PreferenceLimits.noticeByteCount`: settings are no place for data. Its name is
-  /// in the user info, under `domainNameKey`.
+  /// Posted once for each domain that grows beyond `PreferenceLimits.noticeByteCount`. The user info has the domain's name under
+  /// `domainNameKey`.
   public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
 
   public static let argumentDomain = VolatileDomains.argumentName
@@ -17,7 +18,7 @@ extension UserDefaults {
 
   /// `[String]`
   public static let changedKeysKey = "CofferChangedKeys"
-  /// `Bool`: whether another process has made the change.
+  /// `Bool`: whether another process made the change.
   public static let isExternalKey = "CofferIsExternal"
   /// `String`
   public static let domainNameKey = "CofferDomainName"

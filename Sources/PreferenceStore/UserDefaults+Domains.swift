@@ -4,10 +4,11 @@ internal import PropertyLists
 internal import Synchronization
 
 extension UserDefaults {
-  /// What each place of the list says about the key, in the order of the search; the first with a value is the one that counts.
+  /// The result of each place of the search list for the key, in search order. The first place that has a value determines the
+  /// value that is read.
   public func explain(_ key: String) -> [SearchFinding] { list.explain(key) }
 
-  /// The places of the list, in the order of the search.
+  /// The places of the search list, in search order.
   public func domains() -> [SearchEntry] { list.entries }
 
   func edit(_ suiteName: String, _ body: (DomainName) -> Void) {
@@ -46,7 +47,7 @@ extension UserDefaults {
       }
       try domain.replaceAll(with: values)
       observation.cancel()
-      // A change in a domain of the list was posted by the list.
+      // The search list has posted a change in a domain of its own already.
       let changed = keys.withLock { $0 }
       if changed != nil, list.entries.contains(where: { $0.domain === domain }) { return }
       post(SearchListChange(origin: .thisProcess, keys: changed ?? []))

@@ -3,19 +3,19 @@ public import Preferences
 public import PropertyLists
 
 extension UserDefaults {
-  /// What has become of one key: the values that reading it gives, wherever in the list they come from.
+  /// A change of one key: the values that reading the key returns, from whichever place of the search list.
   public struct Change: Sendable {
     public let key: String
     public let oldValue: PropertyListValue?
     public let newValue: PropertyListValue?
-    /// Whether this process made the change, or another one.
+    /// Whether this process or another one made the change.
     public let origin: PreferenceChange.Origin
-    /// Whether this tells of the present value, not of a change.
+    /// Whether this is the present value rather than a change; see `ObservationOptions.initial`.
     public let isInitial: Bool
 
-    /// As `object(forKey:)` gave it before. Nil where there was none.
+    /// The previous result of `object(forKey:)`; nil if the key had no value.
     public var old: Any? { oldValue?.foundationValue }
-    /// As `object(forKey:)` gives it. Nil where there is none.
+    /// The new result of `object(forKey:)`; nil if the key has no value.
     public var new: Any? { newValue?.foundationValue }
   }
 
@@ -23,21 +23,23 @@ extension UserDefaults {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Tells of the present value at once, before the call returns.
+    /// Calls the handler with the present value at once, before `observe` returns.
     public static let initial = ObservationOptions(rawValue: 1)
   }
 
-  /// Calls `handler` after each change of what reading the key gives: by `set`, by another process, by `register`, by a suite that is
-  /// added, by the administrator. The key may have dots in it. An equal value, or a change in a place that another hides, is none.
+  /// Calls `handler` after each change of the value that reading the key returns: by `set`, another process, `register`, an added
+  /// suite, or the administrator's settings. The key may contain dots. Setting an equal value, or changing a place that a
+  /// preceding place hides, is not a change.
   ///
-  /// Each change is told, in the order in which they were made, with the values before and after it. Only what another process has written
-  /// to a journal that was made short twice before this process looked, or to the property list, may be told as one change, which leads to
-  /// the last value. Changes wait without limit for a handler that is slow.
+  /// Changes are delivered one by one, in the order in which they were made, with the values before and after. Changes by another
+  /// process may be merged into one with the last value in two cases: if that process compacted its journal twice before this
+  /// process read it, or if it wrote the property list directly. The queue of undelivered changes is unbounded.
   ///
-  /// The handler runs under no lock, never on two threads at a time: on the thread that made the change, on one that is telling of another
-  /// change, or on a thread of the store. It may change settings. A change of this key by the handler itself is told, to it, before the
-  /// call that makes the change returns.
-  /// - Returns: The observation ends with this object, or when it is cancelled. It keeps the settings, but not this store object.
+  /// The handler runs outside of all locks and never on two threads at a time: on the thread that made the change, on a thread
+  /// that is delivering another change, or on a thread of the store. It may change settings. If the handler itself changes this
+  /// key, the change is delivered to it before the changing call returns.
+  /// - Returns: The observation. It ends when this object is deallocated or cancelled. It retains the settings, but not this
+  ///   `UserDefaults` object.
   public func observe(
     _ key: String, options: ObservationOptions = [], _ handler: @escaping @Sendable (Change) -> Void
   ) -> PreferenceObservation {
@@ -49,12 +51,12 @@ extension UserDefaults {
     }
   }
 
-  /// The changes of one key from now on, as `observe` tells of them. Never ends by itself. Changes wait without limit for who reads them.
+  /// The changes of one key from now on, as delivered by `observe`. The stream never ends by itself; its buffer is unbounded.
   public func changes(forKey key: String) -> AsyncStream<Change> {
     stream { continuation in observe(key) { continuation.yield($0) } }
   }
 
-  /// The changes of all keys from now on. Each new one costs a copy of all values.
+  /// The changes of all keys from now on. Each change costs a copy of all values.
   public var changes: AsyncStream<Change> {
     stream { continuation in
       list.observeValues { change in

@@ -12,9 +12,10 @@ extension UserDefaults {
     if let error = application.own.keep(value, forKey: key) { Diagnostics.notSaved(error, application.name) }
   }
 
-  /// As `set(_:forKey:)`, but says what it cannot do.
+  /// As `set(_:forKey:)`, but throws if the value cannot be stored. Then nothing has changed.
   /// - Throws: `notAPropertyList` with Apple's text; `valueTooLarge`, `domainTooLarge`, `keyTooLong`, `valueTooDeep`;
-  ///   `looksLikeSecret`, if `secretPolicy` refuses it; `full`, `accessDenied`, `readOnly`, … where the files cannot be written. Then nothing has changed.
+  ///   `looksLikeSecret` if `secretPolicy` refuses the value; `full`, `accessDenied`, `readOnly`, … if the files cannot be
+  ///   written.
   public func store(_ value: Any?, forKey key: String) throws(PreferenceError) {
     guard let value else { return try application.own.set(nil, forKey: key) }
     let stored = try PropertyListValue(storing: value, forKey: key)
@@ -22,10 +23,10 @@ extension UserDefaults {
     try application.own.set(stored, forKey: key)
   }
 
-  /// Sets those of the values whose keys have none in any place of the list, all at once: first values that, unlike registered ones, are
-  /// stored, so that another default in a later version does not change them.
+  /// Sets, in one transaction, those of the values whose keys have no value in any place of the search list. Unlike registered
+  /// defaults they are stored, so that another default in a later version of the program does not change them.
   /// - Returns: The keys that were set.
-  /// - Throws: As `store(_:forKey:)`. Then none was set.
+  /// - Throws: As `store(_:forKey:)`. Then no key was set.
   @discardableResult
   public func seed(_ values: [String: Any]) throws(PreferenceError) -> [String] {
     let missing = try PropertyListValue.edits(values).filter { list.value(forKey: $0.key) == nil }
@@ -33,7 +34,7 @@ extension UserDefaults {
     for (key, value) in missing { try Self.checkForSecret(value, key, application.name) }
     var edits: [(key: String, value: PropertyListValue?)] = []
     try application.own.update(missing.map(\.key)) { own in
-      // Another process may have been first.
+      // Another process may have set the key in the meantime.
       edits = missing.filter { own[$0.key] == nil }
       return edits
     }
@@ -56,7 +57,7 @@ extension UserDefaults {
       userInfo: [Self.changedKeys: change.keys, Self.isExternal: change.origin == .otherProcess])
   }
 
-  // To box them for each change would take as long as all the rest of the dictionary.
+  // Boxing the keys for each change would double the time that the dictionary takes.
   nonisolated(unsafe) private static let changedKeys = AnyHashable(changedKeysKey)
   nonisolated(unsafe) private static let isExternal = AnyHashable(isExternalKey)
 }

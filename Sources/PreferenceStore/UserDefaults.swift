@@ -2,32 +2,33 @@ public import Foundation
 internal import Preferences
 internal import PropertyLists
 
-/// The settings of a program: read through the search list of its domain, written to the user's own values of it.
+/// The settings of a program: read through the search list of its domain, written to the user's own values in it.
 ///
-/// A drop-in for Foundation's class, with the semantics of Apple's: `import class PreferenceStore.UserDefaults` beside `Foundation`.
-/// What is set is read back at once by every thread, by other processes at their next read, and survives the end of the process; it is
-/// on the disk within 250 ms, or when `synchronize()` returns. Not for secrets: the files are plain property lists.
+/// A replacement for Foundation's class with the semantics of Apple's: `import class PreferenceStore.UserDefaults` beside
+/// `Foundation`. A value that was set is visible at once to every thread, to other processes at their next read, and survives the
+/// end of the process; it is on the disk within 250 ms, or when `synchronize()` returns. Not for secrets: the files are plain
+/// property lists.
 ///
-/// A value is at most 1 MiB, a domain 4 MiB, a key 4096 bytes; what is larger is refused, which the log says and `store(_:forKey:)`
-/// throws. Where the disk refuses, values live in memory until it takes them.
+/// A value is at most 1 MiB, a domain 4 MiB, a key 4096 bytes; larger ones are refused: `set` logs the error, `store(_:forKey:)`
+/// throws it. If the disk is full or fails, values stay in memory until they can be written.
 ///
 /// Thread-safe. Observers run outside of all locks and may change settings.
 open class UserDefaults: NSObject, @unchecked Sendable {
   let lists: SearchLists
-  /// Keeps the list.
+  /// Keeps the search list alive.
   let use: SearchListUse
   let application: ApplicationList
   var list: SearchList { application.list }
   let observedKeys: ObservedKeys
-  /// Set once, before anybody else has this object.
+  /// Set once, in the initialiser.
   private var observation: PreferenceObservation?
 
   private static let shared = UserDefaults(ProcessStore.lists, ProcessStore.domainName, isForEver: true)
 
-  /// The settings of this program: those of its bundle identifier, or where it has none, of its name.
+  /// The settings of this program, under its bundle identifier, or if it has none, under its name.
   open class var standard: UserDefaults { shared }
 
-  /// Has no effect, as Apple's: the settings are never held back from anybody.
+  /// Has no effect, as on Apple's systems: settings are not cached per object.
   open class func resetStandardUserDefaults() {}
 
   /// Another object for the settings of this program.
@@ -35,13 +36,13 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     self.init(suiteName: nil)!
   }
 
-  /// The settings under a name that several programs of the user may share. Nil as a name stands for those of this program.
+  /// The settings under a name that several programs of the user may share; nil stands for this program's own settings.
   ///
-  /// Nil for the program's own name and `NSGlobalDomain`, which are in every list already, and for names that are no safe file names:
-  /// empty, of more than 200 bytes, with a slash or a control character, or with a dot in front. In an app, `group.com.example.x` is the
-  /// application group of the app whose name ends in it, and nil if that are several.
+  /// Returns nil for the program's own name and `NSGlobalDomain`, which are in every search list already, and for names that are
+  /// not safe file names: empty, longer than 200 bytes, with a slash or a control character, or with a leading dot. In an app,
+  /// `group.com.example.x` is the application group of the app whose name ends in it; the result is nil if several do.
   ///
-  /// What a class of the program that stands for this one, in its tests for example, calls from its own initialiser.
+  /// A subclass, for example one for tests, calls this initialiser.
   public init?(suiteName: String?) {
     guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
     Diagnostics.start()
@@ -63,7 +64,8 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     self.init(lists, name)
   }
 
-  /// - Parameter isForEver: Whether the object stays as long as the process. One that is observed weakly is slower to read.
+  /// - Parameter isForEver: Whether the object lives as long as the process. Otherwise it is observed by a weak reference, which
+  ///   makes reading slower.
   package init(_ lists: SearchLists, _ name: DomainName, isForEver: Bool = false) {
     Diagnostics.start()
     self.lists = lists
@@ -84,13 +86,14 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     return name
   }
 
-  // MARK: Reading. Missing values and those of another type are nil, 0 or false. All of them ask `object(forKey:)` of a subclass.
+  // MARK: Reading. Missing values and values of another type read as nil, 0 or false. All of these call `object(forKey:)` of a
+  // subclass.
 
-  /// A property list value: `String`, `NSNumber`, `Date`, `Data`, `[Any]`, `[String: Any]`. A number can be cast to each of Swift's types
-  /// of numbers that has its value, as on Apple's systems, but for `CGFloat`.
+  /// A property list value: `String`, `NSNumber`, `Date`, `Data`, `[Any]`, `[String: Any]`. A number can be cast to each Swift
+  /// number type that can represent it, as on Apple's systems, except `CGFloat`.
   open func object(forKey defaultName: String) -> Any? { list.value(forKey: defaultName)?.foundationValue }
 
-  /// Of a number its decimal text, "1" for true.
+  /// A number is converted to decimal text, true to "1".
   open func string(forKey defaultName: String) -> String? {
     isSubclassed ? storedValue(forKey: defaultName)?.coercedToString : list.string(forKey: defaultName)
   }
@@ -99,37 +102,38 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   open func dictionary(forKey defaultName: String) -> [String: Any]? { object(forKey: defaultName) as? [String: Any] }
   open func data(forKey defaultName: String) -> Data? { object(forKey: defaultName) as? Data }
 
-  /// Nil where one element is no text.
+  /// nil if an element is not a string.
   open func stringArray(forKey defaultName: String) -> [String]? { storedValue(forKey: defaultName)?.coercedToStringArray }
 
-  /// Cut to a whole number in the range of `Int`. Of a text, the number it starts with; 1 for `YES`.
+  /// Truncated to a whole number in the range of `Int`. A string is read as its leading number; `YES` as 1.
   open func integer(forKey defaultName: String) -> Int {
     isSubclassed ? storedValue(forKey: defaultName)?.coercedToInteger ?? 0 : list.integer(forKey: defaultName)
   }
 
-  /// The nearest `Float`. Of a text, the number it starts with.
+  /// The nearest `Float`. A string is read as its leading number.
   open func float(forKey defaultName: String) -> Float { storedValue(forKey: defaultName)?.coercedToFloat ?? 0 }
 
-  /// Of a text, the number it starts with.
+  /// A string is read as its leading number.
   open func double(forKey defaultName: String) -> Double {
     isSubclassed ? storedValue(forKey: defaultName)?.coercedToDouble ?? 0 : list.double(forKey: defaultName)
   }
 
-  /// Whether a number is not 0; whether a text starts with `Y`, `T` or a number that is not 0.
+  /// Whether a number is not 0, or a string starts with `Y`, `T` or a number that is not 0.
   open func bool(forKey defaultName: String) -> Bool {
     isSubclassed ? storedValue(forKey: defaultName)?.coercedToBool ?? false : list.bool(forKey: defaultName)
   }
 
-  /// Of a text, the file with this path, with `~` expanded; of data, the URL archived in it. A file that was moved is not found by it.
+  /// A string is read as a file path, with `~` expanded; data as an archived URL. Unlike a bookmark, the path does not follow a
+  /// moved file.
   open func url(forKey defaultName: String) -> URL? { storedValue(forKey: defaultName)?.fileOrArchivedURL }
 
   open func value(forKey key: String) -> Any? { object(forKey: key) }
 
-  // MARK: Writing. Only the user's own values of the domain change; nil removes, and what other places say shows again. All of them call
-  // `set(_:forKey:)` for an object, or `removeObject(forKey:)`, of a subclass.
+  // MARK: Writing. Only the user's own values of the domain change. Setting nil removes the value, so that the next place of the
+  // search list is read. All of these call `set(_:forKey:)` for an object, or `removeObject(forKey:)`, of a subclass.
 
-  /// - Precondition: A property list value, an `NSNumber`, `NSString`, …, or a URL. For others the program ends, with Apple's text;
-  ///   `store(_:forKey:)` throws instead.
+  /// - Precondition: A property list value, an `NSNumber`, `NSString`, …, or a URL. For other values the process ends, with
+  ///   Apple's text; `store(_:forKey:)` throws instead.
   open func set(_ value: Any?, forKey defaultName: String) {
     guard let value else { return removeObject(forKey: defaultName) }
     write(orTrap { () throws(PreferenceError) in try PropertyListValue(storing: value, forKey: defaultName) }, defaultName)
@@ -140,7 +144,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   open func set(_ value: Double, forKey defaultName: String) { setStoredValue(.real(value), forKey: defaultName) }
   open func set(_ value: Bool, forKey defaultName: String) { setStoredValue(.boolean(value), forKey: defaultName) }
 
-  /// A file as its path, with `~` for the home directory; any other URL archived.
+  /// A file URL is stored as its path, with `~` for the home directory; any other URL as a keyed archive.
   open func set(_ url: URL?, forKey defaultName: String) {
     guard let url else { return removeObject(forKey: defaultName) }
     let value = orTrap { () throws(PreferenceError) in try PropertyListValue(url: url, forKey: defaultName) }
@@ -150,7 +154,8 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   open func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
   open func removeObject(forKey defaultName: String) { write(nil, defaultName) }
 
-  /// Values for keys that have none anywhere else, in every list of this process. They are never stored: register them at each start.
+  /// Default values for keys that have a value nowhere else, in every search list of this process. They are not stored: register
+  /// them at each start.
   open func register(defaults registrationDictionary: [String: Any]) {
     let edits = orTrap { () throws(PreferenceError) in try PropertyListValue.edits(registrationDictionary) }
     lists.volatileDomains.registration.apply(edits)
@@ -158,7 +163,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
 
   // MARK: Domains
 
-  /// Looks in the domain of this name too, after the program's own, and before suites that were added earlier.
+  /// Adds the domain of this name to the search list: after the program's own, and before suites that were added earlier.
   open func addSuite(named suiteName: String) {
     edit(suiteName) { name in
       guard !lists.places.isAmbiguousGroup(suiteName) else { return Diagnostics.ambiguousGroup(suiteName) }
@@ -170,27 +175,29 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     edit(suiteName) { application.removeSuite(lists.places.fullName(of: $0)) }
   }
 
-  /// All keys of the list and their values. Costs as much as there are.
+  /// All keys of the search list with their values. The time is proportional to their number.
   open func dictionaryRepresentation() -> [String: Any] { list.values().foundationDictionary }
 
   open var volatileDomainNames: [String] { lists.volatileDomains.names }
   open func volatileDomain(forName domainName: String) -> [String: Any] { volatileValues(domainName) }
-  /// Replaces what the domain held.
+  /// Replaces all values of the volatile domain.
   open func setVolatileDomain(_ domain: [String: Any], forName domainName: String) { setVolatileValues(domain, domainName) }
   open func removeVolatileDomain(forName domainName: String) { lists.volatileDomains.remove(domainName) }
 
-  /// The user's own values of a domain. Nil where there are none.
+  /// The user's own values of a domain; nil if there are none.
   open func persistentDomain(forName domainName: String) -> [String: Any]? { persistentValues(domainName) }
-  /// Replaces the user's own values of a domain at once. Posts `didChangeNotification`, changed or not.
+  /// Replaces the user's own values of a domain in one transaction. Always posts `didChangeNotification`, even if nothing
+  /// changed.
   open func setPersistentDomain(_ domain: [String: Any], forName domainName: String) { setPersistentValues(domain, domainName) }
   open func removePersistentDomain(forName domainName: String) { setPersistentValues([:], domainName) }
 
-  /// Waits until all that this program has set in this domain is on the disk.
-  /// - Returns: Whether it is. Otherwise the log says why.
+  /// Waits until all values that this program has set in this domain are on the disk.
+  /// - Returns: Whether they are. If not, the reason is logged.
   @discardableResult
   open func synchronize() -> Bool { synchronizeDomain() }
 
-  /// Whether the administrator has set the value, so that setting it here has no effect: a program should disable its control.
+  /// Whether the administrator has set the value, so that setting it here has no effect. A program should disable the control of
+  /// such a setting.
   open func objectIsForced(forKey key: String) -> Bool { list.isForced(key) }
 
   open func objectIsForced(forKey key: String, inDomain domain: String) -> Bool {

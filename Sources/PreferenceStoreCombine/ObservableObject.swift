@@ -3,8 +3,8 @@
 internal import Preferences
 internal import Synchronization
 
-/// Combine's protocol, for classes with settings in them: `objectWillChange` fires before each change of a property with
-/// `@AppStorage`, once, whoever makes the change, and also before those of properties with `@Published`.
+/// Combine's protocol, for classes that contain settings: `objectWillChange` fires once before each change of a property with
+/// `@AppStorage`, whichever thread or process makes the change, and before changes of properties with `@Published`.
 ///
 /// ```swift
 /// final class Settings: ObservableObject {
@@ -13,22 +13,23 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Where several threads change one setting at the same moment, or who is told changes it, it may fire once more than there are changes,
-/// never less. It fires on the thread that makes the change; for one of another process on a thread of the store. While it fires, that thread still
-/// reads the old value, and all others the one that is stored.
+/// If several threads change one setting at the same moment, or an observer changes it, it may fire once more than there are
+/// changes, never less. It fires on the thread that makes the change; for a change by another process on a thread of the store.
+/// While it fires, that thread still reads the old value, and all other threads the stored one.
 ///
-/// Where `OpenCombine` is imported too, `import protocol PreferenceStoreCombine.ObservableObject` says which is meant: objects of
-/// OpenCombine's own protocol have no settings that fire.
+/// If `OpenCombine` is imported too, `import protocol PreferenceStoreCombine.ObservableObject` resolves the ambiguity: an object
+/// of OpenCombine's own protocol does not fire for settings.
 public protocol ObservableObject: OpenCombine.ObservableObject {}
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// A publisher that emits before the object has changed. The same at each call, where the object has a property that can fire.
+  /// A publisher that emits before the object changes. Returns the same publisher at each call if the object has a property that
+  /// can fire.
   public var objectWillChange: ObservableObjectPublisher { Publishers.publisher(of: self) }
 }
 
-/// Finds the publisher of an object among its properties, or puts one there: so it lives as long as they do.
+/// Finds the publisher of an object among its properties, or stores one there, so that it lives as long as the properties.
 private enum Publishers {
-  /// Two threads that ask for the publisher of one object get the same.
+  /// Held while a publisher is looked up, so that two threads get the same one.
   private static let finding = Mutex(())
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
@@ -48,7 +49,7 @@ private enum Publishers {
     for setting in settings where setting.owner == nil { setting.setOwner(owner) }
   }
 
-  /// Also those of its superclasses.
+  /// Includes the settings of superclasses.
   private static func settings(of object: AnyObject) -> [any SettingProperty] {
     var settings: [any SettingProperty] = []
     var mirror: Mirror? = Mirror(reflecting: object)
@@ -60,7 +61,8 @@ private enum Publishers {
   }
 }
 
-/// Has OpenCombine's own `objectWillChange`, which looks for properties with `@Published` in a mirror: that of the object.
+/// Calls OpenCombine's own `objectWillChange`, which finds properties with `@Published` by a mirror, with the mirror of the
+/// object.
 private final class PublishedProperties: OpenCombine.ObservableObject, CustomReflectable {
   let object: AnyObject
   init(of object: AnyObject) { self.object = object }
@@ -68,7 +70,7 @@ private final class PublishedProperties: OpenCombine.ObservableObject, CustomRef
 }
 
 private final class PublisherOwner: SettingOwner, @unchecked Sendable {
-  /// Locks by itself.
+  /// The publisher has its own lock.
   let publisher: ObservableObjectPublisher
   init(_ publisher: ObservableObjectPublisher) { self.publisher = publisher }
   func settingWillChange() { publisher.send() }

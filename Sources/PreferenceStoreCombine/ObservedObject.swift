@@ -1,7 +1,7 @@
 public import OpenCombine
 public import PreferenceStore
 
-/// An object that somebody else has, and bindings to its properties: `$settings.name`.
+/// An object that is owned elsewhere, with bindings to its properties: `$settings.name`.
 @propertyWrapper
 public struct ObservedObject<Object: OpenCombine.ObservableObject>: DynamicProperty {
   public var wrappedValue: Object

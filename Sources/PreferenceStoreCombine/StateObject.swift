@@ -2,9 +2,9 @@ public import OpenCombine
 public import PreferenceStore
 internal import Preferences
 
-/// An object that the view which declares it makes, at the first use, and then keeps.
+/// An object that is created at its first use and then kept.
 ///
-/// In SwiftUI it outlives the view value; here there are no views that are made again, so it lives as long as the copies of the wrapper.
+/// In SwiftUI it outlives the view value; here views are never re-created, so it lives as long as the copies of the wrapper.
 @propertyWrapper
 public struct StateObject<Object: OpenCombine.ObservableObject>: DynamicProperty {
   private let made: MadeObject<Object>
@@ -16,7 +16,7 @@ public struct StateObject<Object: OpenCombine.ObservableObject>: DynamicProperty
   public var projectedValue: ObservedObject<Object>.Wrapper { ObservedObject(wrappedValue: made.object).projectedValue }
 }
 
-/// Belongs to the thread that uses the wrapper, as views do.
+/// Not thread-safe: used on one thread, as views are.
 private final class MadeObject<Object> {
   private let make: () -> Object
   private(set) lazy var object = make()

@@ -1,8 +1,8 @@
 /// The name of a domain that is safe as a file's name: `com.example.app`, `NSGlobalDomain`.
 public struct DomainName: Hashable, Sendable {
-  /// As it was given; `NSGlobalDomain` for the global one.
+  /// The name as given; `NSGlobalDomain` for the global domain.
   public let name: String
-  /// What the files of the domain start with.
+  /// The start of the names of the domain's files.
   package let fileName: String
 
   public static let global = DomainName(name: "NSGlobalDomain", fileName: ".GlobalPreferences")
@@ -12,8 +12,8 @@ public struct DomainName: Hashable, Sendable {
     self.fileName = fileName
   }
 
-  /// - Throws: `unsafeName` for the empty name, names of more than 200 bytes, those with a slash or a control character, and those
-  ///   that start with a dot.
+  /// - Throws: `unsafeName` if the name is empty, longer than 200 bytes, contains a slash or a control character, or starts with
+  ///   a dot.
   public init(_ name: String) throws(PreferenceError) {
     if name.utf8.elementsEqual(Self.global.name.utf8) {
       self = .global
@@ -24,14 +24,14 @@ public struct DomainName: Hashable, Sendable {
       throw PreferenceError(.unsafeName, "\(name.utf8.count) bytes, \(PreferenceLimits.nameByteCount) are allowed")
     }
     guard name.utf8.first != UInt8(ascii: ".") else { throw PreferenceError(.unsafeName, "\(name) starts with a dot") }
-    // Those from U+0080 to U+009F are control characters as well, and some terminals obey them.
+    // U+0080 to U+009F are control characters too, which some terminals obey.
     guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0 != "/" }) else {
       throw PreferenceError(.unsafeName, "\(name) holds a slash or a control character")
     }
     self.init(name: name, fileName: name)
   }
 
-  /// The same domain for this machine alone.
+  /// The same domain, for this machine only.
   package func onHost(_ host: String) -> DomainName {
     DomainName(name: name, fileName: "\(fileName).\(host)")
   }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Events that are handled one after another, each once, in the order in which they were noted, by whichever thread delivers.
+/// A queue of events that are handled one after another, each once, in the order in which they were noted.
 ///
-/// One thread at a time delivers, for all others that have noted something meanwhile; what it notes itself while it handles an event is
-/// handled before its own call of `deliver` returns. Events wait without a limit.
+/// One thread at a time delivers, including the events that other threads have noted meanwhile. An event that the handler itself
+/// notes is handled before the handler's own call of `deliver` returns. The queue is unbounded.
 final class OrderedDelivery<Event: Sendable>: Sendable {
   private struct State {
     var events: [Event] = []
-    /// Before it, events were handled.
+    /// The index of the first event not handled yet.
     var first = 0
     var isStarted = false
     var isEnded = false
@@ -21,7 +21,7 @@ final class OrderedDelivery<Event: Sendable>: Sendable {
         return nil
       }
       defer { first += 1 }
-      // A thread that never comes to the end must not keep what it has handled.
+      // Remove handled events now and then, because a busy queue may never become empty.
       if first == 1 << 10 {
         events.removeFirst(first)
         first = 0
@@ -32,10 +32,10 @@ final class OrderedDelivery<Event: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Takes no other lock, so that it can be called under any.
+  /// Takes no other lock, so it may be called under any lock.
   func note(_ event: Event) { state.withLock { if !$0.isEnded { $0.events.append(event) } } }
 
-  /// Drops the events that wait and are not wanted.
+  /// Replaces the waiting events with the filtered ones.
   func filter(_ body: ([Event]) -> [Event]) {
     state.withLock { state in
       state.events = body(Array(state.events[state.first...]))
@@ -43,8 +43,8 @@ final class OrderedDelivery<Event: Sendable>: Sendable {
     }
   }
 
-  /// No event is handled before.
-  /// - Parameter body: Runs before `handle`, which other threads do not run meanwhile.
+  /// Begins delivery; no event is handled earlier.
+  /// - Parameter body: Runs before the first `handle`. No other thread runs `handle` meanwhile.
   func start(_ body: () -> Void, _ handle: (Event) -> Void) {
     let thread = pthread_self()
     state.withLock { state in
@@ -55,7 +55,7 @@ final class OrderedDelivery<Event: Sendable>: Sendable {
     work(isOutermost: true, handle)
   }
 
-  /// - Parameter handle: The same for all calls. Runs under no lock, never on two threads at a time.
+  /// - Parameter handle: The same for all calls. Runs outside of all locks, never on two threads at a time.
   func deliver(_ handle: (Event) -> Void) {
     let thread = pthread_self()
     let isOutermost = state.withLock { state -> Bool? in
@@ -66,7 +66,7 @@ final class OrderedDelivery<Event: Sendable>: Sendable {
     if let isOutermost { work(isOutermost: isOutermost, handle) }
   }
 
-  /// An event that is being handled at this moment is the last one.
+  /// No event is handled after the one that is being handled at this moment.
   func end() { state.withLock { $0.isEnded = true } }
 
   private func work(isOutermost: Bool, _ handle: (Event) -> Void) {

@@ -1,4 +1,4 @@
-/// Why preferences could not be read or changed. Nothing has been changed.
+/// The reason why preferences could not be read or changed. Nothing has changed.
 public struct PreferenceError: Error, Equatable, Sendable {
   public struct Code: Hashable, Sendable {
     public let name: String
@@ -14,41 +14,41 @@ public struct PreferenceError: Error, Equatable, Sendable {
     public static let domainTooLarge = Self("domainTooLarge")
     /// More levels of arrays and dictionaries than `PropertyList.maximumDepth`. The detail names the key.
     public static let valueTooDeep = Self("valueTooDeep")
-    /// The value is none that a property list can hold, or has one inside. The detail is Apple's text for it.
+    /// The value, or one inside it, cannot be in a property list. The detail is Apple's text for it.
     public static let notAPropertyList = Self("notAPropertyList")
-    /// The value, or its key, looks like a secret, and the program has asked for such values to be refused. The detail has the key and
-    /// the rule.
+    /// The value, or its key, looks like a secret, and the program's policy refuses such values. The detail has the key and the
+    /// rule.
     public static let looksLikeSecret = Self("looksLikeSecret")
-    /// The property list is damaged, and so is no store. It stays as it is.
+    /// The property list is damaged, and there is no journal. The file is left unchanged.
     public static let damaged = Self("damaged")
-    /// A newer version has written the journal.
+    /// The journal was written by a newer version.
     public static let newerFormat = Self("newerFormat")
-    /// The domain can only be read: it is managed, or in no file.
+    /// The domain is read-only: it is managed, or not in a file.
     public static let notWritable = Self("notWritable")
-    /// A symbolic link lies where a file of the store should be.
+    /// A file of the store is a symbolic link.
     public static let symbolicLink = Self("symbolicLink")
-    /// A directory, a device or the like lies where a file of the store should be.
+    /// A file of the store is a directory, a device or the like.
     public static let notAFile = Self("notAFile")
     /// The file or its directory belongs to another user.
     public static let foreignOwner = Self("foreignOwner")
-    /// Others may write to the directory, so that nothing in it would be safe from them.
+    /// Other users may write to the directory, and so could replace every file in it.
     public static let permissionsTooOpen = Self("permissionsTooOpen")
     public static let accessDenied = Self("accessDenied")
     /// The file system is mounted read-only.
     public static let readOnly = Self("readOnly")
-    /// The disk, or the user's share of it, is full.
+    /// The disk, or the user's quota, is full.
     public static let full = Self("full")
     /// Another process has held the lock for longer than the deadline.
     public static let busy = Self("busy")
     public static let descriptorsExhausted = Self("descriptorsExhausted")
-    /// The system gave an error that none of the others names.
+    /// Any other error of the system.
     public static let io = Self("io")
-    /// No home directory is known, or a path that must be absolute is not.
+    /// There is no home directory, or a path that must be absolute is relative.
     public static let noPlace = Self("noPlace")
   }
 
   public let code: Code
-  /// Which file or key, and what the system said. Not compared.
+  /// The file or key, and the system's error. Not compared.
   public let detail: String
 
   public init(_ code: Code, _ detail: String = "") {

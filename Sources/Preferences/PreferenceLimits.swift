@@ -1,19 +1,19 @@
 package import PropertyLists
 
-/// How much a store of small settings takes. Sizes are those of the stored form: texts in UTF-8, numbers and dates 8 bytes, plus one to
-/// nine bytes for the type and the length of each value.
+/// The limits of a store for small settings. Sizes are those of the stored form: strings in UTF-8, numbers and dates 8 bytes,
+/// plus one to nine bytes per value for its type and length.
 public enum PreferenceLimits {
-  /// Bytes of a key in UTF-8.
+  /// The maximum length of a key, in bytes of UTF-8.
   public static let keyByteCount = 4096
-  /// Bytes of one value.
+  /// The maximum size of one value, in bytes.
   public static let valueByteCount = 1 << 20
-  /// Bytes of all keys and values of a domain.
+  /// The maximum size of all keys and values of a domain, in bytes.
   public static let domainByteCount = 4 << 20
-  /// Bytes of a domain above which it is said once that this is no place for data.
+  /// The size of a domain, in bytes, above which `PreferenceEvent.large` is reported once.
   public static let noticeByteCount = 512 << 10
-  /// Bytes of the name of a domain in UTF-8.
+  /// The maximum length of a domain's name, in bytes of UTF-8.
   public static let nameByteCount = 200
 
-  /// Whether there are no more levels than `PropertyList.maximumDepth`.
+  /// Whether the value has at most `PropertyList.maximumDepth` levels.
   package static func allowDepth(of value: PropertyListValue) -> Bool { ValueCoding.byteCount(value) != nil }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps an observation alive. Thread-safe.
+/// An observation, which ends when this object is deallocated. Thread-safe.
 public final class PreferenceObservation: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
@@ -8,7 +8,7 @@ public final class PreferenceObservation: Sendable {
 
   deinit { cancel() }
 
-  /// The handler may run once more where a change is being delivered at this moment.
+  /// Ends the observation. The handler may run once more if a change is being delivered at this moment.
   public func cancel() {
     let end = end.withLock { end in
       defer { end = nil }
@@ -20,8 +20,9 @@ public final class PreferenceObservation: Sendable {
 
 /// The observers of one domain.
 ///
-/// A domain notes each change while it holds its own lock, so that all observers get the changes in the order in which they were made,
-/// and a value that is read under that lock has a definite place among them. It tells afterwards, without a lock.
+/// A domain calls `note` for each change under its own lock, so that all observers receive changes in the order in which they
+/// were made, and a value that is read under that lock has a definite position among them. It calls `tell` afterwards, outside of
+/// the lock.
 package final class PreferenceObservers: Sendable {
   private struct Observer: Sendable {
     let id: Int
@@ -54,14 +55,14 @@ package final class PreferenceObservers: Sendable {
     }
   }
 
-  /// Under the lock of the domain.
+  /// Called under the lock of the domain.
   package func note(_ origin: PreferenceChange.Origin, _ keys: [PreferenceChange.Key]) {
     guard !keys.isEmpty else { return }
     let change = PreferenceChange(origin: origin, keys: keys)
     for observer in state.withLock({ $0.observers }) { observer.note(change) }
   }
 
-  /// After `note`, under no lock.
+  /// Called after `note`, outside of all locks.
   package func tell(_ origin: PreferenceChange.Origin, _ keys: [String]) {
     guard !keys.isEmpty else { return }
     for observer in state.withLock({ $0.observers }) { observer.tell(origin, keys) }

@@ -26,10 +26,10 @@ struct BinaryPropertyListReader {
   private let offsetByteCount: Int
   private let objectCount: Int
   private let tableStart: Int
-  /// The containers that the present object lies in: who meets one of them again is in a cycle.
+  /// The containers around the present object. Meeting one of them again means that the list contains itself.
   private var open: Set<Int> = []
   private var valueCount = 0
-  /// Bytes of text and data copied so far: an object named many times is copied as often.
+  /// The bytes of strings and data copied so far: an object that is referenced repeatedly is copied each time.
   private var copiedByteCount = 0
 
   static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
@@ -114,7 +114,7 @@ struct BinaryPropertyListReader {
     }
   }
 
-  /// Of 1, 2 or 4 bytes: unsigned. Of 8: signed. Of 16: for what is above Int64.max.
+  /// 1, 2 and 4 bytes are unsigned, 8 bytes signed; 16 bytes hold a number above Int64.max.
   private func integer(at offset: Int, power: Int) throws(PropertyListError) -> PropertyListValue {
     switch power {
     case 0...2: return .integer(Int64(try number(at: offset, 1 << power)))

@@ -1,6 +1,6 @@
 struct BinaryPropertyListWriter {
   private var objects: [[UInt8]] = []
-  /// Texts are written once, however often they occur. (Foundation shares numbers as well; readers do not care.)
+  /// Each string is written once, however often it occurs. (Foundation shares numbers as well; readers accept both.)
   private var texts: [PropertyListDictionary.Key: Int] = [:]
   /// Containers whose references are put in once their width is known: object, kind, references.
   private var containers: [(object: Int, marker: UInt8, count: Int, references: [Int])] = []
@@ -64,7 +64,7 @@ struct BinaryPropertyListWriter {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
   }
 
-  /// In as few bytes as will do: 1, 2 and 4 are read without a sign.
+  /// Uses the smallest size: readers take 1, 2 and 4 bytes as unsigned.
   private static func integer(_ value: Int64) -> [UInt8] {
     switch value {
     case 0...0xFF: [0x10] + bigEndian(UInt64(value), 1)

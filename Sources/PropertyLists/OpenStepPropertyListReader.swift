@@ -1,5 +1,5 @@
-/// The text format of NeXTSTEP: `{ key = value; }`, `( a, b )`, `<0fbd77>`, quoted and plain strings, and comments. There are no
-/// numbers in it: what looks like one is a string. A file of `key = value;` lines without braces ("strings file") is read too.
+/// The text format of NeXTSTEP: `{ key = value; }`, `( a, b )`, `<0fbd77>`, quoted and plain strings, and comments. It has no
+/// numbers: they are read as strings. A file of `key = value;` lines without braces ("strings file") is read too.
 struct OpenStepPropertyListReader {
   private var scanner: TextScanner
   private var valueCount = 0
@@ -57,7 +57,7 @@ struct OpenStepPropertyListReader {
     }
   }
 
-  /// Up to what is no key, which is not taken.
+  /// Reads entries up to the next byte that cannot begin a key, which is not consumed.
   private mutating func entries(depth: Int) throws(PropertyListError) -> PropertyListDictionary {
     var dictionary = PropertyListDictionary()
     while true {
@@ -69,7 +69,7 @@ struct OpenStepPropertyListReader {
         dictionary[key] = try value(depth: depth + 1)
         try skipSpace()
       } else {
-        // In a strings file a key alone stands for itself.
+        // In a strings file, a key without a value is its own value.
         dictionary[key] = .string(key)
       }
       guard scanner.take(";") else { throw malformed("no ;") }
@@ -112,7 +112,7 @@ struct OpenStepPropertyListReader {
     }
   }
 
-  /// As CoreFoundation has it: letters, digits and `_$/:.-`.
+  /// The characters of CoreFoundation: letters, digits and `_$/:.-`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):

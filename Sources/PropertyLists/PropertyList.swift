@@ -1,18 +1,20 @@
-/// Reading and writing property lists. Bytes come from files that anybody may have written, so every reader is bounded in depth,
-/// size and time, and refuses instead of guessing.
+/// Reading and writing property lists. The bytes may come from any source, so every reader limits depth, size and time, and
+/// refuses invalid input instead of guessing.
 public enum PropertyList {
   public enum Format: Sendable {
     case xml
     case binary
-    /// The text form of NeXTSTEP: strings, data, arrays and dictionaries alone.
+    /// The text format of NeXTSTEP, which has only strings, data, arrays and dictionaries.
     case openStep
   }
 
-  /// Levels of arrays and dictionaries. Far above what anybody stores, far below what ends a thread's stack.
+  /// The maximum number of nested arrays and dictionaries: far above actual use, far below the depth that overflows a thread's
+  /// stack.
   public static let maximumDepth = 512
-  /// Bytes of a whole property list.
+  /// The maximum size of a property list, in bytes.
   public static let maximumByteCount = 64 << 20
-  /// Values in all. A binary property list can name one value many times, and so describe more than memory holds.
+  /// The maximum number of values. A binary property list can reference one value many times, and so describe more than memory
+  /// holds.
   public static let maximumValueCount = 4 << 20
 
   /// - Throws: `notAPropertyList`, `malformed`, `tooDeep`, `tooLarge`, `cyclic`.
@@ -39,11 +41,11 @@ public enum PropertyList {
     }
   }
 
-  /// XML where it carries every value exactly, else binary.
+  /// Writes XML if it can represent every value exactly, else the binary format.
   /// - Throws: `tooDeep`.
   public static func writeExactly(_ value: PropertyListValue) throws(PropertyListError) -> [UInt8] {
     do throws(PropertyListError) {
-      return try XMLPropertyListWriter.write(value)
+      return try XMLPropertyListWriter.write(value, isExact: true)
     } catch {
       guard error.code == .notRepresentable else { throw error }
       return try BinaryPropertyListWriter.write(value)
@@ -51,7 +53,7 @@ public enum PropertyList {
   }
 }
 
-/// Reads a text byte by byte.
+/// Reads text byte by byte.
 struct TextScanner {
   let bytes: ArraySlice<UInt8>
   var position: Int
@@ -80,7 +82,7 @@ struct TextScanner {
     return true
   }
 
-  /// Moves behind the next occurrence and returns what lies before it.
+  /// Returns the bytes before the next occurrence of `text`, and moves past it.
   mutating func take(upTo text: StaticString) -> ArraySlice<UInt8>? {
     var scanner = self
     while !scanner.isAtEnd {
@@ -94,6 +96,6 @@ struct TextScanner {
     return nil
   }
 
-  /// For error messages.
+  /// The position, for error messages.
   var place: String { "at byte \(position - bytes.startIndex)" }
 }

@@ -1,9 +1,9 @@
 /// Dates of the XML format: `2026-11-21T10:06:14Z`, whole seconds of the proleptic Gregorian calendar.
 package enum PropertyListDate {
-  /// From 1970-01-01 to 2001-01-01, in seconds.
+  /// The seconds from 1970-01-01 to 2001-01-01.
   package static let referenceOffset = 978_307_200.0
 
-  /// Nil where the text is no such date.
+  /// Returns nil if the text is not such a date.
   static func parse(_ text: String) -> Double? {
     let bytes = Array(text.utf8)
     guard bytes.count == 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
@@ -25,7 +25,7 @@ package enum PropertyListDate {
     return Double(seconds) - referenceOffset
   }
 
-  /// Nil where the text could not carry it: parts of a second, years outside 0 to 9999, no number.
+  /// Returns nil if the format cannot represent the date: fractions of a second, years outside 0 to 9999, NaN and infinities.
   static func format(_ date: Double) -> String? {
     let seconds = date + referenceOffset
     guard seconds.isFinite, seconds.rounded() == seconds, seconds - referenceOffset == date,

@@ -1,4 +1,4 @@
-/// Why bytes are no property list, or a value cannot be written as one.
+/// The reason why bytes are not a property list, or a value cannot be written as one.
 public struct PropertyListError: Error, Equatable, Sendable {
   public struct Code: Hashable, Sendable {
     public let name: String
@@ -6,7 +6,7 @@ public struct PropertyListError: Error, Equatable, Sendable {
 
     /// Neither XML, binary nor old style.
     public static let notAPropertyList = Self("notAPropertyList")
-    /// The format is known, but a rule of it is broken.
+    /// The format was recognised, but the content violates it.
     public static let malformed = Self("malformed")
     /// More levels of arrays and dictionaries than `PropertyList.maximumDepth`.
     public static let tooDeep = Self("tooDeep")
@@ -14,12 +14,12 @@ public struct PropertyListError: Error, Equatable, Sendable {
     public static let tooLarge = Self("tooLarge")
     /// A container of a binary property list that contains itself.
     public static let cyclic = Self("cyclic")
-    /// The format has no way to say this value: a control character in XML, say.
+    /// The format cannot represent the value; for example, XML cannot represent a control character.
     public static let notRepresentable = Self("notRepresentable")
   }
 
   public let code: Code
-  /// Where, or what. Not compared.
+  /// The place or the value concerned. Not compared.
   public let detail: String
 
   public init(_ code: Code, _ detail: String = "") {

@@ -1,8 +1,8 @@
-/// A value that a property list can hold. Types stay what they were: a Boolean is no integer, an integer no real number.
+/// A value of a property list. Types are kept: a Boolean is not an integer, and an integer is not a real number.
 public enum PropertyListValue: Sendable {
   case string(String)
   case integer(Int64)
-  /// Only for what is larger than `Int64.max`.
+  /// Used only for numbers above `Int64.max`.
   case unsigned(UInt64)
   case real(Double)
   case boolean(Bool)
@@ -14,14 +14,15 @@ public enum PropertyListValue: Sendable {
   /// A reference inside a keyed archive. Binary property lists have a type for it, the others write `{CF$UID = n}`.
   case uid(UInt32)
 
-  /// The integer in the smaller of the two cases.
+  /// An integer, as `unsigned` only if it is above `Int64.max`.
   public static func number(_ value: UInt64) -> PropertyListValue {
     Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
   }
 }
 
 extension PropertyListValue: Equatable {
-  /// Bit for bit: texts by their bytes, and a NaN is the same NaN. What is equal need not be written again.
+  /// Bitwise equality: strings by their bytes, and a NaN equals the same NaN. A value equal to the stored one need not be
+  /// written.
   public static func == (left: PropertyListValue, right: PropertyListValue) -> Bool {
     switch (left, right) {
     case (.string(let a), .string(let b)): TextBytes.areEqual(a, b)
@@ -39,8 +40,8 @@ extension PropertyListValue: Equatable {
   }
 }
 
-/// Keys and values, in the byte order of the keys. Two keys that differ only in their Unicode normal form are two keys, as they are
-/// to Foundation; a Swift dictionary would take them for one.
+/// Keys and values, in the byte order of the keys. Keys that differ only in their Unicode normal form are distinct, as in
+/// Foundation's dictionaries; in a Swift dictionary they would be equal.
 public struct PropertyListDictionary: Sendable, Equatable {
   public struct Key: Hashable, Sendable, Comparable {
     public let name: String
@@ -74,7 +75,7 @@ public struct PropertyListDictionary: Sendable, Equatable {
     set { values[key] = newValue }
   }
 
-  /// - Returns: What was there before.
+  /// - Returns: The previous value.
   @discardableResult public mutating func update(_ key: Key, to value: PropertyListValue?) -> PropertyListValue? {
     guard let value else { return values.removeValue(forKey: key) }
     return values.updateValue(value, forKey: key)

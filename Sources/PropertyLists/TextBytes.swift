@@ -1,6 +1,6 @@
-/// Texts as the bytes they are in UTF-8, not as what they mean: Swift takes two Unicode normal forms of a text for equal.
+/// Compares strings by their bytes in UTF-8: Swift's `==` takes two Unicode normal forms of a string for equal.
 public enum TextBytes {
-  /// Two odd numbers of this process, so that nobody can prepare texts whose digests meet.
+  /// Two odd random numbers, different in each process, so that nobody can construct strings with equal digests.
   private static let secret = (first: UInt64.random(in: 0 ... .max) | 1, second: UInt64.random(in: 0 ... .max) | 1)
 
   public static func areEqual(_ left: String, _ right: String) -> Bool {
@@ -28,7 +28,7 @@ public enum TextBytes {
     return true
   }
 
-  /// Whether the bytes of the one come before those of the other.
+  /// Whether the bytes of `left` precede those of `right`.
   public static func precedes(_ left: String, _ right: String) -> Bool {
     unsafe left.utf8.withContiguousStorageIfAvailable { left in
       unsafe right.utf8.withContiguousStorageIfAvailable { right in
@@ -53,7 +53,7 @@ public enum TextBytes {
     return left.count < right.count
   }
 
-  /// Of equal texts equal, within this process. In one pass over the bytes, eight at a time.
+  /// A hash, equal for equal strings within this process. One pass over the bytes, eight at a time.
   public static func digest(_ text: String) -> UInt64 {
     var text = text
     return text.withUTF8 { bytes in

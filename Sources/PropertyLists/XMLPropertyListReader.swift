@@ -1,5 +1,5 @@
-/// The XML format, as far as Apple's PropertyList-1.0 document type goes. No entity but the five of XML is known, so nothing expands
-/// and nothing is fetched.
+/// The XML format, limited to Apple's PropertyList-1.0 document type. Only the five predefined entities of XML are resolved, so
+/// no input expands or is fetched.
 struct XMLPropertyListReader {
   private var scanner: TextScanner
   private var valueCount = 0
@@ -25,7 +25,7 @@ struct XMLPropertyListReader {
 
   private func malformed(_ detail: String) -> PropertyListError { PropertyListError(.malformed, "\(detail), \(scanner.place)") }
 
-  // MARK: What is between tags
+  // MARK: Between tags
 
   private mutating func skipProlog() throws(PropertyListError) {
     scanner.skipSpace()
@@ -58,7 +58,7 @@ struct XMLPropertyListReader {
     let kind: Kind
   }
 
-  /// The tag here; nil where there is none.
+  /// The tag at this position; nil if there is none.
   private mutating func tag() throws(PropertyListError) -> Tag? {
     guard scanner.next == UInt8(ascii: "<") else { return nil }
     scanner.position += 1
@@ -126,7 +126,7 @@ struct XMLPropertyListReader {
 
   // MARK: Values
 
-  /// The value here; nil at an end tag.
+  /// The value at this position; nil at an end tag.
   private mutating func value(depth: Int) throws(PropertyListError) -> PropertyListValue? {
     guard depth <= PropertyList.maximumDepth else { throw PropertyListError(.tooDeep) }
     try skipMisc()
@@ -179,7 +179,7 @@ struct XMLPropertyListReader {
       dictionary[key] = value
     }
     try expectEnd("dict")
-    // How XML says what the binary format has a type for.
+    // The XML form of the binary format's UID type.
     if dictionary.count == 1, case .integer(let uid)? = dictionary["CF$UID"], let uid = UInt32(exactly: uid) { return .uid(uid) }
     return .dictionary(dictionary)
   }

@@ -1,10 +1,13 @@
 struct XMLPropertyListWriter {
   private var bytes: [UInt8] = []
+  private let isExact: Bool
 
-  /// - Throws: `notRepresentable` for what XML cannot carry exactly: control characters, dates with parts of a second, NaN and
-  ///   infinities; `tooDeep`.
-  static func write(_ value: PropertyListValue) throws(PropertyListError) -> [UInt8] {
-    var writer = XMLPropertyListWriter()
+  /// NaN and the infinities are written as `nan`, `+infinity` and `-infinity`, as Foundation writes and reads them.
+  /// - Parameter isExact: Whether the bits of a NaN must be preserved, too.
+  /// - Throws: `notRepresentable` for values that XML cannot represent: control characters, dates with fractions of a second;
+  ///   `tooDeep`.
+  static func write(_ value: PropertyListValue, isExact: Bool = false) throws(PropertyListError) -> [UInt8] {
+    var writer = XMLPropertyListWriter(isExact: isExact)
     writer.line(0, #"<?xml version="1.0" encoding="UTF-8"?>"#)
     writer.line(0, #"<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">"#)
     writer.line(0, #"<plist version="1.0">"#)
@@ -12,6 +15,8 @@ struct XMLPropertyListWriter {
     writer.line(0, "</plist>")
     return writer.bytes
   }
+
+  private init(isExact: Bool) { self.isExact = isExact }
 
   private mutating func line(_ depth: Int, _ text: String) {
     bytes += [UInt8](repeating: UInt8(ascii: "\t"), count: depth)
@@ -26,8 +31,10 @@ struct XMLPropertyListWriter {
     case .integer(let integer): line(depth, "<integer>\(integer)</integer>")
     case .unsigned(let integer): line(depth, "<integer>\(integer)</integer>")
     case .real(let real):
-      guard real.isFinite else { throw PropertyListError(.notRepresentable, "\(real)") }
-      line(depth, "<real>\(real)</real>")
+      guard !isExact || !real.isNaN || real.bitPattern == Double.nan.bitPattern else {
+        throw PropertyListError(.notRepresentable, "\(real) with these bits")
+      }
+      line(depth, "<real>\(real.isNaN ? "nan" : real.isInfinite ? real > 0 ? "+infinity" : "-infinity" : "\(real)")</real>")
     case .boolean(let boolean): line(depth, boolean ? "<true/>" : "<false/>")
     case .date(let date):
       guard let text = PropertyListDate.format(date) else { throw PropertyListError(.notRepresentable, "a date of \(date)") }
@@ -51,7 +58,7 @@ struct XMLPropertyListWriter {
       line(depth, "</array>")
     case .dictionary(let dictionary):
       guard !dictionary.isEmpty else { return line(depth, "<dict/>") }
-      // It would come back as a uid.
+      // It would be read as a UID.
       if dictionary.count == 1, case .integer(let uid)? = dictionary["CF$UID"], UInt32(exactly: uid) != nil {
         throw PropertyListError(.notRepresentable, "a dictionary that looks like a uid")
       }

@@ -49,13 +49,14 @@ public final class FileStore: Store {
 
   private convenience init(at path: String, busyTimeout: Duration, journal: OpenVault.Journal) throws {
     let location = try Location(path)
-    let vault = try OpenVault(location, journal: journal, deadline: Deadline(after: busyTimeout))
-    self.init(location, .open(vault), busyTimeout, journal)
+    let lock = SideLock(location.lock)
+    self.init(location, lock, .closed, busyTimeout, journal)
+    _ = try opened(Deadline(after: busyTimeout))
   }
 
-  private init(_ location: Location, _ state: State, _ busyTimeout: Duration, _ journal: OpenVault.Journal) {
+  private init(_ location: Location, _ lock: SideLock, _ state: State, _ busyTimeout: Duration, _ journal: OpenVault.Journal) {
     self.location = location
-    self.lock = SideLock(location.lock)
+    self.lock = lock
     self.state = state
     self.busyTimeout = busyTimeout
     self.journal = journal
@@ -128,7 +129,7 @@ public final class FileStore: Store {
   ) throws -> FileStore {
     if createDirectory { try Directories.create(Location.parent(of: path)) }
     let location = try Location(path)
-    return FileStore(location, .pending(try Creation(location)), busyTimeout, .automatic)
+    return FileStore(location, SideLock(location.lock), .pending(try Creation(location)), busyTimeout, .automatic)
   }
 
   /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`,
@@ -159,7 +160,7 @@ public final class FileStore: Store {
     case .pending(let creation): try lock.withLock(until: deadline) { try create(by: creation, prepare) }
     case .open, .closed:
       guard location.isWritable else { throw StorageError(.readOnly, location.path) }
-      let vault = try opened(deadline)
+      let vault = try opened(deadline, forWriting: true)
       try lock.withLock(until: deadline) {
         vault.wait(until: deadline)
         try guarding(vault) { try vault.write(prepare, makeRoom: lock.releaseReserve) }
@@ -201,12 +202,29 @@ public final class FileStore: Store {
     }
   }
 
-  /// A vault that was opened as one that nobody changes is opened again when somebody has changed it.
-  private func opened(_ deadline: Deadline) throws -> OpenVault {
-    if case .open(let vault) = state, try !vault.isStale { return vault }
-    let fresh = try OpenVault(location, journal: journal, deadline: deadline)
-    state = .open(fresh)
-    return fresh
+  /// A vault that was opened as one that nobody changes is opened again when somebody has changed it, or to be written.
+  private func opened(_ deadline: Deadline, forWriting: Bool = false) throws -> OpenVault {
+    if case .open(let vault) = state, try !vault.isStale, vault.isWritable || !forWriting { return vault }
+    // SQLite's locks go with any descriptor of the file that is closed: first the old one, then the new locks.
+    state = .closed
+    let vault: OpenVault
+    do {
+      vault = try open(writable: true, deadline)
+    } catch let error where StorageError.Code.full ~= error {
+      // SQLite needs 32 KiB for the index of its log, also to read. Without changes in the log the file alone is the vault.
+      if !forWriting, try !location.hasPendingChanges() {
+        vault = try open(writable: false, deadline)
+      } else {
+        guard try lock.withLock(until: deadline, lock.releaseRoomToOpen) else { throw error }
+        vault = try open(writable: true, deadline)
+      }
+    }
+    state = .open(vault)
+    return vault
+  }
+
+  private func open(writable: Bool, _ deadline: Deadline) throws -> OpenVault {
+    try OpenVault(location, journal: journal, lock: lock, writable: writable, deadline: deadline)
   }
 
   private func enter() {

@@ -1,6 +1,6 @@
+internal import CofferFiles
 internal import Glibc
 internal import Synchronization
-internal import SystemCalls
 
 /// Calls a closure a second after it was armed, and again each second until the closure returns true: see `FileStore.fold`.
 ///

@@ -7,8 +7,9 @@ import VaultCore
 final class OpenVault {
   private let location: Location
   private let journal: Journal
+  private let lock: SideLock
   private let connection: Connection
-  /// What the file was when it was opened without locks, because nothing here can be written. Nil where it can.
+  /// What the file was when it was opened without locks, because nothing here can be written, or the disk is full. Nil where it can.
   private let unchanging: FileStatus?
   private var seen: SeenFile
   private var checkedSchema: Int64?
@@ -25,13 +26,16 @@ final class OpenVault {
   private static let checkpointPages: Int32 = 1000
 
   /// - Throws: all that is wrong with the file. See `FileStore.init`.
-  init(_ location: Location, journal: Journal, deadline: Deadline) throws {
+  /// - Parameter writable: Whether it may be written, if the place allows that.
+  init(_ location: Location, journal: Journal, lock: SideLock, writable: Bool, deadline: Deadline) throws {
     self.location = location
     self.journal = journal
+    self.lock = lock
     let status = try Self.inspect(location)
     seen = SeenFile(status, at: location)
-    if location.isWritable {
+    if writable && location.isWritable {
       unchanging = nil
+      try KeptLog.copyUnreadable(location)
       connection = try Connection(location.path, .readWrite)
     } else {
       // The log can be read only by one who may lock and map files beside it.
@@ -55,11 +59,17 @@ final class OpenVault {
     } catch {
       // Nothing of the log goes into a file that is no vault, and the log stays.
       connection.poison()
-      throw (error as? LostFile)?.reason ?? error
+      lock.letGo()
+      guard let lost = (error as? LostFile)?.reason else { throw error }
+      throw lost.code == .truncated ? self.lost(lost) : lost
     }
   }
 
+  deinit { lock.letGo() }
+
   var isPoisoned: Bool { connection.isPoisoned }
+
+  var isWritable: Bool { unchanging == nil }
 
   /// Whether there may be a log to bring into the file. One that only readers have used is empty.
   var hasLog: Bool { unchanging == nil && ((try? FileStatus.at(location.log))?.size ?? 0) > 0 }
@@ -77,50 +87,13 @@ final class OpenVault {
 
   // MARK: Checks on the file
 
-  static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
-    guard let directory = try FileStatus.at(location.directory) else { throw StorageError(.noVault, location.directory) }
-    try Ownership.check(directory: directory, location.directory)
-    guard let file = try FileStatus.at(location.path) else { throw StorageError(.noVault, location.path) }
-    try Ownership.check(file: file, location.path)
-    guard file.size >= 100 else {
-      let detail = "\(location.path) has \(file.size) bytes"
-      if let log = try FileStatus.at(location.log), log.size > 0 { throw lost(location, .truncated, detail) }
-      throw StorageError(.notAVault, detail)
-    }
-    guard unsafe faccessat(AT_FDCWD, location.path, R_OK, 0x200) == 0 else { throw StorageError(errno: errno, location.path) }
-    // In a directory like /tmp others may have put files where SQLite is going to look for its own.
-    for path in [location.log, location.logIndex, location.journal] {
-      if let status = try FileStatus.at(path) { try Ownership.check(file: status, path) }
-    }
-    return file
-  }
-
-  /// A file that ends within a page was cut. SQLite itself refuses one that is shorter than its header says, but rounds up.
-  static func checkSize(_ location: Location) throws(StorageError) {
-    guard let file = try FileStatus.at(location.path), file.size % Int64(Container.pageByteCount) != 0 else { return }
-    // After a crash the end of the file may be torn, and whole in the log.
-    guard try location.hasPendingChanges() else {
-      throw StorageError(.storageDamaged, "\(location.path) is cut off within a page")
-    }
-  }
-
   /// Pages that are in neither the file nor the log were cut off.
   private func checkLength() throws {
     guard let file = try FileStatus.at(location.path) else { return }
     let (end, count) = (file.size / Int64(Container.pageByteCount), try connection.integer(.pageCount))
     guard count > end else { return }
     let missing = try count - end - Int64(LogPages.numbers(from: end + 1, in: location).count)
-    guard missing <= 0 else { throw Self.lost(location, .truncated, "\(location.path) lacks \(missing) pages") }
-  }
-
-  /// The error for a vault whose file is lost, with its log copied.
-  private static func lost(_ location: Location, _ code: StorageError.Code, _ detail: String) -> StorageError {
-    do throws(StorageError) {
-      guard let copy = try KeptLog.copy(of: location) else { return StorageError(code, detail) }
-      return StorageError(code, "\(detail); its log was copied to \(copy)")
-    } catch {
-      return StorageError(code, "\(detail); its log \(location.log) could not be copied: \(error)")
-    }
+    guard missing <= 0 else { throw LostFile(.truncated, "\(location.path) lacks \(missing) pages") }
   }
 
   /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.
@@ -128,6 +101,7 @@ final class OpenVault {
   private func checkState(_ file: FileStatus) throws {
     let version = try connection.integer(.schemaVersion)
     try seen.remember(file)
+    try holdLog()
     if version != checkedSchema {
       checkedSchema = nil
       let program = try connection.integer(.program)
@@ -139,25 +113,46 @@ final class OpenVault {
     try Container.check(formatVersion: connection.integer(.formatVersion))
   }
 
+  /// The connection has the log open. Another process may have it open by another index.
+  /// - Throws: `LostFile`.
+  private func holdLog() throws {
+    guard unchanging == nil else { return }
+    try seen.rememberLog(connection)
+    guard let index = seen.index, !lock.hold(index: index.inode) else { return }
+    throw LostFile(.replaced, "\(location.logIndex) was removed while another process had the vault open, and still has")
+  }
+
   /// Outside of a transaction: before the log is brought into the file, and before a commit is acknowledged.
   /// - Throws: `LostFile`; `StorageError` if the file cannot be looked at.
-  func checkFile() throws { _ = try seen.check(connection) }
+  func checkFile() throws { _ = try seen.check(connection, forWriting: true) }
 
   /// The file is not the vault any more, so nothing is written into it, also not as the connection closes.
   /// - Returns: The error to throw from now on, which names the copy of the log.
   func abandon(_ reason: StorageError) -> StorageError {
-    let error = Self.lost(location, reason.code, reason.detail)
+    let error = lost(reason)
     let isCopied = error.detail != reason.detail
     connection.poison()
     if isCopied, seen.leavesLogBesideAnother { unsafe unlink(location.log) }
     return error
   }
 
+  /// Copied from the file that the connection has open: at its path there may be none, or another one.
+  private func lost(_ reason: StorageError) -> StorageError {
+    Self.lost(location, reason.code, reason.detail) { () throws(StorageError) in
+      guard seen.index != nil else { return try KeptLog.copy(of: location) }
+      let size = try connection.byteCount(of: .log)
+      return try KeptLog.copy(for: location, byteCount: size, header: seen.logHeader) { offset, count throws(StorageError) in
+        let count = Int(max(0, min(Int64(count), size - offset)))
+        return count == 0 ? [] : try connection.bytes(of: .log, count, at: offset)
+      }
+    }
+  }
+
   // MARK: Transactions
 
   func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
     // Before SQLite looks at it: an empty file is a new database to it.
-    let file = try seen.check(connection)
+    let file = try seen.check(connection, forWriting: false)
     try connection.run(.beginRead)
     let rows = StoredRows(connection)
     defer {
@@ -201,7 +196,8 @@ final class OpenVault {
   private func checkCommitted() throws {
     do {
       try checkFile()
-      if connection.logPages > 0 { try seen.checkLog() }
+      // A log that another process began between the check before the transaction and the transaction.
+      try holdLog()
     } catch var lost as LostFile {
       lost.isCommitted = true
       throw lost
@@ -213,7 +209,7 @@ final class OpenVault {
 
   /// Until COMMIT is run nothing has been changed, whatever fails.
   private func transact(_ prepare: (any Rows) throws -> Change) throws {
-    let file = try seen.check(connection)
+    let file = try seen.check(connection, forWriting: true)
     try connection.run(.beginWrite)
     let rows = StoredRows(connection)
     do {
@@ -255,6 +251,8 @@ final class OpenVault {
       // again.
       do { _ = try connection.text(.useLog) } catch StorageError.Code.busy { return } catch StorageError.Code.full { return }
     } else if usesLog && !wantsLog {
+      seen.forgetLog()
+      lock.letGo()
       // Alone, the log needs no shared memory. The first read afterwards gives the lock back.
       try connection.run(.exclusive)
       defer { try? connection.run(.shared) }

@@ -1,6 +1,6 @@
 internal import Logging
 
-/// What a person should know, in the log of the program; by default on standard error.
+/// Messages for the user in the log of the program; by default on standard error.
 enum Diagnostics {
   private static let logger = Logger(label: "coffer.widgets")
 

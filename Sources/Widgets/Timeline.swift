@@ -1,12 +1,12 @@
 public import Foundation
 
-/// What a widget shows from a moment on.
+/// The content of a widget from a date on.
 public protocol TimelineEntry: Sendable {
   var date: Date { get }
 }
 
-/// When the provider is asked for a new timeline without a request. A policy never asks sooner than a minute after the last timeline
-/// came: one whose entries are all in the past would be asked for without end.
+/// When the host asks the provider for a new timeline without a request. The host waits at least a minute after the last
+/// timeline; otherwise a timeline with only past entries would be requested in an endless loop.
 public struct TimelineReloadPolicy: Sendable, Equatable {
   enum Moment: Equatable {
     case end
@@ -16,7 +16,7 @@ public struct TimelineReloadPolicy: Sendable, Equatable {
 
   let moment: Moment
 
-  /// When the date of the last entry has come.
+  /// At the date of the last entry.
   public static let atEnd = Self(moment: .end)
   public static let never = Self(moment: .never)
 
@@ -34,25 +34,25 @@ public struct Timeline<Entry: TimelineEntry>: Sendable {
   }
 }
 
-/// What a provider is asked for. There is one size and no gallery, so there is nothing to say yet; it is here because Apple's providers
-/// have a parameter of this type.
+/// The context of a provider's call. Empty, because there is one size and no gallery; it exists for source compatibility, because
+/// Apple's providers have a parameter of this type.
 public struct TimelineProviderContext: Sendable {
-  /// Always false: what is shown is meant.
+  /// Always false, because there is no gallery.
   public let isPreview = false
 }
 
-/// Makes the timelines of a widget. A provider that was written for WidgetKit fits as it is; its `placeholder(in:)` and
-/// `getSnapshot(in:completion:)` are never called by a host, because there is no gallery.
+/// Makes the timelines of a widget. A provider written for WidgetKit works unchanged; a host never calls its `placeholder(in:)`
+/// and `getSnapshot(in:completion:)`, because there is no gallery.
 public protocol TimelineProvider: Sendable {
   associatedtype Entry: TimelineEntry
   typealias Context = TimelineProviderContext
 
-  /// Called on a queue of this widget's own, one call at a time: the next one comes after `completion` was called. Only the first call
-  /// of `completion` counts. While it has not come, the widget shows what it has; others are not held up.
+  /// Called on a queue of this widget's own, one call at a time: the next call follows after `completion`. Only the first call of
+  /// `completion` counts. Until then the widget shows its previous timeline; other widgets are not delayed.
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void)
 
-  /// An entry that stands for all. It is here so that a provider as Xcode makes it says by it what an `Entry` is; where there is none,
-  /// the first entry of the timeline, and no answer where that is empty.
+  /// An entry that represents the widget. By default the first entry of the timeline; no call of `completion` if it is empty.
+  /// Xcode's template implements it, and Swift infers `Entry` from it.
   func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void)
 }
 

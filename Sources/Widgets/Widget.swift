@@ -1,4 +1,4 @@
-/// A kind of widget: a name by which programs ask for new timelines, and who makes them.
+/// A kind of widget: its name, with which programs request new timelines, and its provider.
 public protocol Widget {
   associatedtype Body: WidgetConfiguration
 
@@ -6,18 +6,18 @@ public protocol Widget {
   var body: Body { get }
 }
 
-/// What a widget consists of. Made of `StaticConfiguration`.
+/// The content of a widget, made with `StaticConfiguration`.
 public protocol WidgetConfiguration {
   var widgets: [ConfiguredWidget] { get }
 }
 
-/// A widget whose entries depend on nothing but its provider.
+/// A widget whose entries depend on its provider only.
 public struct StaticConfiguration<Provider: TimelineProvider>: WidgetConfiguration {
   private let widget: ConfiguredWidget
 
   /// - Parameters:
-  ///   - kind: What `WidgetCenter.reloadTimelines(ofKind:)` names. No two of an app may have the same.
-  ///   - content: The text of an entry, made when the entry is shown.
+  ///   - kind: The name for `WidgetCenter.reloadTimelines(ofKind:)`, unique in the app.
+  ///   - content: Makes the text of an entry, when it is shown.
   public init(kind: String, provider: Provider, content: @escaping @Sendable (Provider.Entry) -> String) {
     widget = ConfiguredWidget(kind: kind) { context, completion in
       provider.getTimeline(in: context) { timeline in
@@ -39,16 +39,16 @@ extension StaticConfiguration where Provider.Entry: CustomStringConvertible {
   }
 }
 
-/// A widget as its host sees it: without the type of its entries.
+/// A widget without the type of its entries, as hosts use it.
 public struct ConfiguredWidget: Sendable {
   typealias Completion = @Sendable (ScheduledTimeline) -> Void
 
   public let kind: String
-  /// For a program that lets people choose: the text of `configurationDisplayName(_:)`.
+  /// The text of `configurationDisplayName(_:)`, for programs that let people choose widgets.
   public internal(set) var displayName: String?
   /// The text of `description(_:)`.
   public internal(set) var description: String?
-  /// Those of `supportedFamilies(_:)`; there is one size here, so it is up to the renderer what they mean.
+  /// The families of `supportedFamilies(_:)`; a renderer decides how to use them.
   public internal(set) var families: [WidgetFamily] = []
   let load: @Sendable (TimelineProviderContext, @escaping Completion) -> Void
 

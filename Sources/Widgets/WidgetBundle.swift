@@ -1,6 +1,6 @@
-/// The widgets of a program. Bundles may hold others.
+/// The widgets of a program. Bundles may contain other bundles.
 ///
-/// Marked `@main`, it is the program that shows them: the widget extension of an app.
+/// A bundle marked `@main` is a program that shows its widgets: the widget extension of an app.
 public protocol WidgetBundle {
   associatedtype Body: Widget
 
@@ -8,7 +8,7 @@ public protocol WidgetBundle {
   @WidgetBundleBuilder var body: Body { get }
 }
 
-/// Several widgets in the place of one. What `WidgetBundleBuilder` makes.
+/// Several widgets in place of one, made by `WidgetBundleBuilder`.
 public struct WidgetGroup: Widget, WidgetConfiguration {
   public let widgets: [ConfiguredWidget]
 
@@ -22,7 +22,7 @@ public struct WidgetGroup: Widget, WidgetConfiguration {
 @resultBuilder
 public enum WidgetBundleBuilder {
   public static func buildExpression(_ widget: some Widget) -> WidgetGroup { WidgetGroup(widget.body.widgets) }
-  /// Apple's code writes `Others().body`; here the bundle itself will do too.
+  /// Apple's code writes `Others().body`; here `Others()` works too.
   public static func buildExpression(_ bundle: some WidgetBundle) -> WidgetGroup { WidgetGroup(bundle.body.body.widgets) }
   public static func buildBlock(_ parts: WidgetGroup...) -> WidgetGroup { WidgetGroup(parts.flatMap(\.widgets)) }
   public static func buildOptional(_ part: WidgetGroup?) -> WidgetGroup { part ?? WidgetGroup() }
@@ -32,15 +32,15 @@ public enum WidgetBundleBuilder {
 }
 
 extension WidgetBundle {
-  /// All kinds, also those of the bundles in it, in the order in which they are written.
+  /// All kinds in the order of their declaration, including those of nested bundles.
   public static var kinds: [String] { Self().body.body.widgets.map(\.kind) }
 
-  /// Shows the widgets on standard output until the program is ended. What keeps it from that goes to standard error, and the exit
-  /// status is 1.
+  /// Shows the widgets on standard output until the process is ended. If that fails, writes the reason to standard error and
+  /// exits with status 1.
   @MainActor public static func main() async { await WidgetProgram.run(Self().body.body.widgets) }
 }
 
 extension Widget {
-  /// As a bundle of one.
+  /// Shows this widget only.
   @MainActor public static func main() async { await WidgetProgram.run(Self().body.widgets) }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where the programs of an app ask for new timelines of its widgets, whichever program shows them.
+/// Requests new timelines of an app's widgets, from any program of the app to the one that shows them.
 public final class WidgetCenter: Sendable {
   public static let shared = WidgetCenter { ProcessInfo.processInfo.environment[$0] }
 
@@ -12,27 +12,27 @@ public final class WidgetCenter: Sendable {
 
   // MARK: Apple's
 
-  /// Has the provider of this kind asked for a new timeline: once for each call, and others not at all. Where nobody shows the kind it
-  /// does nothing: whoever starts to show it asks the provider first. What went wrong is in the log.
+  /// Makes the host of this kind call its provider: once for each call, and no other provider. It has no effect if no program
+  /// shows the kind, because a host calls the provider first when it starts. Errors are logged.
   public func reloadTimelines(ofKind kind: String) {
     do throws(WidgetError) { try requestReload(ofKind: kind) } catch { Diagnostics.notRequested(error) }
   }
 
-  /// The same for each kind of the app that is shown.
+  /// The same for each shown kind of the app.
   public func reloadAllTimelines() {
     do throws(WidgetError) { try requestReload() } catch { Diagnostics.notRequested(error) }
   }
 
-  /// The widgets of the app that a program shows now.
+  /// The widgets of the app that a program shows at present.
   public func getCurrentConfigurations(_ completion: (Result<[WidgetInfo], any Error>) -> Void) {
     completion(Result { try shown() })
   }
 
   public func currentConfigurations() async throws -> [WidgetInfo] { try shown() }
 
-  // MARK: And with errors
+  // MARK: Variants that throw
 
-  /// When it returns, the program that shows the kind asks its provider, even if this one is killed at once.
+  /// After this returns, the host of the kind will call its provider, even if this process is killed at once.
   /// - Throws: `notInApp`, `kindNotAllowed`, `container`.
   public func requestReload(ofKind kind: String) throws(WidgetError) {
     let name = try KindName(kind)
@@ -54,7 +54,7 @@ public final class WidgetCenter: Sendable {
   }
 }
 
-/// A widget that is shown.
+/// A widget that a program shows.
 public struct WidgetInfo: Sendable, Hashable, Identifiable {
   public let kind: String
 

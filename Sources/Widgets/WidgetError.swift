@@ -1,22 +1,23 @@
 internal import AppContainers
+import CofferFiles
 
-/// Why widgets could not be shown, or not be asked for new timelines. One code for each cause.
+/// The reason why widgets could not be shown, or timelines not be requested. One code for each cause.
 public struct WidgetError: Error, Equatable, Sendable {
   public struct Code: Hashable, Sendable {
     public let name: String
     private init(_ name: String) { self.name = name }
 
-    /// The program was not started by `coffer app run`: there is no app whose widgets could be meant.
+    /// The program was not started by `coffer app run`, so it belongs to no app.
     public static let notInApp = Self("notInApp")
-    /// Empty, or too long to be the name of a file.
+    /// A kind that is empty, or too long for a file name.
     public static let kindNotAllowed = Self("kindNotAllowed")
-    /// Two widgets of the program have one kind.
+    /// Two widgets of the program have the same kind.
     public static let duplicateKind = Self("duplicateKind")
     /// Another program of the app shows this kind.
     public static let kindInUse = Self("kindInUse")
-    /// A program that shows nothing.
+    /// The program has no widgets to show.
     public static let noWidgets = Self("noWidgets")
-    /// The system cannot tell of requests: the user has used up all inotify instances or watches.
+    /// Requests cannot be watched: the user's inotify instances or watches are exhausted.
     public static let notWatchable = Self("notWatchable")
     /// The app's container could not be read or written.
     public static let container = Self("container")

@@ -1,4 +1,4 @@
-/// The sizes of Apple's systems. Here they are only kept for the renderer.
+/// The sizes of Apple's systems. They have no effect except in a renderer that uses them.
 public enum WidgetFamily: Sendable, Hashable, CaseIterable {
   case systemSmall
   case systemMedium
@@ -10,10 +10,10 @@ public enum WidgetFamily: Sendable, Hashable, CaseIterable {
 }
 
 extension WidgetConfiguration {
-  /// What people call the widget.
+  /// Sets the name of the widget for people.
   public func configurationDisplayName(_ name: String) -> some WidgetConfiguration { modified { $0.displayName = name } }
 
-  /// What people are told of the widget.
+  /// Sets the description of the widget for people.
   public func description(_ description: String) -> some WidgetConfiguration { modified { $0.description = description } }
 
   public func supportedFamilies(_ families: [WidgetFamily]) -> some WidgetConfiguration { modified { $0.families = families } }

@@ -1,13 +1,14 @@
 import AppContainers
 import Apps
+import CofferFiles
 import CofferTesting
+import CofferWire
 import Foundation
 import Storage
 import Testing
 import VaultCore
-import Wire
 
-@testable import Agent
+@testable import CofferAgent
 
 /// An agent on a real vault, with real apps, in this process; its clients are other processes.
 final class AgentBench: Sendable {
@@ -60,7 +61,8 @@ final class AgentBench: Sendable {
     _ = try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test)
     let environment = ["COFFER_HOME": directory.path + "/data"]
     if let opening {
-      vault = AgentVault(at: path) { credential in
+      let inspect: @Sendable () throws -> VaultStatus = { try Vault.inspect(FileStore(at: path)) }
+      vault = AgentVault(at: path, inspect: inspect) { credential in
         opening()
         return try Vault.open(FileStore(at: path), with: credential)
       }

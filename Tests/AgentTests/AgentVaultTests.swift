@@ -1,13 +1,13 @@
 import Apps
+import CofferRequests
 import CofferTesting
+import CofferWire
 import Foundation
-import ItemService
 import Storage
 import Testing
 import VaultCore
-import Wire
 
-@testable import Agent
+@testable import CofferAgent
 
 /// What the agent remembers of a vault, and what it leaves on the disk.
 @Suite(.timeLimit(.minutes(60))) struct AgentVaultTests {
@@ -75,7 +75,7 @@ import Wire
 
   /// The caller is found out once for a state of the rules: changes of items leave it, those of others do not.
   @Test func whoAsksIsFoundOutOnceForTheRules() throws {
-    let known = KnownCaller()
+    let known = CallerCache()
     var found = 0
     func ask() throws {
       let call = Call.add(
@@ -104,7 +104,7 @@ import Wire
   }
 
   @Test func anotherNameIsAnotherCaller() throws {
-    let known = KnownCaller()
+    let known = CallerCache()
     var found: [Gate.As] = []
     let vault = try bench.openVault()
     for name: Gate.As in [.owner, .command, .command, .app("a"), .app("b"), .app("b")] {
@@ -146,7 +146,7 @@ import Wire
 
   @Test func whoAskedOneVaultIsFoundOutInAnother() throws {
     let (silent, asking, reference) = try forks()
-    let known = KnownCaller()
+    let known = CallerCache()
     var found = 0
     func read() throws {
       _ = try bench.vault.answer(.entry(reference)) { (vault, rules) in

@@ -1,15 +1,15 @@
 import CLinux
+import CofferWire
 import Foundation
 import Storage
 import Testing
-import Wire
 
 /// What is only announced takes no locked memory, of which a process may have little.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
   /// large item of another is taken at once. So it is with requests that any program may send, which have no large body.
-  @Test(arguments: [Wire.Operation.add, .secret, .status, .lock, .end, .inspect])
-  func programsWithoutRightsTakeNoPlace(_ operation: Wire.Operation) throws {
+  @Test(arguments: [CofferWire.Operation.add, .secret, .status, .unlock, .lock, .end, .create, .inspect])
+  func programsWithoutRightsTakeNoPlace(_ operation: CofferWire.Operation) throws {
     let bench = try DaemonBench()
     try bench.unlock()
     let announcing = try (0..<2).map { _ in try ManyConnectionsTests.Holder(bench, 30, "announce", ["\(operation.rawValue)"]) }
@@ -37,10 +37,10 @@ import Wire
     #expect(try bench.coffer(["secret", "get", "small/ada"]).output == "hunter2")
     #expect(try bench.coffer(["secret", "set", "small/bob"], input: "hunter3").status == 0)
     let during = try bench.usage()
-    // As much as the seats take, and what small frames have needed.
+    // As much as the permits take, and what small frames have needed.
     #expect(during.locked - before.locked <= (WireLimits.largeFrames + 1) << 10, "\(during) after \(before)")
     for descriptor in connections { close(descriptor) }
-    // The seats are free again, one after the other.
+    // The permits are free again, one after the other.
     let large = String(repeating: "x", count: 1 << 20)
     for number in 0...2 * WireLimits.largeFrames {
       #expect(try bench.coffer(["secret", "set", "large/\(number)"], input: large).status == 0)

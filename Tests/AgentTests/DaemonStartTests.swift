@@ -1,5 +1,5 @@
+import CofferRequests
 import Foundation
-import ItemService
 import Testing
 
 @testable import Coffer

@@ -1,13 +1,13 @@
 import CLinux
+import CofferFiles
 import CofferTesting
 import Foundation
 import Storage
-import SystemCalls
 import Testing
 import VaultCore
 
-@testable import Agent
-@testable import Wire
+@testable import CofferAgent
+@testable import CofferWire
 
 /// How an agent ends, and what does not keep it from that, nor from forgetting the keys.
 @Suite(.timeLimit(.minutes(60))) struct EndingTests {
@@ -32,7 +32,7 @@ import VaultCore
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(bench.processNumber)/cwd") == "/")
   }
 
-  /// Something is at work for a client that cannot be interrupted, such as a key derivation.
+  /// Something is at work for a client that cannot be interrupted, such as a file system that does not answer.
   @Test func whatTakesLongDoesNotKeepItFromEnding() throws {
     let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     var bench: AgentBench? = try AgentBench(opening: {
@@ -41,27 +41,13 @@ import VaultCore
     })
     let socket = try #require(bench?.socket)
     let channel = try Self.connected(to: socket)
-    try channel.send(try Self.unlock().frame(request: 1))
+    try channel.send(try Self.unlock(bench?.vault.inspect().slots.first).frame(request: 1))
     entered.wait()
     // Waits until it has ended.
     bench = nil
     #expect(!FileManager.default.fileExists(atPath: socket))
     #expect(try channel.receive() == nil)
     release.signal()
-  }
-
-  /// Each takes hundreds of megabytes.
-  @Test func credentialsAreTriedOneAtATime() throws {
-    let (count, most) = (Counter(), Counter())
-    let bench = try AgentBench(opening: {
-      most.raise(to: count.add(1))
-      usleep(50_000)
-      count.add(-1)
-    })
-    let channels = try (0..<5).map { _ in try Self.connected(to: bench.socket) }
-    for channel in channels { try channel.send(try Self.unlock().frame(request: 1)) }
-    for channel in channels { #expect(try channel.receive()?.header.operation == .done) }
-    #expect(most.value == 1)
   }
 
   /// A disk that is full, or a directory of apps that is none, keeps nobody from having the keys forgotten.
@@ -93,28 +79,13 @@ import VaultCore
     #expect(!log.isEmpty && log.count < 100, "\(log.count)")
   }
 
-  private static func unlock() throws -> Call {
-    .unlock(.keyFile, text: try Secret(count: 0), file: try Secret(testing: [UInt8](repeating: 0x54, count: 64)))
+  private static func unlock(_ slot: SlotDescription?) throws -> Call {
+    .unlock(try Credential.throwAway().derived(salt: #require(slot).salt, nil, ceiling: .standard))
   }
 
   private static func connected(to path: String) throws -> FrameChannel {
     guard let descriptor = OwnedDescriptor(coffer_local_socket()), unsafe coffer_local_name(descriptor.number, path, 0) == 0
     else { throw POSIXError(.ECONNREFUSED) }
     return FrameChannel(descriptor)
-  }
-
-  private final class Counter: @unchecked Sendable {
-    private let lock = NSLock()
-    private var number = 0
-    var value: Int { lock.withLock { number } }
-
-    @discardableResult func add(_ more: Int) -> Int {
-      lock.withLock {
-        number += more
-        return number
-      }
-    }
-
-    func raise(to other: Int) { lock.withLock { number = max(number, other) } }
   }
 }

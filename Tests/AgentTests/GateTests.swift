@@ -1,14 +1,14 @@
-import Agent
-import ItemService
+import CofferAgent
+import CofferRequests
+import CofferWire
 import Testing
-import Wire
 
 @Suite struct GateTests {
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
   ]
-  static let items: [Wire.Operation] = [
+  static let items: [CofferWire.Operation] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
   ]
 
@@ -18,8 +18,7 @@ import Wire
 
   /// A place for a large frame is given to programs with rights alone.
   @Test func whatAnyProgramMayAskIsSmall() {
-    let withCredential: [Wire.Operation] = [.unlock, .create, .addSlot, .replaceSlot, .removeSlot]
-    for operation in Wire.Operation.allCases where !withCredential.contains(operation) {
+    for operation in CofferWire.Operation.allCases {
       for isSystem in [false, true] {
         let facts = Gate.Facts(
           operation: operation, program: .unknown("why"), isSameUser: true, isOwner: false, wasUnlocked: true, isSystem: isSystem)
@@ -31,7 +30,7 @@ import Wire
 
   /// The whole table: every operation, program and state.
   @Test func everyCombination() {
-    for operation in Wire.Operation.allCases {
+    for operation in CofferWire.Operation.allCases {
       for program in Self.programs {
         for (isSameUser, isOwner, wasUnlocked) in [
           (true, false, true), (true, false, false), (true, true, true), (true, true, false),
@@ -42,7 +41,7 @@ import Wire
           let expected: Gate.Decision? =
             if !isSameUser {
               nil
-            } else if [.status, .lock, .unlock, .end].contains(operation) {
+            } else if [.status, .lock, .unlock, .inspect, .end].contains(operation) {
               .allow(.anybody)
             } else if Self.shown.contains(operation) {
               !wasUnlocked ? nil : isOwner ? .allow(.owner) : program == .command ? .allow(.command) : nil
@@ -86,19 +85,19 @@ import Wire
   /// A grant to exactly its content lets a program in, once it has spoken for itself.
   @Test func aProgramOfGrantedContent() {
     let program = ProgramIdentity.program(path: "/opt/backup", digest: "d")
-    func decide(_ operation: Wire.Operation, isGranted: Bool, isIntroduced: Bool) -> Gate.Decision {
-      Gate.decide(Gate.Facts(operation: operation, program: program, isIntroduced: isIntroduced, isGranted: isGranted))
+    func decide(_ operation: CofferWire.Operation, isGranted: Bool, isSenderProven: Bool) -> Gate.Decision {
+      Gate.decide(Gate.Facts(operation: operation, program: program, isSenderProven: isSenderProven, isGranted: isGranted))
     }
     for operation in Self.items + [.watch] {
-      #expect(decide(operation, isGranted: true, isIntroduced: true) == .allow(.granted(.program("d"))))
-      #expect(decide(operation, isGranted: true, isIntroduced: false) == .challenge)
-      guard case .refuse("missingEntitlement", _) = decide(operation, isGranted: false, isIntroduced: true) else {
+      #expect(decide(operation, isGranted: true, isSenderProven: true) == .allow(.granted(.program("d"))))
+      #expect(decide(operation, isGranted: true, isSenderProven: false) == .challenge)
+      guard case .refuse("missingEntitlement", _) = decide(operation, isGranted: false, isSenderProven: true) else {
         Issue.record("\(operation)")
         continue
       }
     }
     for operation in Self.shown + Self.appCalls {
-      guard case .refuse = decide(operation, isGranted: true, isIntroduced: true) else {
+      guard case .refuse = decide(operation, isGranted: true, isSenderProven: true) else {
         Issue.record("\(operation)")
         continue
       }
@@ -108,19 +107,19 @@ import Wire
   /// Another program may have become `coffer`: it returns a number first.
   @Test func theCommandSpeaksForItself() {
     for operation in Self.shown {
-      #expect(Gate.decide(Gate.Facts(operation: operation, program: .command, isIntroduced: false)) == .challenge)
+      #expect(Gate.decide(Gate.Facts(operation: operation, program: .command, isSenderProven: false)) == .challenge)
     }
   }
 
-  private static let vaultCalls: [Wire.Operation] = [.create, .inspect, .addSlot, .replaceSlot, .removeSlot]
-  private static let appCalls: [Wire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
-  private static let logCalls: [Wire.Operation] = [.log, .logPart]
+  private static let vaultCalls: [CofferWire.Operation] = [.create, .addSlot, .replaceSlot, .removeSlot]
+  private static let appCalls: [CofferWire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
+  private static let logCalls: [CofferWire.Operation] = [.log, .logPart]
   /// What `coffer` may see, and leases, which it may end.
-  private static let shown: [Wire.Operation] = [.pins, .grants, .leases, .endLease]
+  private static let shown: [CofferWire.Operation] = [.pins, .grants, .leases, .endLease]
 
   /// What is asked of an agent of the system alone: the vault by anybody, with a proof in the call; apps by the owner, whatever the program.
   @Test func theSystemsAgent() {
-    for operation in Self.vaultCalls + Self.appCalls + Self.logCalls + [.end] {
+    for operation in Self.vaultCalls + Self.appCalls + Self.logCalls + [.end, .inspect] {
       for program in Self.programs {
         for (isSameUser, isOwner) in [(true, false), (true, true), (false, false), (false, true)] {
           for isSystem in [false, true] {
@@ -129,6 +128,7 @@ import Wire
             let expected: Gate.Decision? =
               switch operation {
               case _ where !isSameUser: nil
+              case .inspect: .allow(.anybody)
               case .end: isSystem ? nil : .allow(.anybody)
               case _ where !isSystem: nil
               case _ where Self.logCalls.contains(operation):

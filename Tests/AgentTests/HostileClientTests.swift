@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import VaultCore
 
-@testable import Agent
-@testable import Wire
+@testable import CofferAgent
+@testable import CofferWire
 
 /// Clients that send nonsense, half of something, or nothing. Others are served all the same.
 @Suite struct HostileClientTests {

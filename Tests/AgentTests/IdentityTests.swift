@@ -1,14 +1,14 @@
 import CLinux
+import CofferRequests
 import CofferTesting
+import CofferWire
 import Foundation
-import ItemService
 import Synchronization
 import Testing
 import VaultCore
 import Waiting
-import Wire
 
-@testable import Agent
+@testable import CofferAgent
 
 /// Who is calling, with processes that try to be somebody else.
 @Suite struct IdentityTests {

@@ -1,11 +1,11 @@
 import CLinux
+import CofferWire
 import Foundation
 import Synchronization
 import Testing
 import Waiting
-import Wire
 
-@testable import Agent
+@testable import CofferAgent
 
 /// Programs that nobody signed, and that try to be taken for an app.
 @Suite(.timeLimit(.minutes(15))) struct ImpostorTests {
@@ -84,21 +84,21 @@ import Wire
 
   /// A round trip for the first request, and none for those that follow.
   @Test func aConnectionIsChallengedOnce() throws {
-    let introduction = Introduction()
+    let senderProof = SenderProof()
     let facts = Gate.Facts(operation: .items, program: .command)
-    #expect(!introduction.covers(.command))
-    let challenge = try introduction.challenge(facts)
-    #expect(try challenge != introduction.challenge(facts), "each number is used once")
-    introduction.complete(.command)
-    #expect(introduction.pending == nil && introduction.covers(.command) && introduction.covers(.command))
+    #expect(!senderProof.covers(.command))
+    let challenge = try senderProof.challenge(facts)
+    #expect(try challenge != senderProof.challenge(facts), "each number is used once")
+    senderProof.complete(.command)
+    #expect(senderProof.pending == nil && senderProof.covers(.command) && senderProof.covers(.command))
     // Another program in between is a change, also if the first one comes back.
-    #expect(!introduction.covers(.app("a")) && !introduction.covers(.command))
-    _ = try introduction.challenge(facts)
-    introduction.complete(.app("a"))
-    #expect(!introduction.covers(.command), "another program has returned the number")
-    _ = try introduction.challenge(facts)
-    introduction.complete(.app("a"))
-    #expect(!introduction.covers(.app("a")), "it was not challenged")
+    #expect(!senderProof.covers(.app("a")) && !senderProof.covers(.command))
+    _ = try senderProof.challenge(facts)
+    senderProof.complete(.app("a"))
+    #expect(!senderProof.covers(.command), "another program has returned the number")
+    _ = try senderProof.challenge(facts)
+    senderProof.complete(.app("a"))
+    #expect(!senderProof.covers(.app("a")), "it was not challenged")
   }
 
   // MARK: The file that is read

@@ -1,8 +1,8 @@
+import CofferWire
 import Foundation
 import Storage
 import Testing
 import Waiting
-import Wire
 
 /// As many connections as there may be, from many processes: all are served, and nothing of them stays.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct ManyConnectionsTests {

@@ -1,10 +1,10 @@
 import CLinux
+import CofferFiles
 import Foundation
-import SystemCalls
 import Testing
 import Waiting
 
-@testable import Agent
+@testable import CofferAgent
 
 /// What the kernel says of the other end, while it runs and afterwards.
 @Suite(.timeLimit(.minutes(60))) struct PeerTests {
@@ -102,7 +102,7 @@ import Waiting
 
   /// Whoever gets the number of a process that has ended is not that process.
   @Test(.enabled(if: canChooseNumbers, "only root gives a process a number"), arguments: both)
-  func whoHasItsNumberIsNotIt(_ pinning: Peer.Pinning) throws {
+  func recycledPIDIsNotThePeer(_ pinning: Peer.Pinning) throws {
     // Another process of the machine may get the number first.
     for _ in 0..<100 {
       let (peer, process) = try connected(pinning)

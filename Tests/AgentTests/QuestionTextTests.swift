@@ -1,13 +1,13 @@
 import CofferTesting
+import CofferWire
 import Pinentry
 import Testing
 import VaultCore
-import Wire
 
 // Testing has one of its own.
-import struct ItemService.Confirmation
+import struct CofferRequests.Confirmation
 
-@testable import Agent
+@testable import CofferAgent
 
 @Suite struct QuestionTextTests {
   private func confirmation(
@@ -72,18 +72,18 @@ import struct ItemService.Confirmation
     #expect(line(2) == "Type \"yes\" to allow it once, \"longer\" to allow it for 2 minutes.")
   }
 
-  /// What the wire lets through and what a seat has are the same.
-  @Test func aSeatGoesOverTheWire() throws {
-    var seat = Attributes()
-    for name in Seat.fieldNames { seat[name] = .text("x") }
-    let empty = try Secret(count: 0)
-    let frame = try Call.unlock(.passphrase, text: empty.duplicate(), file: empty.duplicate(), seat: seat).frame(request: 1)
+  /// What the wire lets through and what a display has are the same.
+  @Test func aDisplayGoesOverTheWire() throws {
+    var display = Attributes()
+    for name in Display.fieldNames { display[name] = .text("x") }
+    let salt = [UInt8](repeating: 7, count: 16)
+    let frame = try Call.unlock(.derived(Secret(count: 32), .passphrase, salt: salt), display: display).frame(request: 1)
     let body = try frame.withBytes { try Secret(copying: $0.extracting(FrameHeader.byteCount..<$0.byteCount)) }
-    guard case .unlock(_, _, _, let found) = try Call.parse(.unlock, Message(parsing: body)) else {
+    guard case .unlock(_, let found) = try Call.parse(.unlock, Message(parsing: body)) else {
       Issue.record("another call")
       return
     }
-    #expect(found == seat)
-    #expect(try Seat(fields: found).fields == seat)
+    #expect(found == display)
+    #expect(try Display(fields: found).fields == display)
   }
 }

@@ -1,13 +1,13 @@
+import CofferRequests
 import CofferTesting
+import CofferWire
 import Foundation
-import ItemService
 import Storage
 import SystemBench
 import Testing
 import VaultCore
-import Wire
 
-@testable import Agent
+@testable import CofferAgent
 
 /// What programs may add to a vault of the system's.
 @Suite(.timeLimit(.minutes(60))) struct QuotaTests {
@@ -22,9 +22,9 @@ import Wire
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = directory.path + "/vault.coffer"
     try Vault.create(in: FileStore.create(at: path), with: .throwAway(), at: .test).close()
-    vault = AgentVault(at: path, quota: ProgramQuota.Limits(itemCount: 4, byteCount: 100_000)) {
-      try Vault.open(FileStore(at: path), with: $0)
-    }
+    vault = AgentVault(
+      at: path, quota: ProgramQuota.Limits(itemCount: 4, byteCount: 100_000), inspect: { try Vault.inspect(FileStore(at: path)) },
+      open: { try Vault.open(FileStore(at: path), with: $0) })
     try vault.unlock(.throwAway())
     program = Caller([try AccessGroup("one"), try AccessGroup("shared")])
     other = Caller([try AccessGroup("two")])
@@ -64,6 +64,23 @@ import Wire
     #expect(throws: KeychainError(.quotaExceeded)) { try add("9", to: "shared", as: program) }
     _ = try answer(.remove(first), as: program)
     try add("9", to: "shared", as: program)
+  }
+
+  /// Of the same generation as the one before, so that the number alone does not tell the two apart.
+  @Test func whatWasCountedInAnotherFileIsForgotten() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try add("1", to: "one", as: program)
+    var second = try Vault.create(in: FileStore.create(at: directory.path + "/second.coffer"), with: .throwAway(), at: .test)
+    try second.transaction { transaction in
+      try transaction.createGroup(AccessGroup("one"), at: .test)
+      for number in 1...4 {
+        let item = Item(service: "s", account: "\(number)")
+        try transaction.add(item, secret: Secret(testing: "x"), to: AccessGroup("one"), at: .test)
+      }
+    }
+    #expect(try second.lastGeneration == vault.use { $0.lastGeneration })
+    _ = vault.put(second)
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("5", to: "one", as: program) }
   }
 
   @Test func aProgramAddsSoManyBytes() throws {

@@ -1,14 +1,14 @@
 import CLinux
+import CofferFiles
+import CofferRequests
 import CofferTesting
 import Foundation
-import ItemService
 import Storage
-import SystemCalls
 import Testing
 import VaultCore
 
-@testable import Agent
-@testable import Wire
+@testable import CofferAgent
+@testable import CofferWire
 
 /// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent
 /// goes on, and nobody else waits.

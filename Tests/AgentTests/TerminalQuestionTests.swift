@@ -1,9 +1,9 @@
+import CofferFiles
 import FakePinentry
 import Foundation
-import SystemCalls
 import Testing
 
-@testable import Agent
+@testable import CofferAgent
 
 /// A question at a terminal where a shell runs: what is typed there is for the program in the foreground.
 @Suite(.serialized, .timeLimit(.minutes(60))) final class TerminalQuestionTests {

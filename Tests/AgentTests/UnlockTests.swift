@@ -1,6 +1,7 @@
-import Agent
 import Coffer
+import CofferAgent
 import CofferTesting
+import CofferWire
 import Passphrases
 import Testing
 import VaultCore
@@ -9,11 +10,15 @@ import VaultCore
   /// Who tries passphrases is in the log.
   @Test func aWrongPassphraseIsNoted() throws {
     let bench = try AgentBench()
+    var vault = try bench.openVault()
+    try vault.addSlot(.passphrase(Secret(testing: "correct horse")), kdf: .floor)
     let keychain = try Keychain.connect(toAgentAt: bench.socket)
     for _ in 0..<2 {
       #expect(throws: KeychainError(.wrongCredential)) { try keychain.unlock(with: .passphrase(Secret(testing: "any"))) }
     }
-    let codes = bench.decisions.map { if case .refuse(let code, rule: _) = $0.1 { code } else { "allowed" } }
+    let codes = bench.decisions.filter { $0.0.operation == .unlock }.map {
+      if case .refuse(let code, rule: _) = $0.1 { code } else { "allowed" }
+    }
     #expect(codes == ["wrongCredential", "wrongCredential"])
   }
 }

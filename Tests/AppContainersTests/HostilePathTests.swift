@@ -1,4 +1,5 @@
 import AppContainers
+import CofferFiles
 import Foundation
 import Testing
 

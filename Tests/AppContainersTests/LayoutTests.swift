@@ -1,4 +1,5 @@
 import AppContainers
+import CofferFiles
 import Foundation
 import Testing
 import Waiting
@@ -87,7 +88,7 @@ import Waiting
   @Test func twoDeliveriesOfOneNameAreTwoFiles() throws {
     let scratch = try Scratch()
     let pipe = Pipe()
-    let brought = OpenFile(adopting: dup(pipe.fileHandleForReading.fileDescriptor), "a pipe")
+    let brought = OpenFile(dup(pipe.fileHandleForReading.fileDescriptor), "a pipe")
     let first = thread { _ = try? scratch.container.deliver(brought, as: FileName("report")) }
     pipe.fileHandleForWriting.write(Data("first, ".utf8))
     try wait(for: "the first delivery has begun") {

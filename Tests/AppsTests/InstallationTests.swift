@@ -1,5 +1,6 @@
 import AppContainers
 import Apps
+import CofferFiles
 import CofferTesting
 import Foundation
 import Testing
@@ -14,7 +15,7 @@ import VaultCore
     name = try bench.name()
   }
 
-  @Test("C20 three executables of one manifest are installed, and only they") func files() throws {
+  @Test("three executables of one manifest are installed, and only they") func files() throws {
     var vault = try Vault.throwAway()
     try bench.write("bin/intents", "x")
     try bench.write("bin/unsigned", "x")
@@ -31,7 +32,7 @@ import VaultCore
     #expect(bench.names("Apps") == [".lock", name])
   }
 
-  @Test("D1 the app itself is not writable, and in no backup") func bundleIsReadOnly() throws {
+  @Test("the app itself is not writable, and in no backup") func bundleIsReadOnly() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     #expect(try bench.mode("Apps/\(name)") == 0o500 && bench.mode("Apps/\(name)/bin") == 0o500)
@@ -75,7 +76,7 @@ import VaultCore
     #expect(code { try bench.install(in: &vault) } == "sameVersionDiffers")
   }
 
-  @Test func whatIsDamagedIsSaidAndMended() throws {
+  @Test func damageIsReportedAndRepaired() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     let file = "\(bench.path)/data/Apps/\(name)/bin/editor"
@@ -116,7 +117,7 @@ import VaultCore
     #expect(try vault.pins() == [] && bench.names("Apps") == [".lock"] && bench.names("Containers") == [])
   }
 
-  @Test("D15 D22 items outlive the app, preferences do not; the same team finds its items again") func removal() throws {
+  @Test("items outlive the app, preferences do not; the same team finds its items again") func removal() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     let own = try AccessGroup(name)
@@ -130,6 +131,16 @@ import VaultCore
     #expect(try bench.install(in: &vault).kind == .again)
     #expect(!bench.exists(preferences))
     #expect(try vault.entry(Item(service: "s", account: "a"), in: own) != nil)
+  }
+
+  /// As by the system agent, if a key file proves only itself.
+  @Test func aRemovalThatIsRefusedLeavesTheAppInPlace() throws {
+    var records = RefusingRecords(vault: try Vault.throwAway())
+    try bench.install(in: &records.vault)
+    let files = bench.names("Apps/\(name)")
+    #expect(code { try bench.apps().remove(name, in: &records, at: .test) } == "locked")
+    #expect(bench.names("Apps") == [".lock", name] && bench.names("Apps/\(name)") == files)
+    #expect(try bench.states(in: records.vault) == [name: .installed])
   }
 
   @Test func aSquatterIsAnotherAppAndIsNamed() throws {
@@ -147,7 +158,7 @@ import VaultCore
     #expect(code { _ = try bench.apps().pin(named: "com.example.none", in: vault) } == "appUnknown")
   }
 
-  @Test("C7 the container of a group goes with its last member") func groups() throws {
+  @Test("the container of a group goes with its last member") func groups() throws {
     var vault = try Vault.throwAway()
     let group = "Groups/\(try bench.team).data"
     let other = try bench.name("com.example.viewer")
@@ -174,7 +185,7 @@ import VaultCore
 
   private static let bound = Item(service: "bound", account: "")
 
-  /// One that goes with the app in each group, and one that stays; one of another app.
+  /// Items bound to the app, one in each group; one that is not bound; and one of another app.
   private func addBound(to vault: inout Vault) throws -> [AccessGroup] {
     let groups = [try AccessGroup(name), try AccessGroup("\(bench.team).shared"), .standard]
     for group in groups {
@@ -209,7 +220,7 @@ import VaultCore
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     let groups = try addBound(to: &vault)
-    // Killed right after the commit.
+    // As after a crash right after the commit.
     try FileManager.default.moveItem(
       atPath: "\(bench.path)/data/Apps/\(name)", toPath: "\(bench.path)/data/Apps/.\(name).removing")
     try vault.transaction { try $0.markRemoved(bench.name(), at: .test) }
@@ -226,7 +237,7 @@ import VaultCore
     withExtendedLifetime(lock) {}
   }
 
-  @Test func whatIsForgottenIsAsIfItHadNeverBeen() throws {
+  @Test func aForgottenAppLeavesNoRecords() throws {
     var vault = try Vault.throwAway()
     try bench.install(Workbench.manifest(version: 2), in: &vault)
     let (own, shared) = (try AccessGroup(name), try AccessGroup("\(bench.team).shared"))
@@ -240,7 +251,7 @@ import VaultCore
     let forgotten = try bench.apps().forget(name, in: &vault)
     #expect(forgotten.items == 1 && forgotten.unavailable == 0)
     #expect(try vault.pins() == [] && vault.grants() == [] && vault.entries(in: own).entries.isEmpty)
-    // What the team shares is not the app's alone.
+    // Items in the team's groups are kept.
     #expect(try vault.entries(in: shared).entries.count == 1)
     #expect(code { try bench.apps().forget(name, in: &vault) } == "appUnknown")
     #expect(try bench.install(in: &vault).kind == .new)
@@ -265,9 +276,9 @@ import VaultCore
     withExtendedLifetime(apps) {}
   }
 
-  // MARK: What is not defended, so that a claim cannot grow unnoticed
+  // MARK: Attacks that are not defended, so that a claim cannot grow unnoticed
 
-  @Test func notDefendedWhoHasTheKeyIsTheTeam() throws {
+  @Test func notDefendedTheHolderOfTheKeyIsTheTeam() throws {
     var vault = try Vault.throwAway()
     try bench.install(in: &vault)
     let thief = try Workbench(seed: 1, at: bench.path + "/thief")
@@ -294,4 +305,19 @@ import VaultCore
     #expect(try bench.states(in: vault) == [name: .installed])
     #expect(code { try InstalledApps.prove(try #require(try bench.apps().bundle(name))) } == "executableChanged")
   }
+}
+
+/// Records that refuse to remove an app.
+private struct RefusingRecords: AppRecords, ~Copyable {
+  var vault: Vault
+
+  func pins() throws -> [AppPin] { try vault.pins() }
+  func pin(_ application: String) throws -> AppPin? { try vault.pin(application) }
+  mutating func install(_ signed: SignedManifest, _ bytes: [UInt8], at now: Timestamp) throws {
+    try vault.install(signed, bytes, at: now)
+  }
+  mutating func markRemoved(_: String, at _: Timestamp) throws { throw VaultError(.locked) }
+  mutating func removeBoundItems(of application: String) throws { try vault.removeBoundItems(of: application) }
+  func itemCount(of application: String) throws -> Int { try vault.itemCount(of: application) }
+  mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) { try vault.forget(application) }
 }

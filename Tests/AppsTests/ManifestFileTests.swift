@@ -29,14 +29,14 @@ import VaultCore
     ("( { Path", "( x, { Path"),
   ]
 
-  @Test(arguments: broken) func whatIsNotKnownOrMissingIsNamed(part: String, other: String) throws {
+  @Test(arguments: broken) func unknownAndMissingKeysAreNamed(part: String, other: String) throws {
     let text = Workbench.manifest()
     #expect(text.contains(part))
     #expect(code { _ = try parsed(text.replacing(part, with: other)) } == "manifestField")
     #expect(code { _ = try parsed(text) } == nil)
   }
 
-  @Test(arguments: ["", "text", "( a )", "<plist><dict></plist>"]) func whatIsNoManifestIsRefused(text: String) {
+  @Test(arguments: ["", "text", "( a )", "<plist><dict></plist>"]) func invalidManifestsAreRefused(text: String) {
     #expect(code { _ = try parsed(text) } == "manifestUnreadable")
   }
 
@@ -48,7 +48,7 @@ import VaultCore
     #expect(code { _ = try bench.signed(Workbench.manifest(groups: "\"\(try other.team).data\"")) } == "manifestGroup")
   }
 
-  @Test func whatIsSignedIsReadAgain() throws {
+  @Test func aSignedManifestIsReadAgain() throws {
     let bench = try Workbench()
     let bytes = try bench.signed(Workbench.manifest(version: 3, groups: "\"$(TEAM).data\""))
     let signed = try SignedManifestFile.read(bytes)
@@ -68,12 +68,12 @@ import VaultCore
     #expect(text == signed.manifest.executables[0].digest.map { String(format: "%02x", $0) }.joined() + "\n")
   }
 
-  /// Every value that is signed, changed in the file.
+  /// Each signed value, changed in the file.
   @Test(arguments: [
     ("<string>Editor<", "<string>Editors<"), ("com.example.editor", "com.example.editos"), ("<integer>1<", "<integer>2<"),
     ("bin/widget", "bin/midget"), ("<string>widget<", "<string>intents<"), (".shared", ".shares"),
   ])
-  func whatWasChangedAfterwardsIsForged(part: String, other: String) throws {
+  func aManifestChangedAfterSigningIsForged(part: String, other: String) throws {
     let bench = try Workbench()
     let text = String(decoding: try bench.signed(), as: UTF8.self)
     #expect(text.contains(part))
@@ -120,7 +120,7 @@ import VaultCore
     #expect(code { _ = try bench.signed(Workbench.manifest(groups: "\"$(TEAM).a/../../b\"")) } == "manifestGroup")
   }
 
-  @Test func lintSaysWhatMayNotBeMeant() throws {
+  @Test func lintWarnsOfProbableMistakes() throws {
     let bench = try Workbench()
     func warnings(_ text: String) throws -> Int {
       Lint.warnings(about: try SignedManifestFile.read(bench.signed(text)).manifest).count

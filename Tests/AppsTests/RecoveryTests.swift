@@ -1,11 +1,12 @@
 import AppContainers
 import Apps
+import CofferFiles
 import CofferTesting
 import Foundation
 import Testing
 import VaultCore
 
-/// What is found after a kill, state by state. `AppKillTests` makes these states with the program itself.
+/// The states after a crash, one by one. `AppKillTests` produces these states with the program itself.
 @Suite struct RecoveryTests {
   let bench: Workbench
   let name: String
@@ -87,7 +88,7 @@ import VaultCore
     try move(name, ".\(name).removing")
     #expect(try recovered(&vault) == [name])
     #expect(bench.exists("Containers/\(name)"))
-    // The mark of an app whose files were gone before.
+    // The removal marker of an app whose files were deleted earlier.
     try FileManager.default.removeItem(atPath: "\(bench.path)/data/Apps/\(name)")
     try FileManager.default.createDirectory(
       atPath: "\(bench.path)/data/Apps/.\(name).removing", withIntermediateDirectories: true)
@@ -101,7 +102,7 @@ import VaultCore
     try move(name, ".\(name).removing")
     try vault.transaction { try $0.markRemoved(name, at: .test) }
     let lock = try RunningLock.running(FileName(name), in: bench.data.containers())
-    // Not under a program that runs; and nothing else waits for it.
+    // Not while a program of the app runs; recovery does not wait for it.
     #expect(try recovered(&vault) == [".\(name).removing"])
     #expect(bench.exists("Containers/\(name)"))
     withExtendedLifetime(lock) {}
@@ -116,8 +117,8 @@ import VaultCore
     #expect(bench.names("Containers") == [] && bench.names("Groups") == [])
   }
 
-  /// Another vault may know it: its data is not ours to take.
-  @Test func whatThisVaultDoesNotKnowStays() throws {
+  /// The app may be in another vault, so its data must be kept.
+  @Test func anAppOfAnotherVaultIsKept() throws {
     var vault = try Vault.throwAway()
     var other = try Vault.throwAway()
     try bench.install(in: &vault)

@@ -1,11 +1,12 @@
 import AppContainers
 import Apps
+import CofferFiles
 import CofferTesting
 import Foundation
 import Testing
 import VaultCore
 
-/// A team's workshop: a directory with programs and manifests, and a place in which to install them.
+/// The workplace of a team: a directory with programs and manifests, and a place in which to install them.
 final class Workbench {
   let path: String
   let data: DataDirectory
@@ -20,7 +21,7 @@ final class Workbench {
     try write("bin/widget", "#!/bin/sh\necho widget\n")
   }
 
-  /// What another team has, beside this one.
+  /// The workbench of another team, beside this one.
   func other(seed: UInt8 = 2) throws -> Workbench { try Workbench(seed: seed, at: path) }
 
   deinit { if seed == 1 { try? FileManager.default.removeItem(atPath: path) } }
@@ -82,7 +83,7 @@ final class Workbench {
   }
 }
 
-/// The name of the code of whatever error there is; nil where there is none.
+/// The name of the error's code; nil if none is thrown.
 func code(_ body: () throws -> Void) -> String? {
   do {
     try body()

@@ -15,11 +15,11 @@ import Testing
     return (process.terminationStatus, text)
   }
 
-  @Test func whatEndsHasItsStatus() throws {
+  @Test func anEndedRunReturnsItsStatus() throws {
     #expect(try run(["60", "/bin/sh", "-c", "echo said; exit 7"]) == (7, "said\n"))
   }
 
-  @Test func whatHangsIsNamedAndEnded() throws {
+  @Test func aHangingProcessIsNamedAndEnded() throws {
     let (status, output) = try run(["0.01", "/bin/sh", "-c", "sleep 86399; true"])
     #expect(status == 124)
     #expect(output.hasPrefix("not ended after 0.01 minutes: /bin/sh -c sleep 86399; true\n"))

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the compiler must refuse to do with a secret. Each case is compiled twice: with the line, which must fail with the reason
-/// given, and without it, which must succeed.
+/// Uses of a secret that the compiler must refuse. Each case is compiled twice: with the line, which must fail with the given
+/// reason, and without it, which must succeed.
 @Suite struct CompileFailureTests {
   static let cases: [(line: String, reason: String)] = [
     ("print(secret)", "noncopyable|Copyable"),
@@ -36,7 +36,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: directory) }
     let file = directory.appending(path: "main.swift")
     try program.write(to: file, atomically: true, encoding: .utf8)
-    // The modules of the build that this test belongs to.
+    // The modules of the same build as this test.
     let products =
       Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
       ?? SourceFile.root.appending(path: ".build/debug")

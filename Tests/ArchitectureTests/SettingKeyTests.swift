@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the compiler finds in the use of a typed key. Each case is compiled with the line, which must fail with the reason given, and
-/// one that is right, which must succeed.
+/// Errors in the use of a typed key that the compiler finds. Each case is compiled with the line, which must fail with the given
+/// reason; a correct use must succeed.
 @Suite struct SettingKeyTests {
   private static func compile(_ line: String) throws -> (succeeded: Bool, output: String) {
     try CompileFailureTests.compile(

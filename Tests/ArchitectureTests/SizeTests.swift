@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func namesSayWhatThingsAre() {
+  @Test func namesAreSpecific() {
     for folder in ["Vault", "Sources"] {
       for file in SourceFile.all(in: folder) {
         #expect(file.path.range(of: "Manager|Helper|Util", options: .regularExpression) == nil, "\(file.path)")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// What goes wrong at run time is an error; what traps on bad input is not written.
+  /// Run-time failures are errors, and invalid input never traps.
   @Test func nothingIsForced() {
     for folder in ["Vault", "Sources"] {
       // Apple's interface of the preference store has no other way to refuse a value.

@@ -4,11 +4,11 @@ import Foundation
 struct SourceFile {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Relative to the package.
+  /// The path relative to the package.
   let path: String
   let lines: [String]
 
-  /// Without comments.
+  /// The lines without comments.
   var code: [String] {
     lines.filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }
   }
@@ -26,7 +26,7 @@ struct SourceFile {
         let rest = words[(index + 1)...].filter {
           !["struct", "class", "enum", "protocol", "func", "typealias", "let", "var"].contains($0)
         }
-        // Not so in a text: "import <domain>".
+        // Skips strings such as "import <domain>".
         guard let module = rest.first, module.first?.isLetter == true else { return nil }
         return String(module.split(separator: ".")[0])
       })

@@ -6,7 +6,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// Code for SwiftUI, as it is written, does here what it does there. One after another: the declarations are shared by all of them.
+/// SwiftUI code from articles behaves here as with SwiftUI. Serialized, because the tests share the declarations.
 @Suite(.serialized) struct ArticleTests {
   private static let root = FileManager.default.temporaryDirectory.appending(path: "coffer-article-\(UUID())")
 
@@ -25,7 +25,7 @@ import class PreferenceStore.UserDefaults
     var value = 0
   }
 
-  /// How often a view that is drawn again each time hears of changes.
+  /// The number of notifications for a view that is drawn again each time.
   private func invalidations(_ view: some View, _ changes: [() -> Void]) -> [Int] {
     changes.map { change in
       let count = Count()
@@ -39,7 +39,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E18 @StateObject and @SceneStorage: an object that is made once, and values of a scene that are stored nowhere")
+  @Test("@StateObject and @SceneStorage: an object that is made once, and values of a scene that are stored in no file")
   func objectsAndScenes() throws {
     try with { store in
       let (view, other) = (RootView(), RootView())
@@ -66,7 +66,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E12 a program's own extension Date: RawRepresentable compiles, and is the one that is used")
+  @Test("a program's own extension Date: RawRepresentable compiles, and is the one that is used")
   func date() throws {
     try with { store in
       let view = DateView()
@@ -79,7 +79,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E13 a program's own extension Array: RawRepresentable compiles, and is the one that is used")
+  @Test("a program's own extension Array: RawRepresentable compiles, and is the one that is used")
   func array() throws {
     try with { store in
       let view = DateView()
@@ -93,7 +93,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E14 an enum with raw values is used directly")
+  @Test("an enum with raw values is used directly")
   func options() throws {
     try with { store in
       let view = OptionView()
@@ -104,7 +104,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("C6 C9 C11 X1 stores and keys by extension, and a button that sets a random number")
+  @Test("stores and keys by extension, and a button that sets a random number")
   func contentView() throws {
     try with { store in
       let view = ContentView()
@@ -123,7 +123,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E15 E16 settings that are declared in one place refresh whoever has taken them over")
+  @Test("settings declared in one place refresh all of their users")
   func configuration() throws {
     try with { store in
       let (view, other) = (ConfigurationView(), SharedConfigurationView())
@@ -141,7 +141,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E18 E19 E20 E22 a settings object, a wrapper of the program's own with key paths, and bindings")
+  @Test("a settings object, a wrapper of the program's own with key paths, and bindings")
   func settingsObject() throws {
     try with { store in
       let (view, observed) = (DefaultView(), ObservedView())
@@ -166,7 +166,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E1 E2 fifty settings in one object, given to whoever uses them as one")
+  @Test("fifty settings in one object, passed on as one")
   func fifty() throws {
     try with { store in
       let settings = FiftySettings()

@@ -3,7 +3,7 @@ import PreferenceStoreCombine
 
 import class PreferenceStore.UserDefaults
 
-// Settings as articles on SwiftUI declare them.
+// Settings as declared in articles on SwiftUI.
 
 enum Options: Int {
   case a, b, c, d

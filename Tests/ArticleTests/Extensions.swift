@@ -3,7 +3,7 @@ import PreferenceStoreCombine
 
 import class PreferenceStore.UserDefaults
 
-// What articles have programs declare: conformances that let more types be settings, and the stores of a group.
+// Declarations from articles: conformances that let more types be settings, and the stores of a group.
 
 extension Date: RawRepresentable {
   public typealias RawValue = String

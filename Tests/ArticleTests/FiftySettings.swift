@@ -1,7 +1,7 @@
 import Foundation
 import PreferenceStoreCombine
 
-// A program with fifty settings: all of them in one place, as they would be for its settings view.
+// A program with fifty settings in one object, as for its settings view.
 
 final class FiftySettings: ObservableObject {
   @AppStorage("setting0") var setting0: Bool = false

@@ -1,6 +1,6 @@
 import PreferenceStoreCombine
 
-// As much of SwiftUI's names as the code of the articles needs: views that are drawn into lines of text.
+// The names of SwiftUI that the articles' code needs: views that are drawn into lines of text.
 
 protocol View {
   associatedtype Body
@@ -58,7 +58,7 @@ struct List {
   init(@ViewBuilder _ parts: () -> [Any]) { self.parts = parts() }
 }
 
-/// What somebody sees and touches.
+/// The controls of a view.
 enum Controls {
   static func all(in view: some View) -> [Any] { flat(view.body) }
 

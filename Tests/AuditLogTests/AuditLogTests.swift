@@ -1,10 +1,11 @@
 import AppContainers
 import AuditLog
+import CofferFiles
 import Foundation
 import Testing
 
 @Suite struct AuditLogTests {
-  @Test func whatGoesInComesOut() throws {
+  @Test func entriesAreReadAsWritten() throws {
     let bench = Bench()
     let caller = AuditEntry.Caller(
       user: 1000, process: 42, executable: "/opt/x y/\u{E9}\u{1F512}", application: "team.com.example.a")
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  /// Every control, every separator, what looks like an escape, and the line that would be the next entry.
+  /// All control characters and separators, text that looks like an escape, and a line that would be the next entry.
   @Test func noTextMakesASecondEntry() throws {
     let bench = Bench()
     let controls = (0..<0xA0).compactMap { Unicode.Scalar(UInt32($0)) }.map { String($0) }.joined()
@@ -63,7 +64,7 @@ import Testing
     #expect(try bench.names() == [longest] && bench.problems() == [])
   }
 
-  /// The oldest go when there are too many files, and the chain says so.
+  /// Beyond the maximum number of files the oldest are deleted, and a note in the chain records it.
   @Test func theChainGoesOnAcrossFilesAndTheOldestGo() throws {
     let bench = Bench()
     var limits = AuditLimits()
@@ -84,9 +85,9 @@ import Testing
     #expect(try bench.problems() == [] && bench.segments().count == 4)
     #expect(try bench.entries().contains { $0.entry.decision == .noted && $0.entry.reason.hasPrefix("dropped ") })
     for name in try bench.segments() { #expect(try bench.bytes(name).count <= 2000) }
-    // The numbers say how many there were.
+    // The numbers show how many entries there were.
     #expect(try bench.entries().last.map { try $0.number > UInt64(bench.entries().count) } == true)
-    // Whoever removes one more is seen.
+    // Deleting one more is detected.
     try FileManager.default.removeItem(atPath: bench.path(try #require(bench.segments().first)))
     let first = try #require(try bench.entries().first)
     #expect(try bench.problems() == [.beginsLate(first.number)])
@@ -98,7 +99,7 @@ import Testing
     let kept = try #require(try bench.verify().end)
     try bench.log(["c"])
     #expect(try bench.verify(continuing: kept).problems == [])
-    // Another log, whole in itself, in its place.
+    // Another log, consistent in itself, in its place.
     try FileManager.default.removeItem(atPath: bench.state)
     try bench.log(["a", "x", "c"])
     #expect(try bench.problems() == [])

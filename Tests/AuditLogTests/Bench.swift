@@ -2,7 +2,7 @@ import AuditLog
 import Foundation
 import Testing
 
-/// A log for one test, whose files a test may spoil; gone with the test.
+/// A log for one test, which may damage its files; removed after the test.
 final class Bench: Sendable {
   let state: String
   static let caller = AuditEntry.Caller(user: 1000, process: 7, executable: "/usr/bin/coffer")
@@ -15,7 +15,7 @@ final class Bench: Sendable {
     AuditEntry(at: 1, .allowed, "app.install", by: caller, application: application, group: group, because: reason)
   }
 
-  /// Each by a log of its own, as by commands.
+  /// Writes each entry by its own log, as separate commands do.
   func log(_ names: [String]) throws {
     for name in names { try AuditLog(in: state).append(Self.entry(name), isSynced: false) }
   }

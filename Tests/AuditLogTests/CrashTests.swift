@@ -1,11 +1,13 @@
 import AppContainers
 import AuditLog
+import CofferFiles
 import Foundation
 import Testing
 
-/// Writers that are killed, that write at once, and that find no room.
+/// Writers that are killed, that write concurrently, or that write to a full disk.
 @Suite struct CrashTests {
-  /// Cut at every byte of the last entry, as by a kill in the middle of a write: it is noted, kept, and no break.
+  /// The last entry is truncated at every byte, as by a crash during a write: this is noted, the bytes are kept, and the chain is
+  /// not broken.
   @Test func anEntryThatWasNotFinishedIsNotedAndKept() throws {
     let bench = Bench()
     try bench.log(["one"])
@@ -16,7 +18,7 @@ import Testing
       try bench.write(before.0, "head")
       try bench.write(Array(whole[..<length]), bench.segments()[0])
       let torn = try bench.verify()
-      // Without its end the line is whole all the same.
+      // The line is complete even without its end.
       let isWhole = length == whole.count - 1
       #expect(torn.problems == [] && torn.unfinishedCount == (isWhole ? 0 : 1), "\(length)")
       try bench.log(["three"])
@@ -25,7 +27,7 @@ import Testing
       #expect(try bench.names() == (isWhole ? ["one", "two", "three"] : ["one", "", "three"]), "\(length)")
       #expect(try bench.bytes(bench.segments()[0]).starts(with: whole[..<length]))
       guard !isWhole else { continue }
-      // What was set aside is in the chain too.
+      // The unfinished bytes are part of the chain.
       var spoiled = try bench.bytes(bench.segments()[0])
       spoiled[before.1.count] ^= 1
       try bench.write(spoiled, bench.segments()[0])
@@ -33,7 +35,7 @@ import Testing
     }
   }
 
-  /// Killed again while noting, at every byte.
+  /// Truncated again while the note is written, at every byte.
   @Test func aNoteThatWasNotFinishedIsNotedToo() throws {
     let bench = Bench()
     try bench.log(["one"])
@@ -77,7 +79,7 @@ import Testing
     #expect(try bench.problems() == [])
     let entries = try bench.entries()
     #expect(entries.count == 1200 && lines.count == 1200)
-    // Each number was given to one of them.
+    // Each number was given to exactly one entry.
     #expect(Set(entries.map { "\($0.number) \($0.entry.application)" }) == Set(lines))
   }
 
@@ -86,7 +88,7 @@ import Testing
     var lines: [String] = []
     for round in 0..<15 {
       let (process, pipe) = try start(bench, 1_000_000, "r\(round)")
-      // Until it has written some.
+      // Wait until it has written some entries.
       let first = try #require(try pipe.fileHandleForReading.read(upToCount: 1 + 97 * round))
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
@@ -107,7 +109,7 @@ import Testing
     #expect(try bench.problems() == [] && Set(bench.names()).count == 400)
   }
 
-  /// Where a file may not grow any further, a write is short or refused, as on a full disk. Nothing is half there afterwards.
+  /// With a limited file size, a write is short or refused, as on a full disk. Afterwards no part of the entry is left.
   @Test func onAFullDiskItIsAnErrorAndNothingIsLeft() throws {
     let bench = Bench()
     try bench.log(["one"])
@@ -131,7 +133,7 @@ import Testing
     #expect(try bench.problems() == [] && bench.names() == ["one", "two"])
   }
 
-  /// What an entry costs: a lock and its release, two looks, and two writes. No sync, unless its operation asks for one.
+  /// An entry costs a lock and its release, two reads, and two writes; no sync, unless its operation requires one.
   @Test func anEntryCostsFewCalls() throws {
     let bench = Bench()
     try bench.log(["first"])

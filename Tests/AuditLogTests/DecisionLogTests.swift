@@ -2,7 +2,7 @@ import AuditLog
 import Foundation
 import Testing
 
-/// What is asked again and again is one entry a second. Time is what the entries say.
+/// Repeated requests give one entry a second. Time is that of the entries.
 @Suite struct DecisionLogTests {
   private let bench = Bench()
   private let log: DecisionLog
@@ -20,7 +20,7 @@ import Testing
     try log.append(entry, to: decision == .refused ? .refusals : .uses, isMerged: !isChange, isSynced: false)
   }
 
-  /// Of all rings, the oldest first.
+  /// The entries of all rings, the oldest first.
   private func entries() throws -> [(ring: AuditRing, logged: LoggedEntry)] {
     var entries: [(AuditRing, LoggedEntry)] = []
     try AuditHistory(of: bench.state)?.forEachEntry { entries.append(($0, $1)) }
@@ -36,7 +36,7 @@ import Testing
   @Test func theSameWithinASecondIsCounted() throws {
     for milliseconds: Int64 in [0, 1, 500, 999] { try ask(at: milliseconds) }
     #expect(try reasons == ["gate"])
-    // The next second says how many there were, and begins anew.
+    // The next second adds the count of repetitions, and starts again.
     try ask(at: 1000)
     #expect(try reasons == ["gate", "gate; 3 more since entry 1", "gate"])
     try ask(at: 2500)
@@ -49,7 +49,7 @@ import Testing
     #expect(try reasons == ["gate", "gate"])
   }
 
-  @Test func whateverDiffersIsAnEntryOfItsOwn() throws {
+  @Test func differentDecisionsAreSeparateEntries() throws {
     try ask(at: 0)
     try ask("agent.items", at: 0)
     try ask(at: 0, .refused)
@@ -67,7 +67,7 @@ import Testing
     #expect(try entries().count == 3)
   }
 
-  @Test func whatWasCountedIsWrittenInTheEnd() throws {
+  @Test func countsAreWrittenAtTheEnd() throws {
     for _ in 0..<3 { try ask(at: 0) }
     try log.flush()
     #expect(try reasons == ["gate", "gate; 2 more since entry 1"])
@@ -75,8 +75,8 @@ import Testing
     #expect(try reasons.count == 2)
   }
 
-  /// Who asks under ever new names does not make the agent remember them all, and nothing that was counted gets lost.
-  @Test func whatIsRememberedHasAnEnd() throws {
+  /// The number of remembered requests is limited, even with ever new names, and no count is lost.
+  @Test func theNumberOfMergedEntriesIsLimited() throws {
     for _ in 0..<2 { try ask(at: 0) }
     for process: Int32 in 1000..<1256 { try ask(at: 0, process: process) }
     #expect(try reasons.contains("gate; 1 more since entry 1"))
@@ -85,8 +85,8 @@ import Testing
 
   // MARK: Refusals
 
-  /// A program chooses the group it names, and with that the reason.
-  @Test func refusalsOfAProcessAreOneWhateverItAskedFor() throws {
+  /// The program chooses the group it names, and thereby the reason.
+  @Test func refusalsOfAProcessAreMergedForAllRequests() throws {
     for index in 0..<1000 {
       try ask(at: 0, .refused, group: "invented-\(index)", because: "missingEntitlement: invented-\(index)")
     }
@@ -95,7 +95,7 @@ import Testing
     #expect(try reasons.last == "missingEntitlement: invented-0; 999 more since entry 1")
   }
 
-  /// One that goes on is one entry in ever longer times: 24 hours of it are no more than some dozens.
+  /// Continued refusals give entries at growing intervals: fewer than a hundred in 24 hours.
   @Test func refusalsThatGoOnBecomeFewer() throws {
     for second: Int64 in 0..<86_400 { for _ in 0..<2 { try ask(at: second * 1000, .refused) } }
     let entries = try entries()
@@ -108,7 +108,7 @@ import Testing
     #expect(counted == 2 * 86_400)
   }
 
-  /// Each from a process of its own, with the longest names there are: more than all rings hold.
+  /// Each from another process, with the longest possible names: more than all rings hold.
   @Test(.timeLimit(.minutes(60))) func refusalsDisplaceNothingButRefusals() throws {
     try ask("agent.secret", at: 0)
     let caller = AuditEntry.Caller(user: 1, process: 1, executable: "/bin/coffer")
@@ -129,7 +129,7 @@ import Testing
     #expect(problems == [], "\(entries.count) of \(count)")
   }
 
-  // MARK: The order, and what a kill leaves
+  // MARK: Order and crashes
 
   @Test func theOldestComesFirst() throws {
     try ask(at: 0)
@@ -138,7 +138,7 @@ import Testing
     try ask(at: 600, .refused)
     try ask(at: 610, .refused)
     try ask("agent.items", at: 700)
-    // Writes what was counted before it.
+    // Writes the earlier counts.
     try ask(at: 1500)
     try ask(at: 2000, .refused)
     try log.flush()
@@ -146,7 +146,7 @@ import Testing
     #expect(times == times.sorted() && times.count == 8, "\(times)")
   }
 
-  /// As after a kill: the process that has counted writes nothing more.
+  /// As after a crash: the counting process writes nothing more.
   @Test func aCountThatWasLeftIsWrittenByTheNextOne() throws {
     for _ in 0..<5 { try ask(at: 0) }
     for _ in 0..<3 { try ask(at: 0, .refused) }
@@ -159,13 +159,13 @@ import Testing
       return reasons
     }
     #expect(try reasons() == ["gate", "gate", "gate; 4 more since entry 1", "gate; 2 more since entry 1"])
-    // Once.
+    // Only once.
     _ = try DecisionLog(in: copy.state)
     try next.flush()
     #expect(try reasons().count == 4)
   }
 
-  /// Killed after the count was in the log, and before it was taken from where it had been counted.
+  /// As after a crash between writing the count to the log and clearing the slot.
   @Test func aCountThatIsInTheLogIsNotWrittenTwice() throws {
     for _ in 0..<5 { try ask(at: 0) }
     let counts = URL(filePath: "\(bench.state)/audit/uses/counts.0")
@@ -180,7 +180,7 @@ import Testing
     #expect(count == 2)
   }
 
-  /// Whatever bytes lie there.
+  /// Arbitrary bytes in the file of counts.
   @Test func countsOfNothingAreNone() throws {
     try ask(at: 0)
     let copy = Bench()
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  /// Two agents of one user, each with a vault of its own.
+  /// Two agents of one user, each with its own vault.
   @Test func eachProcessCountsForItself() throws {
     let other = try DecisionLog(in: bench.state)
     for _ in 0..<2 { try ask(at: 0) }
@@ -219,9 +219,9 @@ import Testing
     #expect(found.first { $0.ring == .uses }?.verification.problems == [.notContinued(1)])
   }
 
-  @Test func whatCannotBeLoggedIsAnError() throws {
+  @Test func anEntryThatCannotBeWrittenIsAnError() throws {
     #expect(throws: (any Error).self) { try ask(at: 0, executable: String(repeating: "x", count: 4097)) }
-    // And is not taken for something that was.
+    // The failed entry must not count as written.
     #expect(throws: (any Error).self) { try ask(at: 0, executable: String(repeating: "x", count: 4097)) }
   }
 }

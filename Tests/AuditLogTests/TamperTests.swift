@@ -2,7 +2,7 @@ import AuditLog
 import Foundation
 import Testing
 
-/// What somebody does to the files, and what verification and the next writer say to it.
+/// Manipulations of the files, the results of verification, and the notes of the next writer.
 @Suite struct TamperTests {
   private func filled() throws -> Bench {
     let bench = Bench()
@@ -16,7 +16,7 @@ import Testing
     lines[number - 1] = lines[number - 1].replacing("owner", with: "OWNER")
     try bench.write(lines: lines)
     #expect(try bench.problems() == [.changed(UInt64(number))])
-    // It is not covered up by going on.
+    // Further entries do not hide it.
     try bench.log(["six"])
     #expect(try bench.problems() == [.changed(UInt64(number))])
   }
@@ -54,7 +54,7 @@ import Testing
     try bench.write(lines: Array(bench.lines().prefix(count)))
     #expect(try bench.problems() == [.missing(UInt64(count + 1)...5)])
     #expect(try bench.verify().mayBePowerFailure)
-    // Also after somebody has written again: the numbers go on where the last one was.
+    // Also after further entries: the numbers continue after the last one.
     try bench.log(["six"])
     #expect(try bench.entries().last?.number == 7)
     let found = try bench.problems()
@@ -64,7 +64,7 @@ import Testing
         : found == [.wereMissing(notedIn: 6), .missing(UInt64(count + 1)...5)])
   }
 
-  @Test func whatWasSyncedIsNotTakenByAPowerFailure() throws {
+  @Test func missingSyncedEntriesAreNoPowerFailure() throws {
     let bench = Bench()
     let log = try AuditLog(in: bench.state)
     for name in ["one", "two"] { try log.append(Bench.entry(name), isSynced: true) }
@@ -97,21 +97,21 @@ import Testing
     #expect(try bench.problems() == [.wereMissing(notedIn: 6), .beginsLate(6)])
   }
 
-  /// Removed files are no new log, neither for whoever looks nor for the next writer that had it open.
+  /// Deleted files are not taken for a new log, neither by verification nor by a writer that had them open.
   @Test func aLogWhoseFilesWereAllRemovedIsNotWhole() throws {
     let bench = try filled()
     for name in try bench.segments() + ["head"] { try FileManager.default.removeItem(atPath: bench.path(name)) }
     #expect(try bench.problems() == [.headIsWrong])
   }
 
-  /// One that nobody has written to yet is.
+  /// A log without entries is intact.
   @Test func aNewLogIsWhole() throws {
     let bench = Bench()
     _ = try AuditLog(in: bench.state)
     #expect(try bench.problems() == [] && bench.entries().isEmpty)
   }
 
-  /// A process that keeps the log open notices that its files are gone.
+  /// A process that has the log open notices that its files were deleted.
   @Test func aLogThatIsOpenGoesOnInFilesWithNames() throws {
     let bench = Bench()
     let log = try AuditLog(in: bench.state)
@@ -130,7 +130,7 @@ import Testing
     #expect(try bench.problems() == [.unreadable(after: 2)])
   }
 
-  /// A chain that begins anew with the right numbers is no chain.
+  /// A chain that starts anew with the right numbers is detected.
   @Test func anEntryOfAnotherLogIsSeen() throws {
     let bench = try filled()
     let other = Bench()
@@ -141,8 +141,9 @@ import Testing
     #expect(try bench.problems() == [.changed(3), .changed(4)])
   }
 
-  /// Honest: whoever may write the files and knows how makes a chain that is whole. Only what was kept elsewhere tells.
-  @Test func whoeverWritesItAnewIsNotSeen() throws {
+  /// Not detected: an attacker who may write the files can build an intact chain. Only an end stored outside of the log reveals
+  /// it.
+  @Test func aRewrittenLogIsNotDetected() throws {
     let bench = try filled()
     let kept = try #require(try bench.verify().end)
     try FileManager.default.removeItem(atPath: bench.state)
@@ -151,7 +152,7 @@ import Testing
     #expect(try bench.verify(continuing: kept).problems == [.notContinued(5)])
   }
 
-  /// Numbers to which nothing can be added: in `head`, and in an entry.
+  /// Numbers that would overflow, in `head` and in an entry.
   @Test(arguments: [0, 1, 2, 3]) func aNumberThatIsTooLargeIsRefused(field: Int) throws {
     let bench = try filled()
     var words = String(decoding: try bench.bytes("head"), as: UTF8.self).split(separator: " ").map(String.init)
@@ -174,7 +175,7 @@ import Testing
     #expect(AuditChain("\(number):\(String(repeating: "0", count: 64))") == nil)
   }
 
-  /// Four million lines that are none.
+  /// Four million lines that are not entries.
   @Test(.timeLimit(.minutes(60))) func aFileOfLineEndsIsReadToItsEnd() throws {
     let bench = try filled()
     let segment = try #require(bench.segments().first)

@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import Testing
 
 /// `coffer defaults doctor --move`, killed before each of its system calls that change anything.

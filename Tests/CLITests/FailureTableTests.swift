@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import Testing
 
 /// Every error code has its exit status, and the table has no others. The codes are read where they are declared.
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func errorsOfContainers() throws {
-    let codes = try Self.codes(in: "Sources/AppContainers/Directories/ContainerError.swift")
+    let codes = try Self.codes(in: "Sources/CofferFiles/Directories/ContainerError.swift")
     #expect(codes.count > 10)
     #expect(codes.symmetricDifference(FailureTable.containers.keys) == [])
   }

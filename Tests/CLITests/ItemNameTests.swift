@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import Testing
 
 @Suite struct ItemNameTests {

@@ -1,11 +1,11 @@
-import Agent
 import CLinux
+import CofferAgent
 import CofferTesting
+import CofferWire
 import Foundation
 import Synchronization
 import SystemBench
 import VaultCore
-import Wire
 
 @testable import Coffer
 
@@ -74,7 +74,8 @@ final class AgentBench: Sendable {
     let directory = self.directory
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    vault = AgentVault(at: "memory") { _ in try Vault.openThrowAway(store) }
+    vault = AgentVault(
+      at: "memory", inspect: { try Vault.inspect(store) }, open: { _ in try Vault.openThrowAway(store) })
     if isUnlocked { try vault.unlock(.throwAway()) }
     server = try AgentServer(
       at: directory.path + "/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,

@@ -7,8 +7,8 @@ import Testing
 import VaultCore
 import Waiting
 
-@testable import Agent
 @testable import Coffer
+@testable import CofferAgent
 
 /// An agent that asks, an owner who answers by a file, and a clock that the test sets.
 final class AskingBench: Sendable {
@@ -64,7 +64,7 @@ final class AskingBench: Sendable {
       """)
     let (fake, clock, log) = (fake, clock, log)
     let questions = OwnerQuestions(
-      vault: "/home/ada/vault.coffer", minutes: minutes, seat: Seat(environment: { $0 == "DISPLAY" ? display : nil }),
+      vault: "/home/ada/vault.coffer", minutes: minutes, display: Display(environment: { $0 == "DISPLAY" ? display : nil }),
       pinentry: { () throws(PinentryError) in try fake.program() },
       clock: { clock.now }, log: { try log.append($0) })
     let identity = identity

@@ -1,10 +1,10 @@
-import Agent
+import CofferAgent
 import CofferTesting
+import CofferWire
 import FakePinentry
 import Foundation
 import Testing
 import VaultCore
-import Wire
 
 @testable import Coffer
 
@@ -100,13 +100,14 @@ import Wire
     #expect(bench.fake.told.isEmpty)
     #expect(bench.log.events == ["notAsked(\"nobody can be asked: no display and no terminal is known\")"])
     // And who only has a key file does not say where somebody is.
-    var seat = Attributes()
-    seat["display"] = .text(":8")
-    let empty = try Secret(count: 0)
-    _ = try bench.keychain.transport.answer(.unlock(.keyFile, text: empty.duplicate(), file: Secret(testing: "k"), seat: seat))
+    var display = Attributes()
+    display["display"] = .text(":8")
+    let salt = [UInt8](repeating: 7, count: 16)
+    func credential(_ type: SlotType) throws -> Credential { try .derived(Secret(count: 32), type, salt: salt) }
+    _ = try bench.keychain.transport.answer(.unlock(credential(.keyFile), display: display))
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationNeeded)
     // The owner does, and is not asked on that connection, but for another one.
-    _ = try bench.keychain.transport.answer(.unlock(.passphrase, text: Secret(testing: "p"), file: empty, seat: seat))
+    _ = try bench.keychain.transport.answer(.unlock(credential(.passphrase), display: display))
     #expect(try KeychainTests.text(bench.keychain.secret(of: reference)) == "one")
     #expect(bench.questionCount == 0)
     #expect(KeychainTests.code { try bench.agent.keychain.secret(of: reference) } == nil)

@@ -1,11 +1,11 @@
-import Agent
+import CofferAgent
+import CofferRequests
 import CofferTesting
+import CofferWire
 import Foundation
-import ItemService
 import Testing
 import VaultCore
 import Waiting
-import Wire
 
 @testable import Coffer
 

@@ -1,8 +1,8 @@
-import Agent
+import CofferAgent
 import CofferTesting
+import CofferWire
 import Testing
 import VaultCore
-import Wire
 
 @testable import Coffer
 

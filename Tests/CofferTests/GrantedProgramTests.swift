@@ -1,6 +1,6 @@
-import Agent
+import CofferAgent
+import CofferRequests
 import CofferTesting
-import ItemService
 import Testing
 import VaultCore
 

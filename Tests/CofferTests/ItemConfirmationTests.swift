@@ -1,9 +1,9 @@
 import CofferTesting
+import CofferWire
 import FakePinentry
 import Foundation
 import Testing
 import VaultCore
-import Wire
 
 @testable import Coffer
 

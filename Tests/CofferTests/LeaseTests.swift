@@ -1,10 +1,10 @@
-import Agent
+import CofferAgent
 import CofferTesting
+import CofferWire
 import FakePinentry
 import Foundation
 import Testing
 import VaultCore
-import Wire
 
 @testable import Coffer
 

@@ -1,9 +1,10 @@
-import Agent
-import Coffer
+import CofferAgent
 import CofferTesting
-import Passphrases
+import CofferWire
 import Testing
 import VaultCore
+
+@testable import Coffer
 
 /// What a keychain does while it is locked.
 @Suite struct LockedTests {
@@ -126,14 +127,19 @@ import VaultCore
     let bench = try AgentBench(teams.store, teams.stranger)
     let (keychain, other) = (bench.keychain, bench.keychain)
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .missingEntitlement)
-    try keychain.unlock(with: .passphrase(Secret(testing: "any")))
+    // The bench takes any credential for right.
+    func unlockAsOwner() throws {
+      let credential = try Credential.derived(Secret(count: 32), .passphrase, salt: [UInt8](repeating: 7, count: 16))
+      _ = try keychain.transport.answer(.unlock(credential))
+    }
+    try unlockAsOwner()
     #expect(try KeychainTests.text(keychain.secret(of: reference)) == "1")
     #expect(KeychainTests.code { try other.secret(of: reference) } == .missingEntitlement)
     try other.lock()
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .missingEntitlement)
     try bench.vault.unlock(.throwAway())
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .missingEntitlement)
-    try keychain.unlock(with: .passphrase(Secret(testing: "any")))
+    try unlockAsOwner()
     try keychain.unlock(with: .throwAway())
     #expect(KeychainTests.code { try keychain.secret(of: reference) } == .missingEntitlement, "a key file is no owner")
   }

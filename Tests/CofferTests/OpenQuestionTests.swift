@@ -1,12 +1,12 @@
-import Agent
+import CofferAgent
+import CofferFiles
 import CofferTesting
+import CofferWire
 import FakePinentry
 import Foundation
-import SystemCalls
 import Testing
 import VaultCore
 import Waiting
-import Wire
 
 @testable import Coffer
 

@@ -1,13 +1,13 @@
 import CLinux
+import CofferFiles
 import CofferTesting
 import Foundation
-import SystemCalls
 import Testing
 import VaultCore
 
 @testable import Coffer
-@testable import ItemService
-@testable import Wire
+@testable import CofferRequests
+@testable import CofferWire
 
 /// An agent that takes connections and says nothing: one that was stopped, or hangs.
 @Suite(.timeLimit(.minutes(60))) final class SilentAgentTests {
@@ -72,11 +72,10 @@ import VaultCore
 
   /// Longer than anything that an agent waits for itself.
   @Test func eachRequestHasItsTime() {
-    for operation in Wire.Operation.allCases where operation.isRequest {
+    for operation in CofferWire.Operation.allCases where operation.isRequest {
       #expect(operation.answerMilliseconds >= 60_000, "\(operation)")
     }
     // Four questions, each of which waits for its turn and for its answer.
-    #expect(Wire.Operation.secret.answerMilliseconds >= 4 * 2 * 60_000)
-    #expect(Wire.Operation.unlock.answerMilliseconds >= 2 * 60_000)
+    #expect(CofferWire.Operation.secret.answerMilliseconds >= 4 * 2 * 60_000)
   }
 }

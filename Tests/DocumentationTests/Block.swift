@@ -18,6 +18,8 @@ struct Block {
     case toolchain = "sh toolchain"
     /// A part of LibraryExample.swift, of others beside it, or of a program in Examples, which are compiled and run.
     case library = "swift"
+    /// A manifest of a package that depends on this one.
+    case manifest = "swift package"
   }
 
   let kind: String

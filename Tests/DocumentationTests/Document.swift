@@ -8,8 +8,6 @@ struct Document: CustomStringConvertible, Sendable {
     + all(in: "docs/decisions", ".md")
   /// Other names of pages are none of their own.
   static let manual = (all(in: "docs/man", ".1") + all(in: "docs/man", ".5")).filter { $0.otherPage == nil }
-  static let readme = Document("README.md")
-  static let security = Document("SECURITY.md")
 
   /// Relative to the package.
   let path: String

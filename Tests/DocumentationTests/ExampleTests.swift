@@ -24,6 +24,7 @@ import Testing
       case .packages: Self.packages(block, place)
       case .toolchain: Self.toolchain(block, place)
       case .library: Self.library(block, place)
+      case .manifest: try Self.manifest(block, home, place)
       case nil: Issue.record("\(place): an unknown kind")
       }
     }
@@ -105,10 +106,22 @@ import Testing
     }
   }
 
+  /// The package manager takes it, and the targets are those of the package in Tests/Consumer, which `make consumer` builds.
+  private static func manifest(_ block: Block, _ home: Home, _ place: String) throws {
+    let text = block.lines.joined(separator: "\n")
+    let file = home.directory.appending(path: "Package.swift")
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    let result = try home.run("swift package dump-package", path: ProcessInfo.processInfo.environment["PATH"])
+    #expect(result.status == 0, "\(place): \(result.output)")
+    let consumer = Document("Tests/Consumer/Package.swift").lines
+    for line in block.lines where line.contains("Target(") { #expect(consumer.contains(line), "\(place): \(line)") }
+  }
+
   private static func library(_ block: Block, _ place: String) {
     let examples = ["Library", "AppStorage", "Keychain"].map { "Tests/DocumentationTests/\($0)Example.swift" }
     let programs = ["Widget/LuckyNumberWidget", "App/LuckyNumber"].map { "Examples/LuckyNumber/\($0).swift" }
-    let sources = (examples + programs).map { Document($0).text }
+    let consumers = ["Player", "Token"].map { "Tests/Consumer/Sources/\($0)/\($0).swift" }
+    let sources = (examples + programs + consumers).map { Document($0).text }
     // `SnippetTests` compiles them with the imports that they show.
     let text = block.lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")
     #expect(sources.contains { $0.contains(text) }, "\(place): differs from the examples beside this file and from the programs")

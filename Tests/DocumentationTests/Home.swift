@@ -14,7 +14,7 @@ final class Home {
   /// In seconds.
   private static let limit = 300.0
 
-  private let directory: URL
+  let directory: URL
 
   static let programs =
     Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
@@ -28,10 +28,11 @@ final class Home {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  /// `script` for /bin/sh in a session without a terminal. Both streams together.
-  func run(_ script: String) throws -> (status: Int32, output: String) {
+  /// `script` for /bin/sh in a session without a terminal. Both streams together. `path`: another search path for programs.
+  func run(_ script: String, path: String? = nil) throws -> (status: Int32, output: String) {
     let output = Pipe()
     let process = process(["--wait", "/bin/sh", "-c", "exec 2>&1\n" + script])
+    if let path { process.environment?["PATH"] = path }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     try process.run()

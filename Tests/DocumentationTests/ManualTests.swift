@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import Foundation
 import Testing
 

@@ -1,24 +1,19 @@
-import CofferCLI
+import CofferCommand
 import Foundation
 import Testing
 
 /// What the documents name exists.
 @Suite struct ReferenceTests {
   /// `wrongPassphrase` as "wrong passphrase".
-  static func words(_ status: CofferCLI.ExitStatus) -> String {
+  static func words(_ status: CofferCommand.ExitStatus) -> String {
     "\(status)".reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
-  }
-
-  @Test func exitCodesOfTheReadme() {
-    let rows = Document.readme.table("code").map { "\($0[0]) \($0[1])" }
-    #expect(rows == CofferCLI.ExitStatus.allCases.map { "\($0.rawValue) \(Self.words($0))" })
   }
 
   @Test func exitCodesOfTheManual() {
     let lines = Document("docs/man/coffer.1").lines
     let starts = lines.indices.filter { lines[$0].hasPrefix(".It Li ") }
-    #expect(starts.map { lines[$0] } == CofferCLI.ExitStatus.allCases.map { ".It Li \($0.rawValue)" })
-    for (index, status) in zip(starts, CofferCLI.ExitStatus.allCases) {
+    #expect(starts.map { lines[$0] } == CofferCommand.ExitStatus.allCases.map { ".It Li \($0.rawValue)" })
+    for (index, status) in zip(starts, CofferCommand.ExitStatus.allCases) {
       #expect(lines[index + 1].lowercased().hasPrefix(Self.words(status)), "\(lines[index + 1])")
     }
   }
@@ -57,7 +52,7 @@ import Testing
   }()
 
   @Test func claimsNameFilesAndTests() {
-    let rows = Document.security.table("claim")
+    let rows = Document("docs/claims.md").table("claim")
     #expect(rows.count > 25)
     #expect(Self.tests.count > 100)
     for row in rows {
@@ -65,7 +60,9 @@ import Testing
       #expect(Document.exists(file), "\(row[0]): \(file)")
       let tests = row[2].matches("`([^`]+)`").map { $0[1] }
       #expect(!tests.isEmpty, "\(row[0])")
-      for test in tests { #expect(Self.tests.contains(test), "\(row[0]): \(test)") }
+      for test in tests {
+        #expect(test.hasSuffix(".transcript") ? Document.exists(test) : Self.tests.contains(test), "\(row[0]): \(test)")
+      }
     }
   }
 
@@ -115,8 +112,19 @@ import Testing
     #expect(license.text.contains("Apache License") && license.text.contains("Version 2.0, January 2004"))
   }
 
-  @Test func figuresHaveOnePlace() {
-    let text = Document.readme.text
-    #expect(text.matches("^<!-- figures -->$").count == 1 && text.matches("^<!-- /figures -->$").count == 1)
+  /// Pictures are drawn by a script from a text beside them.
+  @Test(arguments: [("demo", "terminal"), ("figures", "bars")]) func picturesAreDrawnByScripts(name: String, script: String)
+    throws
+  {
+    let images = Document.root.appending(path: "docs/images").path
+    let result = try Home().run(
+      "'\(Document.root.path)/Scripts/draw-\(script)' '\(images)/\(name).txt' | cmp - '\(images)/\(name).svg'")
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test func thePictureOfTheDemoShowsItsSteps() {
+    let steps = Document("Scripts/demo").text.matches(#"^say "(.*)""#).map { $0[1] }
+    let shown = Document("docs/images/demo.txt").text.matches("^\u{1b}\\[1m(.*)\u{1b}\\[0m").map { $0[1] }
+    #expect(!steps.isEmpty && steps == shown)
   }
 }

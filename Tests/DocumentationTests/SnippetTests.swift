@@ -25,10 +25,11 @@ import Testing
     }
   }
 
-  /// What the README promises for code that was written for Foundation's class: each member that it may use, and no line more.
+  /// What user-defaults.md promises for code that was written for Foundation's class: each member that it may use, and no line more.
   @Test(arguments: ["5", "6"]) func oneLineAndNothingElse(mode: String) throws {
     #expect(
-      Document.readme.text.contains("needs one line, `import class PreferenceStore.UserDefaults` beside `import Foundation`"))
+      Document("docs/user-defaults.md").text.contains(
+        "needs one line, `import class PreferenceStore.UserDefaults` beside `import Foundation`"))
     let program = Document("Tests/Consumer/Sources/Settings/main.swift").text
     let line = "import class PreferenceStore.UserDefaults\n"
     #expect(program.contains(line))

@@ -4,7 +4,7 @@ import LeakDetection
 import PropertyLists
 import Testing
 
-/// How much of what is met in the field is found. `Corpus/Field/README.md` says where the samples come from.
+/// The share of secrets from the field that is found. `Corpus/Field/README.md` lists the sources of the samples.
 @Suite struct FieldTests {
   struct Template {
     let key: String
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// What of `templates` the detector finds, in each of several draws.
+  /// The templates that the detector finds, in each of several random draws.
   static func found(_ templates: [Template]) -> [[Template]] {
     (1...5).map { seed in
       var maker = SampleMaker(random: SeededGenerator(seed: UInt64(seed)))
@@ -54,7 +54,7 @@ extension SampleMaker {
   private static let bech32 = "023456789acdefghjklmnpqrstuvwxyz"
   private static let people = ["Winter", "sunshine", "Dragon", "letmein", "Monday", "bicycle", "Fluffy", "Hamburg"]
 
-  /// The template with everything in braces drawn; braces around anything else stay.
+  /// Replaces each placeholder in braces by random characters; other braces stay.
   mutating func filled(_ template: String) -> String {
     var text = ""
     var rest = template[...]

@@ -4,7 +4,7 @@ import LeakDetection
 import PropertyLists
 import Testing
 
-/// What must not be found.
+/// Values that must not be found.
 @Suite struct OrdinaryValueTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("E8 ordinary preferences raise no alarm")
+  @Test("ordinary preferences raise no alarm")
   func corpusIsSilent() throws {
     let corpus = try Self.corpus()
     #expect(corpus.reduce(0) { $0 + Self.leafCount($1.value) } >= 400)
@@ -49,7 +49,7 @@ import Testing
     toolbar transaction transition translate updater utility value variable version vertical visible volume weather window workspace
     """.split(separator: " ").map(String.init)
 
-  /// Identifiers in all the ways of writing them, sentences, names of files and hosts.
+  /// Identifiers in all notations, sentences, names of files and hosts.
   static func written(_ random: inout SeededGenerator) -> String {
     let count = Int.random(in: 1...6, using: &random)
     let chosen = (0..<count).map { _ in words[Int.random(in: 0..<words.count, using: &random)] }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [11, 12, 13] as [UInt64]) func whatPeopleWriteIsSilent(seed: UInt64) {
+  @Test(arguments: [11, 12, 13] as [UInt64]) func textWrittenByPeopleIsNotFound(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = ["token", "apiKey", "auth", "credentials.mail", "accessToken"]
     for index in 0..<10_000 {
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [21, 22, 23] as [UInt64]) func whatIsDrawnByLotIsFoundUnderASecretName(seed: UInt64) {
+  @Test(arguments: [21, 22, 23] as [UInt64]) func randomTextIsFoundUnderASecretName(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let names = [
       "password", "token", "apiKey", "api_key", "CLIENT_SECRET", "auth-token", "credential", "privateKey", "passphrase",
@@ -113,7 +113,7 @@ import Testing
     #expect(LeakDetector.findings(key: "secretSanta", value: .string("Alice")).isEmpty)
   }
 
-  /// What stands before an equals sign is not always the name of a variable, and what stands behind it not always a value.
+  /// The text before an equals sign is not always the name of a variable, and the text after it not always a value.
   @Test(arguments: [
     "Set DB_PASSWORD=hunter2 before the first start", "If you lose it, password=lost applies", "(password=hunter2)",
     "PWD=/home/ada/src\nOLDPWD=/home/ada", "env PWD=/home/ada ls", "env PASSWORD=$SECRET ./run", "export PASSWORD=${1}",
@@ -129,7 +129,7 @@ import Testing
     #expect(LeakDetector.findings(key: "note", value: .string(text)).isEmpty)
   }
 
-  /// git's `user.signingKey` names a key, and texts for people stand under the names of what they ask for.
+  /// git's `user.signingKey` names a key, and labels are stored under the names of their fields.
   @Test func namesOfKeysAndTextsAreNone() {
     var maker = SampleMaker(random: SeededGenerator(seed: 32))
     for (key, text) in [
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// No rule walks the rest of a text again at each place where it might begin: 256 KiB would take minutes.
+  /// No rule scans the rest of a text again for each place where it might begin: 256 KiB would take minutes.
   @Test(
     .timeLimit(.minutes(60)),
     arguments: [
@@ -169,7 +169,7 @@ import Testing
     #expect(large < small * 100 || large < .milliseconds(500), "\(small) and \(large)")
   }
 
-  /// Texts of any size and any bytes, and values that are deep, end in an answer.
+  /// The detector returns for texts of any size with any bytes, and for deep values.
   @Test func anyValueHasAnAnswer() throws {
     var random = SeededGenerator(seed: 41)
     let signs = Array(

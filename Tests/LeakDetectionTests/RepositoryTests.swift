@@ -3,11 +3,10 @@ import LeakDetection
 import PropertyLists
 import Testing
 
-/// No file of the repository may alarm those who look for tokens in what is published: those of the tests are put together when
-/// they run.
+/// No file of the repository contains a token that secret scanners would report: those of the tests are assembled at run time.
 @Suite struct RepositoryTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  /// What shows how something is written, and holds no token.
+  /// Rules for structures, which documents may show without a token.
   static let structures: Set = [
     "private-key", "putty-private-key", "url-password", "authorization-header", "netrc", "otp-uri", "secret-member",
     "secret-json", "secret-line", "secret-element", "secret-code", "secret-argument", "oracle-password", "pgpass",
@@ -18,7 +17,7 @@ import Testing
       FileManager.default.enumerator(at: Self.root, includingPropertiesForKeys: [.isRegularFileKey], options: .skipsHiddenFiles))
     var count = 0
     for case let file as URL in files where try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true {
-      // What is no text is a file of a corpus.
+      // Files that are not text are corpora.
       guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
       count += 1
       for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

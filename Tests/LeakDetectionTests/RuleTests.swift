@@ -3,14 +3,14 @@ import LeakDetection
 import PropertyLists
 import Testing
 
-/// What must be found.
+/// Values that must be found.
 @Suite struct RuleTests {
   static func samples(seed: UInt64 = 1) -> [Sample] {
     var maker = SampleMaker(random: SeededGenerator(seed: seed))
     return maker.all()
   }
 
-  @Test("E8 every kind of secret is found, by its own rule", arguments: [1, 2, 3, 4, 5] as [UInt64])
+  @Test("every kind of secret is found, by its own rule", arguments: [1, 2, 3, 4, 5] as [UInt64])
   func everySampleIsFound(seed: UInt64) {
     for sample in Self.samples(seed: seed) {
       let findings = LeakDetector.findings(key: sample.key, value: .string(sample.text))
@@ -105,19 +105,19 @@ import Testing
     }
   }
 
-  /// A list of a kilobyte can name one value so often that reading it fills the memory. It is not read.
+  /// A list of a kilobyte can reference one value so often that decoding it fills the memory. It is not decoded.
   @Test(.timeLimit(.minutes(60))) func archivesThatUnfoldAreLookedThrough() {
     var maker = SampleMaker(random: SeededGenerator(seed: 14))
     let token = Array(("npm" + "_" + maker.any(36)).utf8)
     var list: [UInt8] = Array("bplist00".utf8)
-    // 200,000 arrays, each of which holds the next one fifteen times; markers of strings that are none; then the token.
+    // 200,000 arrays, each with fifteen references to the next; markers without a string; then the token.
     for index in 0..<200_000 { list += [0xAF] + [UInt8](repeating: UInt8(index & 0xFF), count: 4) }
     for _ in 0..<100_000 { list += [0x5F, 0x12, 0x00, 0x0F, 0xFF, 0xFF] }
     list += [0x5F, 0x10, UInt8(token.count)] + token + [0x5F, 0x10]
     #expect(LeakDetector.findings(key: "state", value: .data(list)) == [Finding(rule: "npm-token", key: "state")])
   }
 
-  /// A table of tokens, and what each is for. The finding shows no more of the name than four characters.
+  /// A dictionary of tokens and their purposes. The finding shows at most four characters of the name.
   @Test func aTokenIsFoundAsAKey() {
     var maker = SampleMaker(random: SeededGenerator(seed: 15))
     let token = "npm" + "_" + maker.any(36)

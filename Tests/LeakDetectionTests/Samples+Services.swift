@@ -1,4 +1,4 @@
-/// Drawn after the others, so that those stay what they were.
+/// Drawn after the others, so that the others do not change.
 extension SampleMaker {
   mutating func services() -> [Sample] {
     let forms: [(String, String)] = [
@@ -46,7 +46,7 @@ extension SampleMaker {
   mutating func lowAlphanumeric(_ count: Int) -> String { draw(Self.lower + Self.digits, count) }
   mutating func uuid() -> String { [8, 4, 4, 4, 12].map { hex($0) }.joined(separator: "-") }
 
-  /// In lines of configuration, commands and queries, and passwords of several words.
+  /// Secrets in lines of configuration, commands and queries, and passwords of several words.
   mutating func lines() -> [Sample] {
     [
       Sample(rule: "secret-member", key: "lastURL", text: "https://example.org/feed?user=ada&password=" + any(8)),

@@ -1,12 +1,12 @@
 import CofferTesting
 
-/// Secrets of every kind, drawn when the test runs: none of them ever was one, and none of them lies in the repository, where it
-/// would alarm every scanner.
+/// Secrets of every kind, random at run time: none of them was ever in use, and none is in the repository, where secret scanners
+/// would report it.
 struct Sample {
   let rule: String
   let key: String
   let text: String
-  /// Rules that may match too: those which the form includes.
+  /// Rules that may match too, because the form includes theirs.
   var others: Set<String> = []
 }
 
@@ -31,7 +31,7 @@ struct SampleMaker {
   mutating func url(_ count: Int) -> String { any(1) + draw(Self.url, count - 2) + any(1) }
   mutating func capitals(_ count: Int) -> String { draw(Self.upper + Self.digits, count) }
 
-  /// `others` matter only where a form says the name of its secret itself.
+  /// `others` is used only if a form contains the name of its secret.
   mutating func tokens() -> [Sample] {
     let prefixed: [(rule: String, text: String)] =
       ["p", "o", "u", "s", "r"].map { ("github-token", "gh\($0)_" + any(36)) } + [

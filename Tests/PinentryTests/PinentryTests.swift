@@ -31,11 +31,11 @@ import Waiting
     }
   }
 
-  @Test func whatIsTypedIsTakenOutOfItsEscapes() throws {
+  @Test func escapesInTypedTextAreResolved() throws {
     #expect(try typed("'D hunter2\\nOK'") == Array("hunter2".utf8))
     #expect(try typed("'D a%25b%0A%0d%zz'.replace('%zz', '%7e') + '\\nOK'") == Array("a%b\n\r~".utf8))
     #expect(try typed("'OK'").isEmpty)
-    // In several lines, and with others between them.
+    // In several data lines, with other lines between them.
     #expect(try typed("'S PASSWORD_FROM_CACHE\\nD one \\n# x\\nD  two\\nOK fine'") == Array("one  two".utf8))
     #expect(try typed("'D ' + 'x' * 998 + '\\nD ' + 'y' * 998 + '\\nOK'").count == 1996)
   }
@@ -45,7 +45,7 @@ import Waiting
     #expect(try code("serve({'GETPIN': 'ERR 198'})") == .cancelled)
     #expect(try code("serve({'GETPIN': 'ERR 83886142 Timeout'})") == .timedOut)
     #expect(try code("serve({'GETPIN': 'ERR 83886247 what'})") == .failed)
-    // In its own words, which are libgpg-error's.
+    // With libgpg-error's description.
     for (line, words) in [
       (
         "ERR 83918950 Inappropriate ioctl for device <Pinentry>",
@@ -62,14 +62,14 @@ import Waiting
         #expect(error.words == words)
       }
     }
-    // Nobody would know what is asked.
+    // Without these texts the person could not tell what the question is.
     #expect(try code("serve({'SETDESC': 'ERR 83886355 unknown'})") == .failed)
-    // What is only nice to have is no reason.
+    // Optional commands may fail.
     #expect(try code("serve({'OPTION': 'ERR 1 no', 'SETTITLE': 'ERR 1 no', 'SETTIMEOUT': 'ERR 1 no'})") == nil)
   }
 
-  /// Each is ended, and waited for: `code` looks.
-  @Test func whatIsNoPinentryIsToldFromOthers() throws {
+  /// Each process is ended and reaped, which `code` checks.
+  @Test func failuresOfThePinentryAreDistinguished() throws {
     #expect(try code("forever()", reaction: 500) == .silent)
     #expect(try code("serve({'GETPIN': forever})", reaction: 3000) == .silent)
     #expect(
@@ -97,12 +97,12 @@ import Waiting
     #expect(throws: PinentryError(.notStarted)) { _ = try fake.pinentry().passphrase(Self.question, seconds: 1) }
   }
 
-  @Test func whoAskedAndHasGoneIsNotAnswered() throws {
+  @Test func aClosedConnectionEndsTheQuestion() throws {
     let fake = try FakePinentry("serve({'GETPIN': forever})")
     defer { fake.remove() }
     var pair: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    // What it has sent meanwhile is no reason.
+    // Data from the asking process does not end the question.
     unsafe _ = write(pair[1], "more", 4)
     let pinentry = try fake.pinentry()
     let (mine, theirs) = (pair[0], pair[1])
@@ -116,17 +116,17 @@ import Waiting
     #expect(fake.isGone)
   }
 
-  // MARK: What it is told
+  // MARK: Environment and texts
 
   @Test func textsAreOneLineEach() throws {
     let fake = try FakePinentry("serve({})")
     defer { fake.remove() }
-    var seat = Seat(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8"][$0] })
-    #expect(seat.isKnown && seat.hasDisplay)
-    seat = Seat(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8", "TERM": "xterm"][$0] }, terminal: "/dev/pts/9")
+    var display = Display(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8"][$0] })
+    #expect(display.isKnown && display.hasDisplay)
+    display = Display(environment: { ["DISPLAY": ":7", "LANG": "de_DE.UTF-8", "TERM": "xterm"][$0] }, terminal: "/dev/pts/9")
     let question = Pinentry.Question(
       title: "T\nBYE", description: "100 %\n\u{1B}[2J ü", prompt: "P\r\nGETPIN", error: "Wrong\u{7F}")
-    _ = try fake.pinentry(at: seat).passphrase(question, seconds: 17)
+    _ = try fake.pinentry(at: display).passphrase(question, seconds: 17)
     #expect(
       fake.told == [
         "OPTION display=:7", "OPTION ttyname=/dev/pts/9", "OPTION ttytype=xterm", "OPTION lc-ctype=de_DE.UTF-8",
@@ -155,16 +155,16 @@ import Waiting
       serve({})
       """)
     defer { fake.remove() }
-    // One that everybody inherits.
+    // A descriptor without close-on-exec.
     let open = dup(0)
     defer { close(open) }
     #expect(fcntl(open, F_GETFD) == 0)
     let program = try fake.program(["HOME": "/home/ada", "SECRET": "x", "LD_PRELOAD": "/tmp/x.so", "PATH": "/tmp"])
-    let seat = Seat(environment: { ["DISPLAY": ":7", "WAYLAND_DISPLAY": "wayland-0"][$0] })
-    _ = try Pinentry(program, at: seat).passphrase(Self.question, seconds: 1)
+    let display = Display(environment: { ["DISPLAY": ":7", "WAYLAND_DISPLAY": "wayland-0"][$0] })
+    _ = try Pinentry(program, at: display).passphrase(Self.question, seconds: 1)
     let notes = fake.notes.split(separator: "\n")
     try #require(notes.count == 3)
-    // Three, the file of the notes, that of what it is told, and the directory that is being listed.
+    // The standard three, the file of the notes, the log of its input, and the listed directory.
     #expect(notes[0] == "0 1 2 3 4 5")
     #expect(notes[1] == "DISPLAY HOME PATH WAYLAND_DISPLAY")
     #expect(notes[2] == "True")
@@ -192,7 +192,7 @@ import Waiting
     #expect(try chosen("'D longer\\nOK'", .init(first: "yes", second: nil)) == .refused)
   }
 
-  /// The program that asks has left the foreground of the terminal.
+  /// The asking program has left the foreground of the terminal.
   @Test func aQuestionIsOverWhenItIsNotWanted() throws {
     var looks = 0
     #expect(throws: PinentryError(.background)) {
@@ -201,7 +201,7 @@ import Waiting
         return looks < 5
       }
     }
-    // Also if the answer was faster than the next look.
+    // Also if the answer arrives before the next call.
     var isAnswered = false
     let answer = "lambda: (open(directory + '/notes', 'w').write('x'), 'D yes\\nOK')[1]"
     let fake = try FakePinentry("serve({'GETPIN': \(answer)})")

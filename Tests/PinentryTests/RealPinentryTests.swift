@@ -1,14 +1,14 @@
+import CofferFiles
 import CofferTesting
 import FakePinentry
 import Foundation
 import Glibc
-import SystemCalls
 import Testing
 import VaultCore
 
 @testable import Pinentry
 
-/// Each terminal shows what was written to it, also beside others that come and go: their numbers are used again at once.
+/// Each terminal shows its own output, even while others are closed: their numbers are reused at once.
 @Suite struct TerminalTests {
   @Test func aTerminalLosesNothingToOneThatHasEnded() throws {
     for round in 0..<2000 {
@@ -20,7 +20,7 @@ import VaultCore
   }
 }
 
-/// Debian's own.
+/// Debian's pinentries.
 @Suite(.timeLimit(.minutes(60))) struct RealPinentryTests {
   let terminal: Terminal
 
@@ -28,12 +28,12 @@ import VaultCore
 
   private func pinentry(_ name: String) throws -> Pinentry {
     let program = try PinentryProgram { $0 == "COFFER_PINENTRY" ? "/usr/bin/\(name)" : nil }
-    let seat = Seat(environment: { ["TERM": "xterm", "LC_CTYPE": "C.UTF-8"][$0] }, terminal: terminal.name)
-    return try Pinentry(program, at: seat.owned(by: geteuid()))
+    let display = Display(environment: { ["TERM": "xterm", "LC_CTYPE": "C.UTF-8"][$0] }, terminal: terminal.name)
+    return try Pinentry(program, at: display.owned(by: geteuid()))
   }
 
   @Test(arguments: ["pinentry-curses", "pinentry-tty"]) func aPassphrase(_ name: String) throws {
-    // A terminal that draws moves its cursor, so a word is waited for.
+    // A full-screen program moves the cursor, so wait for a single word.
     terminal.type("p%ss\r", after: "Passphrase")
     let question = Pinentry.Question(description: "For the vault", prompt: "Passphrase:", error: "Wrong.")
     let typed = try pinentry(name).passphrase(question, seconds: 60)
@@ -57,19 +57,19 @@ import VaultCore
     }
   }
 
-  /// One that is ended in the middle of its question leaves the terminal as it was.
+  /// A pinentry that is ended during its question restores the terminal.
   @Test func aQuestionThatIsWithdrawnLeavesTheScreen() throws {
     var pair: [Int32] = [-1, -1]
     _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
     guard let ours = OwnedDescriptor(pair[0]), let theirs = OwnedDescriptor(pair[1]) else { throw POSIXError(.ENFILE) }
     let theirEnd = theirs.number
-    // As a client that goes away.
+    // As a client that closes its connection.
     terminal.when("Refuse") { shutdown(theirEnd, Int32(SHUT_RDWR)) }
     #expect(throws: PinentryError(.withdrawn)) {
       _ = try pinentry("pinentry-curses").choose(
         PinentryTests.question, PinentryTests.words, seconds: 600, withdrawal: ours.number)
     }
-    // The sequence with which a program of the whole screen says goodbye.
+    // The sequence with which a full-screen program restores the screen.
     try terminal.wait(for: "\u{1B}[?1049l")
   }
 }

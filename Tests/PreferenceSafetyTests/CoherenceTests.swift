@@ -2,7 +2,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// What one process has written is what another one reads next, and never half of it.
+/// A value that one process has written is the next that another one reads, and never a part of it.
 @Suite struct CoherenceTests {
   @Test(arguments: [[], ["unmapped"], ["unmapped", "mapped"], ["mapped", "unmapped"]])
   func afterTheAcknowledgementTheNextValueIsTheNewOne(kinds: [String]) throws {
@@ -15,7 +15,7 @@ import Testing
       #expect(writer.ask("set n \(number)") == "ok")
       let found = reader.ask("get n")
       if found != "\(number)" { Issue.record("\(number): \(found)") }
-      // Another journal and another property list on the way.
+      // The journal and the property list are replaced in between.
       if number % 200 == 0 { #expect(writer.ask("compact") == "ok") }
       if number % 333 == 0 { #expect(reader.ask("checkpoint") == "ok") }
     }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The control: set one after the other, they are.
+  /// The control: values set one after the other are seen one after the other.
   @Test func oneAfterTheOtherIsSeenApart() {
     let place = Place()
     #expect(place.write("pair 0") == ["ok"])

@@ -16,7 +16,7 @@ import Testing
   @Test(arguments: [false, true]) func fourWritersOfKeysOfTheirOwnLoseNone(isUnmapped: Bool) throws {
     let place = Place()
     let reader = try place.domain()
-    // Half of them without shared memory: both kinds go together.
+    // Half of them do not use shared memory: both kinds work together.
     finish(
       (0..<4).map { writer in
         let commands = ["fill w\(writer) \(keys)"]

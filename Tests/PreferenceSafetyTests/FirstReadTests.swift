@@ -2,9 +2,9 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// Sixteen threads that are the first to read a domain.
+/// Sixteen threads that read a domain for the first time.
 @Suite(.serialized) struct FirstReadTests {
-  @Test("B21 no wrong nil at the first read of sixteen threads", arguments: [false, true])
+  @Test("no wrong nil at the first read of sixteen threads", arguments: [false, true])
   func noWrongNil(isUnmapped: Bool) throws {
     let place = Place()
     #expect(place.write("fill k 200", "checkpoint", "set there yes") == ["ok", "ok", "ok"])
@@ -22,7 +22,7 @@ import Testing
     #expect(place.write("set there yes", "first-reads 5 missing") == ["ok", "80"])
   }
 
-  /// The other control: what is looked for here is there to be found. Mostly in the first forty of these thousands of rounds.
+  /// The other control: Foundation returns a wrong nil, mostly in the first forty of these thousands of rounds.
   @Test func foundationGivesAWrongNil() throws {
     let place = Place()
     #expect(Foundation.start(in: place, ["set there yes"]).lines() == ["ok"])
@@ -33,7 +33,7 @@ import Testing
     for _ in 0..<100 where wrong == 0 {
       wrong = Int(Foundation.start(in: place, ["first-reads 40 there"]).lines().first ?? "") ?? 0
     }
-    // All of them would say that it has not found the files.
+    // If all of them were wrong, Foundation would not have found its files.
     #expect(wrong > 0 && wrong < 40 * 16)
   }
 }

@@ -3,9 +3,10 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// A disk with no room left. The file systems are mounted in a namespace that nobody else sees.
+/// A full disk. The file systems are mounted in a namespace of the test.
 @Suite(.serialized) struct FullDiskTests {
-  /// Fills the disk, writes, makes room, writes again. Prints what each command says, and at the end what a new process finds.
+  /// Fills the disk, writes, makes room, writes again. Returns the answers to the commands, and finally the values that a new
+  /// process reads.
   private func script(_ mount: String, _ place: Place) -> [String] {
     let writer = "'\(program("PreferenceWriter"))' \(place.root)/disk/Preferences"
     let lines = """
@@ -39,12 +40,12 @@ import Testing
     try #require(lines.count == 20, "\(lines)")
     #expect(lines[0] == "ok")
     #expect(lines[1] == "full")
-    // What was cut off again may be just what this one needs.
+    // The blocks that the failed write released may suffice for this one.
     #expect(lines[2] == "full" || lines[2] == "ok")
-    // Kept in memory, and said so; ext4 finds a block or two after a while.
+    // Kept in memory, and reported; ext4 finds a block or two after a while.
     for answer in lines[3...5] { #expect(answer == "full" || kind == "ext4" && answer == "ok", "\(lines)") }
     #expect(lines[6] == "old" && lines[7] == "acknowledged")
-    // Removal goes on: at least for this process, until there is room.
+    // Removing a value works, at least in this process until there is room.
     #expect(lines[8] == "ok" || lines[8] == "full")
     #expect(lines[9] == "nil")
     #expect(lines[10...12] == ["ok", "nil", "ok"])
@@ -57,7 +58,7 @@ import Testing
     #expect(lines[19] == "0")
   }
 
-  /// The property list is whole at every moment, also where it cannot be written.
+  /// The property list is complete at every moment, even if it cannot be written.
   @Test(isSuperuser) func thePropertyListIsNeverCutOff() {
     let place = Place()
     let writer = "'\(program("PreferenceWriter"))' \(place.root)/disk/Preferences"

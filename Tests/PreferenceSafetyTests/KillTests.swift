@@ -3,22 +3,22 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// Writers that are killed at any moment lose nothing that they acknowledged.
+/// Writers that are killed at any moment lose no acknowledged value.
 @Suite(.serialized) struct KillTests {
-  /// Lets writers write and kills them, round after round.
-  /// - Returns: The number of acknowledged writes, and of those that were gone; rounds with a file that could not be read.
+  /// Starts writers and kills them, round after round.
+  /// - Returns: The numbers of acknowledged writes, of lost ones, and of rounds with a file that could not be read.
   static func soak(
     rounds: Int, writers: Int, start: (Int) -> Child, stored: () -> [String: Int64]?
   ) -> (acknowledged: Int, lost: Int, unreadable: Int) {
     var result = (acknowledged: 0, lost: 0, unreadable: 0)
-    // Each round writes keys of its own: what it leaves is not overwritten, and looked at in all later rounds.
+    // Each round writes its own keys, so that its values are not overwritten and are checked in all later rounds.
     var promises: [String: Int64] = [:]
     for round in 0..<rounds {
       let children = (0..<writers).map { start(round % 40 * 10 + $0) }
       usleep(UInt32.random(in: 10_000...80_000))
       for child in children { child.signal(SIGKILL) }
       for (writer, child) in children.enumerated() {
-        // Those of an earlier round with this number are what this one overwrites.
+        // This round overwrites the values of an earlier round with the same number.
         var last: [String: Int64] = [:]
         for line in child.lines() {
           let words = line.split(separator: " ")
@@ -43,7 +43,7 @@ import Testing
     return result
   }
 
-  /// The last numbers, by key.
+  /// The last numbers by key.
   static func numbers(_ values: PropertyListDictionary) -> [String: Int64] {
     Dictionary(
       uniqueKeysWithValues: values.sorted.compactMap { key, value in
@@ -52,13 +52,13 @@ import Testing
       })
   }
 
-  @Test("D12 kill -9 right after set: the value is kept", .timeLimit(.minutes(60))) func killedWritersLoseNothing() throws {
+  @Test("kill -9 right after set: the value is kept", .timeLimit(.minutes(60))) func killedWritersLoseNothing() throws {
     let place = Place()
     let result = Self.soak(rounds: isLong ? 1000 : 60, writers: 3) { writer in
       place.writer(commands: ["stream \(writer)"])
     } stored: {
       guard let domain = try? place.domain(), domain.problem == nil else { return nil }
-      // The property list is there from the first checkpoint on, and one at every moment.
+      // The property list exists from the first checkpoint on, and is complete at every moment.
       if place.names.contains("com.example.app.plist"), place.values() == nil { return nil }
       return Self.numbers(domain.values())
     }
@@ -93,7 +93,7 @@ enum Foundation {
 
   static func file(in place: Place) -> String? { run("find", place.root, "-name", "com.example.app.plist").first }
 
-  /// Nil where its file cannot be read.
+  /// nil if its file cannot be read.
   static func values(in place: Place) -> PropertyListDictionary? {
     guard let path = file(in: place), let bytes = read(path), case .dictionary(let values)? = try? PropertyList.read(bytes).value
     else { return nil }

@@ -3,9 +3,9 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// What people and other programs do to the files while programs use them.
+/// Changes that people and other programs make to the files while programs use them.
 @Suite struct MisuseTests {
-  /// Somebody did something to the files, longer ago than processes take them for verified.
+  /// Waits until processes verify their files again, which they do every 100 ms.
   private func wait() { usleep(120_000) }
 
   private func values(of place: Place, _ keys: String...) -> [String] { place.write(keys.map { "get \($0)" }) }
@@ -38,7 +38,7 @@ import Testing
     ),
   ]
 
-  @Test("B5 a property list that is deleted or spoilt costs nothing that was not saved", arguments: propertyListMisuse.indices)
+  @Test("a property list that is deleted or spoilt costs nothing that was not saved", arguments: propertyListMisuse.indices)
   func propertyList(index: Int) throws {
     let misuse = Self.propertyListMisuse[index]
     let place = Place()
@@ -49,7 +49,7 @@ import Testing
     #expect(program.ask("set after 3") == "ok", "\(misuse.name)")
     let saved = misuse.keepsExported ? "1" : "nil"
     #expect(["get saved", "get unsaved", "get after"].map(program.ask) == [saved, "2", "3"], "\(misuse.name)")
-    // Where it is no file it is not overwritten, and the program is told.
+    // A path that is not a regular file is not overwritten, and the program gets an error.
     let answer = program.ask("checkpoint")
     #expect(["ok", "symbolicLink", "notAFile"].contains(answer))
     #expect(values(of: place, "saved", "unsaved", "after") == [saved, "2", "3"], "\(misuse.name)")
@@ -62,7 +62,7 @@ import Testing
     #expect(program.wait() == 0)
   }
 
-  @Test("E9 without its files a program runs on with its defaults") func allDeleted() throws {
+  @Test("without its files a program runs on with its defaults") func allDeleted() throws {
     let place = Place()
     #expect(place.write("set a 1", "checkpoint") == ["ok", "ok"])
     place.clear()
@@ -113,7 +113,7 @@ import Testing
     for number in 0..<100 {
       #expect(one.ask("set one \(number)") == "ok")
       _ = unsafe unlink(place.lock)
-      // At once: nobody has had a reason to look where the files are.
+      // At once, before the other process verifies its files.
       #expect(two.ask("set two \(number)") == "ok")
       #expect(one.ask("set three \(number)") == "ok")
       #expect(two.ask("set four \(number)") == "ok")
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// A mapped file that is cut off ends whoever looks at it, as with every program that maps files. Nothing is lost by that.
+  /// Truncating a mapped file ends each process that reads it, as with every program that maps files. No value is lost.
   @Test func aLockFileThatIsCutOffEndsTheProgramButLosesNothing() {
     let place = Place()
     let mapped = place.writer(under: ["env", "SWIFT_BACKTRACE=enable=no"])
@@ -150,13 +150,13 @@ import Testing
 
   @Test(isSuperuser) func withoutPermissionValuesStayAndComeToTheDiskLater() {
     let place = Place()
-    // As somebody who is not the superuser.
+    // As another user than root.
     _ = unsafe chmod(place.root, 0o755)
     _ = unsafe mkdir(place.path, 0o700)
     _ = unsafe chown(place.path, 65534, 65534)
     let program = place.writer(under: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
     guard program.ask("set a 1") == "ok" else { return }
-    // Its files are open: it goes on with them.
+    // The files of the process are open, so it can use them.
     _ = unsafe chmod(place.path, 0)
     wait()
     let answer = program.ask("set b 2")
@@ -164,7 +164,7 @@ import Testing
     #expect(["accessDenied", "ok"].contains(program.ask("keep c 3")))
     #expect(program.ask("get c") == "3")
     #expect(program.ask("checkpoint") == "accessDenied")
-    // A new one sees nothing, and says why.
+    // A new process reads nothing, and reports the reason.
     let other = place.writer(under: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
     #expect(other.ask("get a") == "nil")
     #expect(other.ask("problem") == "accessDenied")
@@ -177,7 +177,7 @@ import Testing
     #expect(other.ask("set x 1") == "ok")
   }
 
-  @Test(isSuperuser) func rootLeavesNoFilesInSomebodyElsesDirectory() {
+  @Test(isSuperuser) func rootLeavesNoFilesInAnotherUsersDirectory() {
     let place = Place()
     _ = unsafe mkdir(place.path, 0o700)
     _ = unsafe chown(place.path, 65534, 65534)
@@ -226,10 +226,10 @@ import Testing
   @Test func withoutDescriptorsNothingIsWrongForLong() {
     let place = Place()
     #expect(place.write("set a 1") == ["ok"])
-    // A new domain cannot be opened while there are none.
+    // A new domain cannot be opened without free descriptors.
     let program = place.writer()
     #expect(program.ask("descriptors") == "ok")
-    // This one is open, and goes on.
+    // This domain is open, and works.
     #expect(program.ask("set b 2") == "ok" && program.ask("get b") == "2")
     #expect(place.write("compact", "set c 3") == ["ok", "ok"])
     _ = program.ask("get c")
@@ -240,10 +240,10 @@ import Testing
     #expect(program.ask("checkpoint") == "ok")
   }
 
-  @Test func aStoppedProcessHoldsUpNobodyForLong() throws {
+  @Test func aStoppedProcessDoesNotBlockOthersForLong() throws {
     let place = Place()
     #expect(place.write("set a 1") == ["ok"])
-    // Somebody who has the lock and does not go on.
+    // A process that holds the lock and does not release it.
     let holder = OpenLock(place.lock)
     let program = place.writer("timeout", "300")
     #expect(program.ask("get a") == "1")
@@ -272,7 +272,7 @@ import Testing
   @Test func withoutMappings() {
     let place = Place()
     let program = place.writer()
-    // Every mapping of a file that is shared is refused.
+    // Mapping the shared file fails.
     let other = place.write(
       "set a 1", "get b",
       under: ["strace", "-qq", "-o", "/dev/null", "-P", place.lock, "-e", "trace=mmap", "-e", "inject=mmap:error=ENODEV"])
@@ -281,7 +281,7 @@ import Testing
   }
 }
 
-/// The lock of a domain, held as by a process that was stopped.
+/// The lock of a domain, held as by a stopped process.
 final class OpenLock {
   private let file: Int32
 

@@ -3,16 +3,16 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// What happens where any one system call is the last, or fails.
+/// Each system call is the last one in turn, or fails.
 @Suite struct SystemCallTests {
   /// One way to change the files.
   struct Operation: CustomTestStringConvertible {
     let testDescription: String
     let command: String
-    /// Of the key `a`, before and after.
+    /// The values of the key `a` before and after.
     var old = "1"
     var new = "1"
-    /// Done behind the back of the process, which has the files open and has just looked where they are.
+    /// Changes the files while the process has them open, just after it has verified them.
     var prepare: @Sendable (Place) -> Void = { _ in }
     var mayKeepDamage = false
   }
@@ -41,14 +41,14 @@ import Testing
       }),
   ]
 
-  /// A place with values in the property list and in the journal alone.
+  /// A place with values in the property list, and others in the journal only.
   private func place() -> Place {
     let place = Place()
     #expect(place.write("fill k 30", "set a 0", "checkpoint", "set a 1", "set c 3") == Array(repeating: "ok", count: 5))
     return place
   }
 
-  /// The files of a place, for many cases.
+  /// Copies the files of a place, for many cases.
   private func copy(_ place: Place, to new: Place) {
     new.clear()
     for name in place.names { write(read("\(place.path)/\(name)") ?? [], to: "\(new.path)/\(name)") }
@@ -64,7 +64,7 @@ import Testing
       let a = values["a"]?.text ?? "nil"
       #expect(allowed.contains(a), "\(comment): \(a.prefix(20))")
       guard round == 0 else { continue }
-      // And it goes on from there.
+      // The domain works afterwards.
       try domain.checkpoint()
       #expect(place.values() == values, "\(comment)")
     }
@@ -76,7 +76,7 @@ import Testing
       place, before: ["set b 2"], prepare: { operation.prepare(place) }, [operation.command], then: then, options: options)
   }
 
-  // Where somebody took the journal away, and the one process that knew it dies, nobody knows it.
+  // If the journal was deleted, and the one process with its values dies, the values are lost.
   @Test(arguments: operations.filter { !$0.testDescription.contains("journal") }) func killedAtEachCall(operation: Operation)
     throws
   {
@@ -124,7 +124,7 @@ import Testing
             // Nothing has changed.
             #expect(trace.answers[1] == operation.old, "\(comment): \(trace.answers[0])")
           }
-          // And the same process goes on when the reason has gone.
+          // The same process works when the cause has gone.
           #expect(trace.answers[2] == "ok" && trace.answers[3] == operation.new, "\(comment): \(trace.answers[2])")
           try check(place, operation, [operation.new], comment)
         }
@@ -133,7 +133,7 @@ import Testing
     #expect(failures > 0)
   }
 
-  @Test("D12 synchronize returns only when the value is on the disk") func synchronizeSyncs() throws {
+  @Test("synchronize returns only when the value is on the disk") func synchronizeSyncs() throws {
     let place = place()
     let trace = Tracer(place, before: [], ["set a 5", "sync"], options: ["-e", "trace=pwrite64,fdatasync,fsync,write"])
     #expect(trace.answers == ["ok", "ok"])
@@ -149,7 +149,7 @@ import Testing
       place, before: ["set a 5"], ["sync", "sync", "get a"],
       options: ["-e", "trace=fdatasync,fsync,rename", "-e", "inject=fdatasync:error=EIO:when=1"])
     #expect(trace.answers == ["io", "ok", "5"])
-    // Another file was written instead, and that is on the disk.
+    // Another file was written instead, and is on the disk.
     let failed = try #require(trace.calls.firstIndex { $0.contains("EIO") })
     #expect(!trace.calls[(failed + 1)...].contains { $0.contains("fdatasync(") }, "\(trace.calls)")
     let placed = try #require(trace.calls.firstIndex { $0.contains("rename(") && $0.contains("com.example.app.journal\"") })
@@ -157,9 +157,9 @@ import Testing
     #expect(try place.domain().value(forKey: "a") == .string("5"))
   }
 
-  @Test("B4 E9 a value is on the disk within 300 ms, without being asked for") func theLossWindow() throws {
+  @Test("a value is on the disk within 300 ms, without being asked for") func theLossWindow() throws {
     let place = place()
-    // On a busy machine the thread that does it may have to wait for a processor: then it is tried again, with more time to come to it.
+    // On a busy machine the thread may have to wait for a processor, so try again with more time.
     var taken: [Double?] = []
     while (taken.last ?? nil) ?? 1 >= 0.3, taken.count < 20 {
       let trace = Tracer(

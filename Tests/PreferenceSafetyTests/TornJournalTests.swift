@@ -3,27 +3,27 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// A journal that ends, or is damaged, at any place.
+/// A journal that is truncated or damaged at any place.
 @Suite struct TornJournalTests {
-  /// A string would be the same as its other normal form.
+  /// A string would be equal to its other normal form.
   typealias Key = PropertyListDictionary.Key
 
-  /// What lies in the lock file: what processes shared when it was written.
+  /// The content of the lock file: the memory that processes shared when it was written.
   enum Page: CaseIterable {
     case asLeft, ofAnotherBoot, missing
   }
 
-  /// Files of a domain whose keys were each set once, and where each record of the journal ends.
+  /// The files of a domain whose keys were each set once, and the end of each record in the journal.
   final class Sample {
     let place = Place()
     let journal: [UInt8]
     private let hasPlist: Bool
     let lock: [UInt8]
-    /// In their order, with the length of the journal behind the record of each.
+    /// In order, with the length of the journal after the record of each.
     private(set) var records: [(key: Key, value: PropertyListValue, end: Int)] = []
     private(set) var exported: Set<Key> = []
 
-    /// - Parameter exporting: Writes the property list behind this many values.
+    /// - Parameter exporting: Exports the property list after this many values.
     init(exporting count: Int?) throws {
       var all = Self.values
       all.append(contentsOf: (0..<12).map { ("last-\($0)", .integer(Int64($0))) })
@@ -41,7 +41,7 @@ import Testing
       lock = try #require(read(place.lock))
     }
 
-    /// Behind the last record. What follows is room for later ones.
+    /// The end of the last record. The rest is preallocated for later ones.
     static func end(of journal: [UInt8]) -> Int {
       var end = 64
       while end + 8 <= journal.count {
@@ -66,11 +66,11 @@ import Testing
       ]
     }
 
-    /// Puts the files there, in a directory that holds nothing else.
+    /// Writes the files into an empty directory.
     func restore(_ journal: [UInt8], _ page: Page) {
       place.clear()
       write(journal, to: place.journal)
-      // The same file that the journal remembers.
+      // The file whose identity is in the journal.
       if hasPlist { _ = unsafe link("\(place.root)/plist", place.plist) }
       var lock = lock
       switch page {
@@ -82,7 +82,7 @@ import Testing
       }
     }
 
-    /// A fresh process's view, and whether it can be used: a value that is set is there for the next.
+    /// Checks the values in a new process, and that a value set there can be read by the next.
     func check(_ expected: Set<Key>, lost: (Key) -> Bool, _ comment: String, isDeep: Bool = false) throws {
       let domain = try place.domain()
       let values = domain.values()
@@ -111,14 +111,14 @@ import Testing
       let pages = isLong ? Page.allCases : [Page.allCases[length % 3]]
       for page in pages {
         sample.restore(Array(sample.journal.prefix(length)), page)
-        // Without its first records nobody knows the salt; then there is the property list.
+        // Without its first records the salt is lost; the property list remains.
         let whole = Set(sample.records.filter { $0.end <= length }.map(\.key)).union(sample.exported)
         try sample.check(whole, lost: { _ in true }, "\(length) \(page)", isDeep: length % 16 == 0)
       }
     }
   }
 
-  /// The records with the range that each takes.
+  /// The records with their ranges.
   private func ranges(_ sample: Sample) -> [(key: Key, range: Range<Int>)] {
     var start = 64
     return sample.records.map { record in
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("E17 damage to one record spares the others", arguments: Page.allCases) func damagedRecord(page: Page) throws {
+  @Test("damage to one record spares the others", arguments: Page.allCases) func damagedRecord(page: Page) throws {
     let sample = try Sample(exporting: nil)
     let all = Set(sample.records.map(\.key))
     for (key, range) in ranges(sample).dropFirst() {
@@ -139,7 +139,7 @@ import Testing
         try sample.check(all.subtracting([key]), lost: { $0 == key }, "\(key.name) at \(place)", isDeep: number == 0)
         #expect(try sample.place.domain().value(forKey: key.name) == nil, "the damage was not found")
         guard number == 0, key != sample.records.last?.key || page == .asLeft else { continue }
-        // What was damaged can be looked at.
+        // The damaged journal is kept.
         let kept = sample.place.names.filter { $0.hasPrefix("com.example.app.journal.corrupt-") }
         #expect(kept.count == 1, "\(key.name): \(sample.place.names)")
         if let name = kept.first { #expect(read("\(sample.place.path)/\(name)") == journal) }
@@ -153,7 +153,7 @@ import Testing
     for place in stride(from: 0, to: 64, by: isLong ? 1 : 5) {
       var journal = sample.journal
       journal[place] ^= 0x55
-      // The version is the one thing that a newer program may have changed on purpose, but then with the right checksum.
+      // A newer program would change the version, but then with a valid checksum.
       sample.restore(journal, page)
       try sample.check(all, lost: { _ in false }, "header at \(place)", isDeep: true)
       #expect(sample.place.names.contains { $0.hasPrefix("com.example.app.journal.corrupt-") })
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  /// Nothing that lies there ends the program, or keeps it from writing.
+  /// No content of the file ends the program, or prevents it from writing.
   @Test func anyBytesAreNoReasonToCrash() throws {
     let sample = try Sample(exporting: 16)
     var random = SystemRandomNumberGenerator()
@@ -189,16 +189,16 @@ import Testing
         journal[Int.random(in: 0..<journal.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
       sample.restore(journal, Page.allCases[round % 3])
-      // What the property list holds is there, whatever the journal says.
+      // The exported values are there with any journal.
       try sample.check(sample.exported, lost: { _ in true }, "round \(round)", isDeep: round % 10 == 0)
     }
   }
 
-  /// The control: what these tests look for is found where it is wrong.
+  /// The control: invalid records are detected.
   @Test func aForeignRecordIsNone() throws {
     let sample = try Sample(exporting: nil)
     let other = try Sample(exporting: nil)
-    // The records of another journal, behind this one's header: right in themselves, and nobody's.
+    // The records of another journal after this one's header: valid in themselves, but with another salt.
     sample.restore(Array(sample.journal.prefix(64)) + other.journal.dropFirst(64), .missing)
     #expect(try sample.place.domain().values().count == 0)
   }

@@ -3,7 +3,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// The thread that tells observers, and what is done at the end of a process.
+/// The thread that notifies observers, and the work at the end of a process.
 @Suite struct WatchTests {
   private func observer(_ place: Place, under tracer: [String] = []) -> Child {
     let child = place.writer(under: tracer)
@@ -56,7 +56,7 @@ import Testing
     #expect(value == "3")
   }
 
-  @Test("B5 an edited property list is told") func anEditIsTold() throws {
+  @Test("an edited property list is told") func anEditIsTold() throws {
     let place = Place()
     let observer = observer(place)
     #expect(place.write("set a 1", "checkpoint") == ["ok", "ok"])
@@ -79,7 +79,7 @@ import Testing
     #expect(observer.line() == "changed a")
   }
 
-  @Test func whoReturnsFromMainLeavesAPropertyListAndNothingUnsynced() throws {
+  @Test func returningFromMainExportsAndSynchronizes() throws {
     let place = Place()
     let log = "\(place.root)/trace"
     let lines = place.write(
@@ -92,7 +92,7 @@ import Testing
     #expect(calls[written...].contains { $0.contains("fdatasync(") && $0.contains(".journal>") })
   }
 
-  @Test func aDomainThatNobodyHoldsIsWrittenAsWell() {
+  @Test func aReleasedDomainIsWrittenAsWell() {
     let place = Place()
     #expect(place.write("watch", "other com.example.other 5", "sleep 3000").first == "ok")
     #expect(read("\(place.path)/com.example.other.plist") != nil)

@@ -6,7 +6,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// A store over files of its own.
+/// A store with its own files.
 final class Settings {
   let root: URL
   let isOwner: Bool
@@ -53,7 +53,7 @@ final class Heard: Sendable {
     try UserDefaults.withDefaultAppStorage(store) { try body(store, settings) }
   }
 
-  @Test("E18 one event for each change, before it")
+  @Test("one event for each change, before it")
   func oneEvent() throws {
     try with { store, _ in
       let person = Person()
@@ -73,12 +73,12 @@ final class Heard: Sendable {
     }
   }
 
-  @Test("E18 a change of another process is one event too")
+  @Test("a change of another process is one event too")
   func otherProcess() throws {
     try with { _, settings in
       let person = Person()
       let heard = Heard()
-      // Nobody has read anything yet.
+      // No property was read yet.
       let subscription = person.objectWillChange.sink { heard.add(person.name) }
       try settings.store.set("x", forKey: "other")
       try Settings(settings.root).store.set("Ada", forKey: "name")
@@ -111,7 +111,7 @@ final class Heard: Sendable {
     }
   }
 
-  @Test("E19 a binding to a property sets it, and fires")
+  @Test("a binding to a property sets it, and fires")
   func binding() throws {
     struct View {
       @ObservedObject var person: Person
@@ -129,12 +129,12 @@ final class Heard: Sendable {
     }
   }
 
-  @Test("E21 users of one property of an object hear of all others as well")
+  @Test("users of one property of an object hear of all others as well")
   func wholeObject() throws {
     try with { _, _ in
       let person = Person()
       let heard = Heard()
-      // Shows the name alone, and is refreshed by the age.
+      // Displays the name only, and is refreshed by changes of the age.
       let subscription = person.objectWillChange.sink { heard.add(person.name) }
       for age in 13...22 { person.age = age }
       #expect(heard.all.count == 10)
@@ -160,14 +160,14 @@ final class Heard: Sendable {
     }
   }
 
-  @Test("what was announced before another change was made is announced once more")
+  @Test("a change announced before another one was made is announced again")
   func changedBetween() throws {
     try with { store, _ in
       let person = Person()
       let heard = Heard()
       let subscription = person.objectWillChange.sink {
         heard.add("\(person.age)")
-        // Somebody else is faster. Who looks again after that has seen 7.
+        // The observer changes the value before the announced change is made. Readers that read again have seen 7.
         if heard.all.count == 1 { store.set(7, forKey: "age") }
       }
       person.age = 5
@@ -177,7 +177,7 @@ final class Heard: Sendable {
     }
   }
 
-  @Test("an observer that sets another property brings no deadlock, and nobody keeps the object")
+  @Test("an observer that sets another property causes no deadlock, and the object is not retained")
   func noCycle() throws {
     try with { store, _ in
       weak var weakPerson: Person?

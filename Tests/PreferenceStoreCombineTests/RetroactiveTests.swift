@@ -4,7 +4,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-// Programs of today say that they add conformances to types of others.
+// Current Swift code marks conformances of other modules' types as retroactive.
 
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Date: @retroactive RawRepresentable {
@@ -22,7 +22,7 @@ extension Set: @retroactive RawRepresentable where Element == Int {
 }
 
 @Suite struct RetroactiveTests {
-  @Test("E12 E13 conformances of a program's own are used before the built-in ways, where they are")
+  @Test("a program's own conformances take precedence over the built-in ones")
   func ownConformances() throws {
     struct View {
       @AppStorage("date") var date = Date(timeIntervalSinceReferenceDate: 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Settings of programs that `coffer app run` has started: each run is a program of its own, with the environment of an app.
+/// Settings of programs started by `coffer app run`: each run is a separate process with the environment of an app.
 @Suite struct AppSuiteTests {
   static let team = "abcdefghijklmnopqrstuvwxyz234567"
   static let group = "\(team).data"
@@ -18,7 +18,7 @@ import Testing
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   }
 
-  /// - Parameter under: A program that starts it, with its arguments.
+  /// - Parameter under: A program that starts the probe, with its arguments.
   private func run(
     _ app: String, isMember: Bool = true, groups: [String] = [group], under words: [String] = [], _ arguments: String...
   ) throws -> (output: String, errors: String) {
@@ -46,7 +46,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: probe.home.appending(path: "\(path)/Library/Preferences").path)
   }
 
-  @Test("D6 C1 C5 the settings of an app lie in its container, under its identifier") func standard() throws {
+  @Test("the settings of an app lie in its container, under its identifier") func standard() throws {
     _ = try run("editor", "set", "standard", "value", "k")
     #expect(try files("Containers/editor").contains { $0.hasPrefix("com.example.editor") })
     #expect(try run("editor", "get", "standard", "k").output == "String value")
@@ -71,7 +71,7 @@ import Testing
     #expect(try run("editor", "exclude", "standard", file.path + ".none").output == "\(CocoaError.fileNoSuchFile.rawValue)")
   }
 
-  @Test("D3 an app deletes what was delivered, and nothing elsewhere") func deliveredItems() throws {
+  @Test("an app deletes delivered files, and no others") func deliveredItems() throws {
     let container = probe.home.appending(path: "Containers/editor/Documents")
     let inbox = container.appending(path: "Inbox")
     try FileManager.default.createDirectory(at: inbox, withIntermediateDirectories: true)
@@ -89,7 +89,7 @@ import Testing
     #expect(mode == 0o500)
   }
 
-  @Test("C4 members of a group read what another has set") func members() throws {
+  @Test("members of a group read each other's values") func members() throws {
     _ = try run("editor", "set", Self.group, "value", "k")
     #expect(try files("Groups/\(Self.group)").contains { $0.hasPrefix(Self.group) })
     #expect(try !files("Containers/editor").contains { $0.hasPrefix(Self.group) })
@@ -97,7 +97,7 @@ import Testing
     #expect(read.output == "String value" && read.errors == "")
   }
 
-  @Test("C3 C8 C18 a member gets the directory of its group, another app nil and a line in the log") func containerOfTheGroup()
+  @Test("a member gets the directory of its group, another app nil and a line in the log") func containerOfTheGroup()
     throws
   {
     let path = probe.home.appending(path: "Groups/\(Self.group)")
@@ -105,11 +105,11 @@ import Testing
     let refused = try run("viewer", isMember: false, "container", "standard", Self.group)
     #expect(refused.output == "nil" && refused.errors.contains("no entitlement") && refused.errors.contains("application-groups"))
     #expect(try run("editor", "container", "standard", "\(Self.team).other").output == "nil")
-    // A program that is no app.
+    // A program outside of an app.
     #expect(try probe.run("container", "standard", Self.group).output == "nil")
   }
 
-  @Test("C3 C4 C6 the name that code for Apple's systems has is the app's one group that ends in it") func nameWithoutTeam()
+  @Test("the name that code for Apple's systems has is the app's one group that ends in it") func nameWithoutTeam()
     throws
   {
     let name = "group.com.example.shared"
@@ -122,19 +122,19 @@ import Testing
     #expect(try run("viewer", groups: [full], "get", name, "k") == ("String value", ""))
     let path = probe.home.appending(path: "Groups/\(full)").path
     #expect(try run("editor", groups: [Self.group, full], "container", "standard", name).output == path)
-    // Of two nobody says which is meant.
+    // A name that matches two groups is ambiguous.
     let ambiguous = try run("editor", groups: [full, foreign], "get", name, "k")
     #expect(ambiguous.output == "no such store" && ambiguous.errors.contains("several application groups"), "\(ambiguous)")
     let container = try run("editor", groups: [full, foreign], "container", "standard", name)
     #expect(container.output == "nil" && container.errors.contains("several application groups"), "\(container)")
-    // Who has no such group has a file of its own, and no other name ends in a group by chance.
+    // An app without such a group gets a file of its own, and other names do not match the end of a group's name.
     let none = try run("editor", "get", name, "k")
     #expect(none.output == "nil" && none.errors.contains("no entitlement to the group"), "\(none)")
     #expect(try run("editor", groups: [full], "container", "standard", "com.example.shared").output == "nil")
     #expect(try run("editor", groups: [full], "container", "standard", "group.example.shared").output == "nil")
   }
 
-  @Test("C16 C3 C18 a file of the group is written through another one and a rename, or directly", arguments: [true, false])
+  @Test("a file of the group is written through another one and a rename, or directly", arguments: [true, false])
   func fileOfTheGroup(atomically: Bool) throws {
     let trace = probe.home.appending(path: "trace")
     let strace = "/usr/bin/strace -f -qq -y -e trace=openat,rename,renameat,renameat2 -o"
@@ -150,24 +150,24 @@ import Testing
     #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "7")
   }
 
-  @Test("C17 a file that is missing, or holds no number, is 0") func noNumber() throws {
+  @Test("a file that is missing, or holds no number, is 0") func noNumber() throws {
     #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "0")
     _ = try run("editor", "write-file", "standard", Self.group, "number.txt", "seven", "true")
     #expect(try run("viewer", "read-file", "standard", Self.group, "number.txt").output == "0")
   }
 
-  @Test("C2 the warning of a large domain names what data belongs into") func largeDomain() throws {
+  @Test("the warning of a large domain names the directory for data") func largeDomain() throws {
     let errors = try run("editor", "fill", "standard").errors
     #expect(errors.contains("com.example.editor holds") && errors.contains("a file or a database is"), "\(errors)")
     #expect(try !run("viewer", "set", "standard", "small", "k").errors.contains("database"))
   }
 
-  @Test("B19 another app's settings are not there") func foreignDomain() throws {
+  @Test("another app's settings are not there") func foreignDomain() throws {
     _ = try run("editor", "set", "standard", "value", "k")
     #expect(try run("viewer", "get", "com.example.editor", "k").output == "nil")
   }
 
-  @Test("B20 C7 who is no member gets a file of its own, and the log names what is missing") func notAMember() throws {
+  @Test("an app outside of the group gets its own file, and the log names the missing entitlement") func notAMember() throws {
     _ = try run("editor", "set", Self.group, "value", "k")
     let before = try files("Groups/\(Self.group)").sorted()
     let read = try run("viewer", isMember: false, "get", Self.group, "k")

@@ -28,7 +28,7 @@ final class BuyObject: NSObject, NSSecureCoding {
 }
 
 @Suite struct ArchiveTests {
-  @Test("B10 D19 D20 D21 an object goes through an archive")
+  @Test("an object goes through an archive")
   func archive() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -41,7 +41,7 @@ final class BuyObject: NSObject, NSSecureCoding {
     #expect(try defaults.unarchivedObject(ofClass: BuyObject.self, forKey: "buy")?.price == 1)
   }
 
-  @Test("D20 an object of another class is an error, not the end of the program")
+  @Test("an object of another class is an error, not the end of the program")
   func wrongClass() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -51,12 +51,12 @@ final class BuyObject: NSObject, NSSecureCoding {
     #expect(throws: CocoaError.self) { try defaults.unarchivedObject(ofClass: NSArray.self, forKey: "buy") == nil }
     #expect(throws: CocoaError.self) { try defaults.unarchivedObject(ofClass: BuyObject.self, forKey: "data") == nil }
     #expect(try defaults.unarchivedObject(ofClass: BuyObject.self, forKey: "missing") == nil)
-    // Asking for a URL where something else was archived.
+    // Reading a URL from the archive of another object.
     #expect(defaults.url(forKey: "buy") == nil)
     #expect(defaults.url(forKey: "data") == nil)
   }
 
-  @Test("B13 URLs of all kinds come back from their archive")
+  @Test("URLs of all kinds come back from their archive")
   func urls() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard

@@ -4,7 +4,7 @@ import PropertyLists
 import Testing
 
 @Suite struct BookmarkTests {
-  /// A directory with `folder/file` in it; gone with the test.
+  /// A directory with the file `folder/file`, removed after the test.
   private final class Place {
     let root = FileManager.default.temporaryDirectory.standardizedFileURL.appending(path: "coffer-bookmark-\(UUID())")
     var file: URL { root.appending(path: "folder/file") }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "B14 a bookmark that was kept as a setting leads to the file that was moved",
+    "a bookmark that was kept as a setting leads to the file that was moved",
     arguments: ["folder/other", "file", "folder/below/it/file", "elsewhere/deep/down/renamed"])
   func moved(path: String) throws {
     let place = try Place()
@@ -60,12 +60,12 @@ import Testing
     let after = try URL(resolvingBookmarkData: kept, options: [], relativeTo: nil, bookmarkDataIsStale: &isStale)
     #expect(after.path == target.path && isStale)
     #expect(try String(contentsOf: after, encoding: .utf8) == "mine")
-    // A new one is fresh.
+    // A new bookmark is not stale.
     let again = try resolve(after.bookmarkData())
     #expect(again == (target.path, false))
   }
 
-  @Test("B14 also where the directory was moved, and of a directory") func directory() throws {
+  @Test("also if the directory was moved, and for a directory") func directory() throws {
     let place = try Place()
     let folder = place.root.appending(path: "folder")
     let (ofFile, ofFolder) = try (place.file.bookmarkData(), folder.bookmarkData())
@@ -74,31 +74,31 @@ import Testing
     #expect(try resolve(ofFolder) == (target.path, true))
   }
 
-  @Test("B14 a file that was saved anew under its name is the one that is meant") func replaced() throws {
+  @Test("a file that was saved anew under its name is the one that is meant") func replaced() throws {
     let place = try Place()
     let data = try place.file.bookmarkData()
     try place.write("changed in place", place.file)
     #expect(try resolve(data) == (place.file.path, false))
     try place.write("saved", place.file, atomically: true)
     #expect(try resolve(data) == (place.file.path, true))
-    // Also where the one of that time is still somewhere.
+    // Also if the original file still exists elsewhere.
     let fresh = try place.file.bookmarkData()
     _ = try place.move(place.file, to: "folder/backup")
     try place.write("new", place.file)
     #expect(try resolve(fresh) == (place.file.path, true))
   }
 
-  @Test("B14 a copy, and another file with the same number, are not the file") func gone() throws {
+  @Test("a copy, and another file with the same number, are not the file") func gone() throws {
     let place = try Place()
     let data = try place.file.bookmarkData()
     try FileManager.default.copyItem(at: place.file, to: place.root.appending(path: "folder/copy"))
     try FileManager.default.removeItem(at: place.file)
-    // Numbers of files that are gone are given away again.
+    // The file system reuses the inode numbers of deleted files.
     for index in 0..<50 { try place.write("x", place.root.appending(path: "folder/new\(index)")) }
     #expect(code { _ = try Bookmark(data).resolve(relativeTo: nil, limit: 300) } == .fileNoSuchFile)
   }
 
-  @Test("B14 relative to a directory that moves along, or that was copied") func relative() throws {
+  @Test("relative to a directory that moves along, or that was copied") func relative() throws {
     let place = try Place()
     let base = place.root.appending(path: "folder")
     let data = try place.file.bookmarkData(relativeTo: base)
@@ -106,11 +106,11 @@ import Testing
     let copy = place.root.appending(path: "copy")
     try FileManager.default.copyItem(at: base, to: copy)
     #expect(try resolve(data, relativeTo: copy) == (copy.path + "/file", true))
-    // Without the directory it is that of the path.
+    // Without the directory, the bookmark resolves to its path.
     #expect(try resolve(data) == (place.file.path, false))
   }
 
-  @Test("B14 through a link to the directory, and without following links on the way") func links() throws {
+  @Test("through a link to the directory, and without following links on the way") func links() throws {
     let place = try Place()
     let link = place.root.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place.root.appending(path: "folder"))
@@ -122,7 +122,7 @@ import Testing
     #expect(found.isStale && [target.path, link.path + "/other"].contains(found.path))
   }
 
-  @Test("B14 where too many names are near, the error says that the search ended") func limit() throws {
+  @Test("if the search ends at its limit, the error is reported") func limit() throws {
     let place = try Place()
     let bookmark = try Bookmark(place.file.bookmarkData())
     let target = try place.move(place.file, to: "folder/a/b/c/d")
@@ -132,7 +132,7 @@ import Testing
     #expect(error?.code == .fileNoSuchFile && reason?.contains("first 3 names") == true)
   }
 
-  @Test func whatCannotBeMarkedIsAnError() throws {
+  @Test func markingAnUnsupportedFileIsAnError() throws {
     let place = try Place()
     #expect(code { _ = try place.root.appending(path: "none").bookmarkData() } == .fileNoSuchFile)
     let page = try #require(URL(string: "https://example.org/"))
@@ -149,7 +149,7 @@ import Testing
     return Data(try PropertyList.write(.dictionary(members), .binary))
   }
 
-  @Test("B14 data that is no bookmark is refused as such") func hostile() throws {
+  @Test("data that is no bookmark is refused as such") func hostile() throws {
     for data in [Data(), Data("bplist00".utf8), Data("book".utf8), Data(count: 100_000), Data("{ Kind = x; }".utf8)] {
       #expect(code { _ = try resolve(data) } == .fileReadCorruptFile, "\(data.count)")
     }
@@ -180,10 +180,10 @@ import Testing
     }
   }
 
-  @Test("B14 no damage crashes, and damage leads to the file or to an error") func damage() throws {
+  @Test("no damage crashes, and damage leads to the file or to an error") func damage() throws {
     let place = try Place()
     let data = try place.file.bookmarkData(relativeTo: place.root)
-    // A path that was changed may be any other; it is not there.
+    // A changed path may name any other file, which does not exist.
     for index in data.indices {
       for value: UInt8 in [0x00, 0x01, 0x80, 0xFF] {
         var spoiled = data

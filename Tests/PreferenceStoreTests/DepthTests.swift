@@ -6,13 +6,13 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// Values of many levels: stored, or refused by an error, and never the end of the program.
+/// Deeply nested values are stored or refused with an error, and never end the process.
 @Suite struct DepthTests {
   private struct Holder {
     let content: Any
   }
 
-  /// What Swift itself cannot take apart on a stack of the usual size is never given back.
+  /// Leaks the value, because Swift's own deallocation would overflow a stack of the usual size.
   private static func kept<Value>(_ value: Value) -> Value {
     _ = unsafe Unmanaged.passRetained(Kept(value))
     return value
@@ -75,7 +75,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.string(forKey: "k") == "before")
   }
 
-  @Test("what is no property list and has many levels is named by its type")
+  @Test("a deep value that is not a property list is named by its type")
   func deepStrangers() throws {
     let defaults = try StoreFixture().standard
     do {
@@ -99,7 +99,7 @@ import class PreferenceStore.UserDefaults
       #expect(defaults.object(forKey: "k") != nil)
       #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store([value], forKey: "k") }
     }
-    // A conversion that bridges each level and all below it takes seconds for each of them.
+    // A conversion that bridges each level and everything below it takes seconds per value.
     let start = ContinuousClock.now
     for _ in 0..<200 {
       #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store([Self.arrays(511, [[1]])], forKey: "k") }
@@ -115,7 +115,7 @@ import class PreferenceStore.UserDefaults
     #expect(throws: PreferenceError(.valueTooLarge)) { try defaults.store(shared, forKey: "k") }
   }
 
-  // MARK: Types of the program's own
+  // MARK: Types of the program
 
   private final class Chain: Codable, Storable {
     let next: Chain?
@@ -164,7 +164,7 @@ import class PreferenceStore.UserDefaults
         #expect(store.object(forKey: "chain") == nil)
       }
     }
-    // A property list of 10,000 levels is more than Swift takes apart.
+    // Swift overflows the stack when it deallocates a value of 10,000 levels.
     for store in [defaults, subclass] {
       store.set(Tree(depth: min(depth, 2000)), for: Key("tree", default: .leaf))
       #expect(store.object(forKey: "tree") == nil)

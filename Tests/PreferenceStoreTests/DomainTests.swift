@@ -7,7 +7,7 @@ import Testing
 import class PreferenceStore.UserDefaults
 
 @Suite struct DomainTests {
-  @Test("A2 A12 registering writes nothing")
+  @Test("registering writes nothing")
   func registrationIsNotWritten() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -19,7 +19,7 @@ import class PreferenceStore.UserDefaults
     #expect(other.values().count == 1)
   }
 
-  @Test("A6 set hides what is registered, removing shows it again")
+  @Test("set hides a registered value, removing shows it again")
   func registeredAgain() throws {
     let defaults = try StoreFixture().standard
     defaults.register(defaults: ["name": "NoName"])
@@ -33,7 +33,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.string(forKey: "name") == "NoName")
   }
 
-  @Test("A14 registered values are read by their domain, in all stores of the process")
+  @Test("registered values are read by their domain, in all stores of the process")
   func registrationDomain() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -49,7 +49,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.string(forKey: "b") == "y")
   }
 
-  @Test("A17 seed stores what has no value, in one go")
+  @Test("seed stores values for keys without one, in one transaction")
   func seed() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -64,7 +64,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.object(forKey: "x") == nil)
   }
 
-  /// One key in every place that a file, an argument or a call can put it.
+  /// One key in every place of the search list: files, arguments and registered values.
   private func everywhere() throws -> StoreFixture {
     let name = StoreFixture.name
     return try StoreFixture(arguments: ["-k", "argument", "-AppleLanguages", "(ja, en)"]) { files in
@@ -85,7 +85,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("A10 A11 A15 all domains of the search, in their order")
+  @Test("all domains of the search, in their order")
   func searchList() throws {
     let fixture = try everywhere()
     let defaults = try fixture.standard
@@ -109,7 +109,7 @@ import class PreferenceStore.UserDefaults
     #expect(!defaults.explain("k").contains { $0.name == "com.example.suite" })
   }
 
-  @Test("B17 a managed value is forced, and setting it has no effect")
+  @Test("a managed value is forced, and setting it has no effect")
   func managed() throws {
     let fixture = try StoreFixture(arguments: ["-k", "argument"]) {
       try $0.write(["k": "managed"], to: "managed/\(StoreFixture.name).plist")
@@ -126,7 +126,7 @@ import class PreferenceStore.UserDefaults
     #expect(!FileManager.default.fileExists(atPath: fixture.lists.places.user + "/com.example.other.lock"))
   }
 
-  @Test("B17 a program hears of a setting that is forced while it runs")
+  @Test("a program hears of a setting that is forced while it runs")
   func managedLater() throws {
     let fixture = try StoreFixture { try $0.write(["x": 1], to: "managed/\(StoreFixture.name).plist") }
     let defaults = try fixture.standard
@@ -140,7 +140,7 @@ import class PreferenceStore.UserDefaults
     observation.cancel()
   }
 
-  @Test("C4 C5 names of suites")
+  @Test("names of suites")
   func suiteNames() throws {
     let fixture = try StoreFixture()
     for name in [

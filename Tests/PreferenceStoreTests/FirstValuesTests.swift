@@ -4,7 +4,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// A program that has used Foundation's `UserDefaults` up to now. `FoundationWriter` is one, `PreferenceProbe` is the same program later.
+/// A program that used Foundation's `UserDefaults` before: `FoundationWriter` is the old version, `PreferenceProbe` the new one.
 @Suite struct FirstValuesTests {
   private let root: URL
   private let probe: ProcessTests.Probe
@@ -49,7 +49,7 @@ import Testing
     return directory.appending(path: "\(suite).plist")
   }
 
-  @Test("what a program has stored with Foundation is there, until it is set or removed", arguments: [true, false])
+  @Test("values stored with Foundation are read until they are set or removed", arguments: [true, false])
   func foundationValuesAreTaken(isXDG: Bool) throws {
     let configuration: Configuration = isXDG ? .xdg : .home
     let file = try file(configuration)
@@ -60,7 +60,8 @@ import Testing
     _ = try run("PreferenceProbe", configuration, "set", suite, "green", "colour")
     #expect(try get("name", configuration) == "String Ada")
     #expect(try get("colour", configuration) == "String green")
-    // The file is as it was: another version of the program may still use it. What that stores from now on is its own.
+    // The file is unchanged: another version of the program may still use it. Values that it stores from now on are not taken
+    // over.
     #expect(try Data(contentsOf: file) == before)
     let after = try FileManager.default.attributesOfItem(atPath: file.path)
     #expect(after[.modificationDate] as? Date == status[.modificationDate] as? Date)
@@ -68,7 +69,7 @@ import Testing
     _ = try run("FoundationWriter", configuration, "set name Grace", "set late 1")
     #expect(try get("name", configuration) == "String Ada")
     #expect(try get("late", configuration) == "nil")
-    // A removed value does not come back.
+    // A removed value does not reappear.
     let domain = FileDomain(
       try DomainName(suite), in: PreferenceDirectory(root.appending(path: ".local/share/coffer/Preferences").path))
     #expect(domain.value(forKey: "gone") == .string("soon"))
@@ -98,7 +99,7 @@ import Testing
     let list = try PropertyList.read(
       Array(Data(contentsOf: fixture.root.appending(path: "Preferences/\(StoreFixture.name).plist"))))
     #expect(list.value == .dictionary(domain.values()))
-    // A property list of the domain itself comes first.
+    // The domain's own property list takes precedence.
     try FileManager.default.removeItem(at: fixture.root.appending(path: "Preferences"))
     try fixture.files.write(["c": 3], to: "Preferences/\(StoreFixture.name).plist")
     #expect(FileDomain(try fixture.name, in: directory, options).values().keys.sorted() == ["c"])
@@ -139,7 +140,7 @@ import Testing
     try FileManager.default.removeItem(at: file)
     try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
     try check("notAFile")
-    // The program goes on.
+    // The program works.
     _ = try run("PreferenceProbe", .xdg, "set", suite, "new", "name")
     #expect(try get("name") == "String new")
   }

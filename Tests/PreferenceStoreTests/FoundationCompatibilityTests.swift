@@ -4,7 +4,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// What swift-corelibs-foundation's own tests ask of its class, asked of this one: each value is registered, then set.
+/// The test cases of swift-corelibs-foundation for its class, applied to this one: each value is registered, then set.
 @Suite struct FoundationCompatibilityTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -48,7 +48,7 @@ import class PreferenceStore.UserDefaults
     Case("string of a Double", 12.34) { $0.string(forKey: "key1") == "12.34" },
   ]
 
-  @Test("B1 values are read as Foundation's tests want them", arguments: cases) func values(item: Case) throws {
+  @Test("values are read as Foundation's tests want them", arguments: cases) func values(item: Case) throws {
     let defaults = try StoreFixture().standard
     defaults.register(defaults: ["key1": item.value()])
     defaults.removeObject(forKey: "key1")
@@ -58,7 +58,7 @@ import class PreferenceStore.UserDefaults
     #expect(item.holds(defaults), "set")
   }
 
-  @Test("B1 the overloads of set store what Foundation's do") func overloads() throws {
+  @Test("the overloads of set store the same as Foundation's") func overloads() throws {
     let defaults = try StoreFixture().standard
     defaults.set(12.34 as Float, forKey: "float")
     defaults.set(12.34, forKey: "double")
@@ -71,7 +71,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.string(forKey: "bool") == "1")
   }
 
-  @Test("B1 a volatile domain comes back as it was set") func volatileDomains() throws {
+  @Test("a volatile domain comes back as it was set") func volatileDomains() throws {
     let date = Date()
     let values: [String: Any] = [
       "A Date": date, "A String": "The String", "An Array": [1, 2, 3],
@@ -93,7 +93,7 @@ import class PreferenceStore.UserDefaults
     #expect(read["A Bool"] as? Bool == true)
   }
 
-  @Test("B1 a persistent domain comes back, with three notifications") func persistentDomain() throws {
+  @Test("a persistent domain comes back, with three notifications") func persistentDomain() throws {
     let fixture = try StoreFixture()
     let first = try #require(try fixture.suite(nil))
     let notifications = Notifications(of: first)
@@ -118,7 +118,7 @@ import class PreferenceStore.UserDefaults
     #expect(notifications.count == 3)
   }
 
-  /// Programs subclass the store, for tests mostly.
+  /// Programs subclass the store, mostly for tests.
   final class Recording: UserDefaults, @unchecked Sendable {
     let keys = Recorder<String>()
     override func set(_ value: Any?, forKey defaultName: String) {
@@ -128,7 +128,7 @@ import class PreferenceStore.UserDefaults
     override func object(forKey defaultName: String) -> Any? { "always" }
   }
 
-  @Test("B1 the class is Foundation's in shape: a subclass overrides what it does") func subclass() throws {
+  @Test("a subclass overrides the same methods as with Foundation") func subclass() throws {
     let fixture = try StoreFixture()
     let store = Recording(fixture.lists, try fixture.name)
     store.set("x" as Any, forKey: "k")

@@ -3,7 +3,7 @@ import PreferenceStore
 import Preferences
 import Testing
 
-/// Managed settings are forced on people, so they count only while nobody but the administrator could have written them.
+/// Managed settings are used only if no user but the administrator could have written them.
 @Suite(.serialized) struct ManagedTrustTests {
   private func fixture() throws -> StoreFixture {
     try StoreFixture {
@@ -18,7 +18,7 @@ import Testing
 
   private static let places = ["managed", "managed/users", "managed/users/1000", "managed/users/1000/\(StoreFixture.name).plist"]
 
-  @Test("B17 what others may write to is not forced", arguments: places, [0o020, 0o002])
+  @Test("files that other users may write are not forced", arguments: places, [0o020, 0o002])
   func others(path: String, bits: Int) throws {
     let fixture = try fixture()
     let found = path == "managed" ? nil : "all"
@@ -27,7 +27,7 @@ import Testing
     #expect(try fixture.standard.objectIsForced(forKey: "k") == (found != nil))
   }
 
-  @Test("B17 what belongs to another user than the administrator is not forced") func owner() throws {
+  @Test("files of another user than the administrator are not forced") func owner() throws {
     let fixture = try fixture()
     #expect(try fixture.standard.string(forKey: "k") == "user")
     let places = SearchPlaces(
@@ -35,7 +35,7 @@ import Testing
       anyUser: fixture.root.appending(path: "anyUser").path, userIdentifier: 1000, administrator: geteuid() + 1)
     let lists = SearchLists(places: places, volatileDomains: VolatileDomains(arguments: []), source: FileDomainSource())
     #expect(try lists.list(DomainName(StoreFixture.name)).application.list.value(forKey: "k") == nil)
-    // Unless the program says otherwise, it is root.
+    // The administrator is root by default.
     #expect(SearchPlaces(user: "/x") == SearchPlaces(user: "/x", administrator: 0))
   }
 }

@@ -7,7 +7,7 @@ import Testing
 import class PreferenceStore.UserDefaults
 
 @Suite struct NotificationTests {
-  @Test("B16 didChange is posted for each change of this process, and not for an equal value")
+  @Test("didChange is posted for each change of this process, and not for an equal value")
   func ownChanges() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -35,7 +35,7 @@ import class PreferenceStore.UserDefaults
     #expect(notifications.all.allSatisfy { $0 == false })
   }
 
-  @Test("B16 didChange is posted for a change of another process, and says so")
+  @Test("didChange is posted for a change of another process, with its origin")
   func otherChanges() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -43,7 +43,7 @@ import class PreferenceStore.UserDefaults
     let notifications = Notifications(of: defaults)
     let changes = Recorder<PreferenceChange.Origin>()
     let observation = defaults.observe("k") { changes.add($0.origin) }
-    // Two objects over the same files behave as two processes.
+    // Two objects with the same files behave as two processes.
     let other = FileDomain(try DomainName(StoreFixture.name), in: PreferenceDirectory(fixture.lists.places.user))
     try other.set(.integer(5), forKey: "k")
     #expect(defaults.integer(forKey: "k") == 5)
@@ -70,7 +70,7 @@ import class PreferenceStore.UserDefaults
     NotificationCenter.default.removeObserver(token)
   }
 
-  @Test("B15 C14 an observer of a key gets old and new, also with dots in it")
+  @Test("an observer of a key gets old and new, also with dots in it")
   func keyObservation() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -116,7 +116,7 @@ import class PreferenceStore.UserDefaults
     #expect(keys == ["k", "other", "k"])
   }
 
-  @Test func aStoreThatNobodyHasIsGone() throws {
+  @Test func anUnusedStoreIsDeallocated() throws {
     let fixture = try StoreFixture()
     weak var gone: UserDefaults?
     do {
@@ -125,7 +125,7 @@ import class PreferenceStore.UserDefaults
       defaults.set(1, forKey: "k")
     }
     #expect(gone == nil)
-    // An observation goes on without the object it was made with.
+    // An observation continues without the object on which it was made.
     let values = Recorder<Int>()
     let observation = try fixture.standard.observe("k") { _ in values.add(1) }
     try fixture.standard.set(2, forKey: "k")

@@ -4,7 +4,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// What only two programs can show. Each run is a program of its own, with its settings in a directory of the test.
+/// Properties that only two processes can show. Each run is a process with its settings in a directory of the test.
 @Suite struct ProcessTests {
   final class Probe {
     let home: URL
@@ -26,13 +26,13 @@ import class PreferenceStore.UserDefaults
       process.arguments = arguments
       var environment = ProcessInfo.processInfo.environment
       environment["COFFER_HOME"] = home.path
-      // A crash is to be seen as one, and at once.
+      // Disables backtraces, so that a crash ends the process at once.
       environment["SWIFT_BACKTRACE"] = "enable=no"
       process.environment = environment
       return process
     }
 
-    /// What it has written to its standard output and error.
+    /// Returns the standard output and the standard error.
     func run(_ arguments: String..., as program: URL? = nil) throws -> (output: String, errors: String, process: Process) {
       var process = process(arguments, program)
       let (output, errors) = (Pipe(), Pipe())
@@ -43,7 +43,7 @@ import class PreferenceStore.UserDefaults
           try process.run()
           break
         } catch  where attempt < 100 && "\(error)".contains("Code=\(ETXTBSY) ") {
-          // Another test has forked while this program was being copied, and has it open for a moment.
+          // Another test has forked while this program was being copied, so that a child has it open for a moment.
           usleep(20_000)
           process = self.process(arguments, program)
         }
@@ -57,14 +57,14 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("A1 B2 what one run sets, the next one reads")
+  @Test("a value set by one run is read by the next")
   func acrossLaunches() throws {
     let probe = try Probe()
     _ = try probe.run("set", "standard", "value", "k")
     #expect(try probe.run("get", "standard", "k").output == "String value")
   }
 
-  @Test("D12 a value survives a kill right after it was set")
+  @Test("a value survives a kill right after it was set")
   func killed() throws {
     let probe = try Probe()
     #expect(try probe.run("kill", "standard", "value", "k").process.terminationReason == .uncaughtSignal)
@@ -78,7 +78,7 @@ import class PreferenceStore.UserDefaults
     #expect(errors.isEmpty)
   }
 
-  @Test("A9 A13 A15 another registered value in the next version is what is read")
+  @Test("another registered value in the next version is read")
   func registeredAnew() throws {
     let probe = try Probe()
     #expect(try probe.run("register", "standard", "greeting", "こんにちは").output == "こんにちは")
@@ -88,7 +88,7 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("register", "standard", "flag", "false").output == "0")
   }
 
-  @Test("A16 a value that was set because there was none stays in the next version")
+  @Test("a value that was set because there was none stays in the next version")
   func setIfMissing() throws {
     let probe = try Probe()
     #expect(try probe.run("seed", "standard", "k", "first", "first").output == "first")
@@ -106,7 +106,7 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("get", "standard", "k").output == "String text")
   }
 
-  @Test("C1 C5 the standard settings of two programs are two")
+  @Test("the standard settings of two programs are two")
   func twoPrograms() throws {
     let probe = try Probe()
     let other = probe.home.appending(path: "OtherProbe")
@@ -120,7 +120,7 @@ import class PreferenceStore.UserDefaults
     #expect(names.contains { $0.hasPrefix("OtherProbe.") })
   }
 
-  @Test("C4 C13 a suite is the same place for two programs")
+  @Test("a suite is the same place for two programs")
   func suite() throws {
     let probe = try Probe()
     let other = probe.home.appending(path: "WidgetProbe")
@@ -131,7 +131,7 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("get", "../escape", "number").output == "no such store")
   }
 
-  @Test("B4 another program reads a value within a millisecond, this one at once")
+  @Test("another program reads a value within a millisecond, this one at once")
   func latency() throws {
     let probe = try Probe()
     let store = try #require(try StoreFixture(root: probe.home).suite("group.example"))
@@ -150,13 +150,13 @@ import class PreferenceStore.UserDefaults
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     let delays = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
     try #require(delays.count == 3)
-    // Where both programs had a processor: one that waits for the disk or for a timer does so each time. How long they wait for a
-    // processor is the machine's; a quiet one is the benchmark's.
+    // The 10th percentile excludes runs in which a program waited for a processor, which depends on the machine; a wait for the
+    // disk or a timer would be in every run. The benchmark measures on a quiet machine.
     #expect(delays[0] <= 1_000_000, "10th percentile \(delays[0]) ns")
     print("preferences: read by another program after \(delays[1] / 1000) µs, 99th percentile \(delays[2] / 1000) µs")
   }
 
-  @Test("E9 without any file the program starts on its defaults")
+  @Test("without any file the program starts on its defaults")
   func deleted() throws {
     let probe = try Probe()
     _ = try probe.run("set", "standard", "own", "k")
@@ -167,7 +167,7 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("register", "standard", "k", "default").output == "new")
   }
 
-  @Test("B16 another program hears of a change, and an argument is only its own")
+  @Test("another program hears of a change, and an argument is only its own")
   func watching() throws {
     let probe = try Probe()
     let watcher = probe.process(["watch", "group.example", "k"])
@@ -195,7 +195,7 @@ import class PreferenceStore.UserDefaults
     #expect(try probe.run("get", "group.example", "k").output == "String value")
   }
 
-  @Test("B3 D10 ten thousand reads make no system call")
+  @Test("ten thousand reads make no system call")
   func noSystemCalls() throws {
     let strace = URL(filePath: "/usr/bin/strace")
     try #require(FileManager.default.isExecutableFile(atPath: strace.path), "strace is missing")
@@ -204,7 +204,7 @@ import class PreferenceStore.UserDefaults
     let trace = probe.home.appending(path: "trace")
     let result = try probe.run("-o", trace.path, probe.program.path, "read", "standard", "k", as: strace)
     #expect(result.output.hasSuffix("end 10000"))
-    // Of the thread that reads: between the two lines that it writes nothing happens.
+    // The reading thread makes no system calls between the two lines that it writes.
     let calls = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
     let begin = try #require(calls.firstIndex { $0.hasPrefix("write(1, \"begin") })
     let end = try #require(calls.firstIndex { $0.hasPrefix("write(1, \"end") })
@@ -212,7 +212,7 @@ import class PreferenceStore.UserDefaults
   }
 
   @Test(arguments: [("journal", "journal"), ("plist", "property list")])
-  func diagnosticsSayWhatWasPutAside(file: String, name: String) throws {
+  func diagnosticsNameQuarantinedFiles(file: String, name: String) throws {
     let probe = try Probe()
     _ = try probe.run("set", "group.example", "1", "a")
     let preferences = probe.home.appending(path: "Preferences")
@@ -222,7 +222,7 @@ import class PreferenceStore.UserDefaults
     #expect(errors.contains("the \(name) of group.example was damaged; it was put aside as \(path)"), "\(errors)")
   }
 
-  @Test("D11 what the store has to say goes to standard error")
+  @Test("messages of the store go to standard error")
   func diagnostics() throws {
     let probe = try Probe()
     let result = try probe.run("write", "standard")

@@ -9,7 +9,7 @@ import class PreferenceStore.UserDefaults
 final class NotAPropertyList: NSObject {}
 
 @Suite struct RefusalTests {
-  @Test("D17 what is no property list is refused by an error with Apple's text")
+  @Test("a value that is not a property list is refused with Apple's text")
   func errors() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -35,7 +35,7 @@ final class NotAPropertyList: NSObject {}
     #expect(defaults.object(forKey: "hoge") == nil)
   }
 
-  @Test("D17 set ends the program with Apple's text, and nothing is stored")
+  @Test("set ends the program with Apple's text, and nothing is stored")
   func trap() async throws {
     let fixture = try StoreFixture()
     let path = fixture.root.path
@@ -63,7 +63,7 @@ final class NotAPropertyList: NSObject {}
     }
   }
 
-  @Test("D11 what is too large is refused and named")
+  @Test("too large values are refused, and the key is named")
   func limits() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -76,7 +76,7 @@ final class NotAPropertyList: NSObject {}
     #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(deep, forKey: "deep") }
   }
 
-  @Test("D11 an object that is in itself is too deep, as is one with too many levels")
+  @Test("an object that is in itself is too deep, as is one with too many levels")
   func cycles() throws {
     let defaults = try StoreFixture().standard
     let array = NSMutableArray()
@@ -94,7 +94,7 @@ final class NotAPropertyList: NSObject {}
       #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(value, forKey: "k") }
       #expect(defaults.object(forKey: "k") == nil)
     }
-    // Nothing else would let go of them.
+    // Break the cycles, which would otherwise keep the objects alive.
     array.removeAllObjects()
     dictionary.removeAllObjects()
     first.removeAllObjects()
@@ -102,20 +102,20 @@ final class NotAPropertyList: NSObject {}
 
   @Test func theDeepestObjectIsStored() throws {
     let defaults = try StoreFixture().standard
-    // The value itself is no level.
+    // The value itself is not a level.
     var deepest = NSArray(array: [1])
     for _ in 1..<PropertyList.maximumDepth { deepest = NSArray(objects: deepest) }
     try defaults.store(deepest, forKey: "deepest")
     #expect(defaults.array(forKey: "deepest") != nil)
     #expect(throws: PreferenceError(.valueTooDeep)) { try defaults.store(NSArray(objects: deepest), forKey: "deeper") }
-    // Many paths to one object are no more levels.
+    // Several references to one object do not add levels.
     var shared = NSArray(array: [1])
     for _ in 0..<8 { shared = NSArray(objects: shared, shared) }
     try defaults.store(shared, forKey: "shared")
     #expect(defaults.array(forKey: "shared")?.count == 2)
   }
 
-  @Test("D11 C2 a domain that becomes large is said to be so, once")
+  @Test("a domain that becomes large is said to be so, once")
   func sizeLimit() throws {
     let fixture = try StoreFixture()
     let suite = try #require(try fixture.suite("com.example.large"))
@@ -128,7 +128,7 @@ final class NotAPropertyList: NSObject {}
     #expect(!eventually(within: 0.2) { notifications.count > 1 })
   }
 
-  @Test("D18 synchronize is false when the disk refuses, and the program goes on")
+  @Test("synchronize is false when the disk refuses, and the program goes on")
   func synchronize() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -142,7 +142,7 @@ final class NotAPropertyList: NSObject {}
     #expect(throws: PreferenceError.self) { try kept.store(1, forKey: "k") }
   }
 
-  @Test("E9 a program whose files are deleted meanwhile goes on, and writes new ones")
+  @Test("a program whose files are deleted meanwhile goes on, and writes new ones")
   func deleted() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -154,7 +154,7 @@ final class NotAPropertyList: NSObject {}
     defaults.set("new", forKey: "k")
     #expect(defaults.string(forKey: "k") == "new")
     #expect(defaults.synchronize())
-    // As another process sees it.
+    // As read by another process.
     let directory = PreferenceDirectory(fixture.root.appending(path: "Preferences").path)
     #expect(FileDomain(try fixture.name, in: directory).value(forKey: "k") == .string("new"))
   }

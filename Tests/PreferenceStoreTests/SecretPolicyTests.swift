@@ -5,13 +5,14 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// The policy is the process's, so each test has one of its own.
+/// The policy applies to the whole process, so each test runs in its own.
 @Suite struct SecretPolicyTests {
-  /// What the process logs until a line about `last`, which comes after all lines before it. Waits for the line, not for a time.
+  /// The log of the process until a line about `last`, which follows all earlier lines. Waits for that line instead of a fixed
+  /// time.
   static func log(until last: String, _ body: () throws -> Void) rethrows -> String {
     let pipe = Pipe()
     let before = dup(STDERR_FILENO)
-    // What is logged later has a reader as well.
+    // Restores standard error, so that later messages have a reader as well.
     defer {
       dup2(before, STDERR_FILENO)
       close(before)
@@ -81,7 +82,7 @@ import class PreferenceStore.UserDefaults
       defaults.setPersistentDomain(["password": "hunter3", "volume": 1], forName: "com.example.other")
       #expect(defaults.persistentDomain(forName: "com.example.other") == nil)
       #expect(defaults.object(forKey: "note") == nil && defaults.object(forKey: token) == nil)
-      // What is stored is read, and may be removed; what is no secret is stored.
+      // Stored values can be read and removed; values that are not secret are stored.
       #expect(defaults.string(forKey: "password") == "hunter1")
       defaults.set("Ada", forKey: "name")
       try defaults.store(0.5, forKey: "volume")

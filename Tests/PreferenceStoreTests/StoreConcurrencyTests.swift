@@ -7,7 +7,7 @@ import Testing
 import class PreferenceStore.UserDefaults
 
 @Suite(.serialized) struct StoreConcurrencyTests {
-  @Test("B21 sixteen threads with mixed calls lose nothing")
+  @Test("sixteen threads with mixed calls lose nothing")
   func mixedCalls() throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -53,7 +53,7 @@ import class PreferenceStore.UserDefaults
     observation.cancel()
   }
 
-  @Test("B15 C15 eight threads set a value two hundred times each: observers, streams and onChange get each of the changes")
+  @Test("eight threads set a value two hundred times each: observers, streams and onChange get each of the changes")
   func eachChangeArrives() async throws {
     let fixture = try StoreFixture()
     let defaults = try fixture.standard
@@ -73,7 +73,7 @@ import class PreferenceStore.UserDefaults
         Thread {
           for round in 0..<200 {
             defaults.set(thread * 1000 + round, forKey: "k")
-            // Another key must not come between.
+            // Changes of another key must not interfere.
             defaults.set(round, forKey: "other\(thread)")
           }
           group.leave()
@@ -96,7 +96,7 @@ import class PreferenceStore.UserDefaults
     for observation in observations { observation.cancel() }
   }
 
-  @Test("B21 the first read of a new store is never a wrong nil")
+  @Test("the first read of a new store is never a wrong nil")
   func firstReads() throws {
     let fixture = try StoreFixture { try $0.write(["k": 42], to: "Preferences/\(StoreFixture.name).plist") }
     let wrong = Atomic(0)

@@ -7,7 +7,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// Stores over files of their own, as a process has them. Removed at the end, unless they are those of another fixture.
+/// Stores with their own files, as in a process. Removed at the end, unless they belong to another fixture.
 final class StoreFixture: Sendable {
   let root: URL
   private let isOwner: Bool
@@ -38,7 +38,7 @@ final class StoreFixture: Sendable {
       try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file, options: .atomic)
       guard path.hasPrefix("managed/") else { return }
-      // Whatever the umask says: nobody but the owner writes there.
+      // Only the owner may write, with any umask.
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
       var directory = file.deletingLastPathComponent()
       while directory.path.utf8.count > root.path.utf8.count {
@@ -67,7 +67,7 @@ final class Recorder<Element: Sendable>: Sendable {
   var all: [Element] { state.withLock { $0 } }
 }
 
-/// Observes the notification of one store. The thread that a change is made on posts it.
+/// Observes the notifications of one store, which are posted on the thread of the change.
 final class Notifications: @unchecked Sendable {
   private let external = Recorder<Bool>()
   private let token: any NSObjectProtocol
@@ -84,7 +84,7 @@ final class Notifications: @unchecked Sendable {
   var count: Int { all.count }
 }
 
-/// Looks until the condition holds, at most for the seconds given.
+/// Polls until the condition holds, at most for the given seconds.
 func eventually(within seconds: Double = 300, _ condition: () throws -> Bool) rethrows -> Bool {
   let end = Date(timeIntervalSinceNow: seconds)
   while Date() < end {

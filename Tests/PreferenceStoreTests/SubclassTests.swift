@@ -3,7 +3,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// Classes that programs make of the store, mostly for their tests. They have to compile as with Foundation's.
+/// Subclasses of the store, as programs have them mostly for tests. They have to compile as with Foundation's class.
 @Suite struct SubclassTests {
   private final class Recording: UserDefaults, @unchecked Sendable {
     private(set) var keys: [String] = []
@@ -18,7 +18,7 @@ import class PreferenceStore.UserDefaults
 
   private final class Plain: UserDefaults, @unchecked Sendable {}
 
-  @Test("B1 a subclass has initialisers, and stands for the store")
+  @Test("a subclass has initialisers, and stands for the store")
   func subclasses() throws {
     let recording = Recording()
     let store: UserDefaults = recording
@@ -30,7 +30,7 @@ import class PreferenceStore.UserDefaults
     #expect(Plain(suiteName: "../outside") == nil)
   }
 
-  /// Keeps values in memory, as the stores of many test suites do.
+  /// Keeps values in memory, as in many test suites.
   private final class InMemory: UserDefaults, @unchecked Sendable {
     private let values = Recorder<(String, String?)>()
     nonisolated(unsafe) var objects: [String: Any] = [:]
@@ -76,7 +76,7 @@ import class PreferenceStore.UserDefaults
     store.removeObject(forKey: "int")
     #expect(memory.calls.suffix(2) == ["url nil", "int nil"])
     #expect(store.url(forKey: "url") == nil)
-    // Nothing has gone to the files.
+    // The files are unchanged.
     #expect(UserDefaults(suiteName: "com.example.memory")?.persistentDomain(forName: "com.example.memory") == nil)
   }
 }

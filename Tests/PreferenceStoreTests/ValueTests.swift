@@ -15,7 +15,7 @@ import class PreferenceStore.UserDefaults
     defaults = try fixture.standard
   }
 
-  @Test("A3 A4 A5 without a value: nil, 0, false")
+  @Test("without a value: nil, 0, false")
   func missing() {
     #expect(defaults.object(forKey: "k") == nil)
     #expect(defaults.string(forKey: "k") == nil)
@@ -30,7 +30,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.bool(forKey: "k") == false)
   }
 
-  @Test("B8 D16 accessors of each type")
+  @Test("accessors of each type")
   func accessors() {
     defaults.set(Float(0.25), forKey: "float")
     defaults.set(0.1, forKey: "double")
@@ -58,7 +58,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.value(forKey: "kvc") as? Int == 7)
   }
 
-  /// Of a number, that of the value in the object.
+  /// The type of the object; for a number, the type of its value.
   static func exactType(_ value: Any?) -> String {
     guard let value else { return "nil" }
     guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return "\(type(of: value))" }
@@ -107,7 +107,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.object(forKey: "k") as? [Double] == [1, 2])
   }
 
-  @Test("B9 types are kept: Bool, Int and Double stay apart")
+  @Test("types are kept: Bool, Int and Double stay apart")
   func types() {
     let values: [(Any, String)] = [
       (true, "Bool"), (1, "Int"), (1.0, "Double"), (UInt64.max, "UInt64"), (UInt8(200), "Int"), (Int8(1), "Int"),
@@ -124,7 +124,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.object(forKey: "k") as? UInt64 == .max)
   }
 
-  @Test("B9 CGFloat is a number, by itself and in a container")
+  @Test("CGFloat is a number, by itself and in a container")
   func coreGraphicsNumbers() throws {
     let store = try StoreFixture().standard
     store.set(CGFloat(1.5), forKey: "width")
@@ -133,7 +133,7 @@ import class PreferenceStore.UserDefaults
     #expect(store.array(forKey: "sizes") as? [Double] == [2.5])
   }
 
-  @Test("B9 nested values come back through the files as they were")
+  @Test("nested values come back through the files as they were")
   func nestedThroughFiles() throws {
     let date = Date(timeIntervalSince1970: 1_700_000_000.75)
     let value: [String: Any] = [
@@ -143,7 +143,7 @@ import class PreferenceStore.UserDefaults
     ]
     defaults.set(value, forKey: "nested")
     #expect(defaults.synchronize())
-    // As another process sees it.
+    // As read by another process.
     let other = FileDomain(try DomainName(StoreFixture.name), in: PreferenceDirectory(fixture.lists.places.user))
     let stored = try #require(other.value(forKey: "nested"))
     #expect(stored == defaults.explain("nested").compactMap(\.value).first)
@@ -156,7 +156,7 @@ import class PreferenceStore.UserDefaults
     #expect((read["nan"] as? Double)?.isNaN == true)
   }
 
-  @Test("B11 B12 what was set does not change with its source, until it is set again")
+  @Test("a stored value does not change with its source object")
   func snapshots() {
     let text = NSMutableString(string: "before")
     let array = NSMutableArray(array: [text, 1])
@@ -181,7 +181,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.array(forKey: "array")?.count == 3)
   }
 
-  @Test("B13 a file URL is its path, for ever; others are archived")
+  @Test("a file URL is its path, for ever; others are archived")
   func urls() throws {
     defaults.set(URL(fileURLWithPath: "/hello/world"), forKey: "file")
     #expect(defaults.string(forKey: "file") == "/hello/world")
@@ -206,7 +206,7 @@ import class PreferenceStore.UserDefaults
     #expect(defaults.object(forKey: "web") == nil)
   }
 
-  @Test("C6 keys as an enumeration")
+  @Test("keys as an enumeration")
   func keyEnumeration() {
     typealias Key = Keys
     enum Keys: String { case number }

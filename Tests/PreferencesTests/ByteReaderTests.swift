@@ -7,7 +7,8 @@ import Testing
     [], Array("key".utf8), Array("a longer text than fits into a word, with ä and 😀".utf8),
     Array("a\u{0}b".utf8), Array("\u{FFFD}".utf8),
   ]
-  /// Three bytes of which the replacement character has as many; an overlong slash; half of a surrogate pair; a lone byte in a long text.
+  /// Three bytes, as many as the replacement character has; an overlong slash; half of a surrogate pair; an invalid byte in a
+  /// long text.
   static let others: [[UInt8]] = [
     [0xF0, 0x9F, 0x98], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xFF], Array("a longer text than fits into a word ".utf8) + [0x80],
   ]
@@ -19,9 +20,9 @@ import Testing
     }
   }
 
-  @Test(arguments: texts) func aTextIsWhatItsBytesSay(bytes: [UInt8]) {
+  @Test(arguments: texts) func aValidTextIsRead(bytes: [UInt8]) {
     #expect(Self.text(bytes).map { Array($0.utf8) } == bytes)
   }
 
-  @Test(arguments: others) func whatIsNoTextIsNotRepaired(bytes: [UInt8]) { #expect(Self.text(bytes) == nil) }
+  @Test(arguments: others) func invalidTextIsNotRepaired(bytes: [UInt8]) { #expect(Self.text(bytes) == nil) }
 }

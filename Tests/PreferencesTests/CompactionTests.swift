@@ -6,7 +6,7 @@ import Testing
   let fixture: Fixture
   init() throws { fixture = try Fixture() }
 
-  /// A journal that was made short holds several records of one moment.
+  /// A compacted journal has several records with one sequence number.
   @Test func theNextProcessReadsAllOfAShortJournal() throws {
     do {
       let domain = try fixture.domain()

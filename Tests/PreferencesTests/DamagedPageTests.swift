@@ -4,7 +4,7 @@ import PropertyLists
 import Testing
 
 @Suite struct DamagedPageTests {
-  /// The fourth word of the lock file is the length of the journal, the second one changes with every commit.
+  /// The fourth word of the lock file is the length of the journal; the second one changes with every commit.
   private func damage(_ lock: URL, length: UInt64) throws {
     let file = try FileHandle(forUpdating: lock)
     defer { try? file.close() }

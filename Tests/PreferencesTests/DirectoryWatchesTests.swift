@@ -4,7 +4,7 @@ import Testing
 @testable import Preferences
 
 @Suite struct DirectoryWatchesTests {
-  /// Which of the two is looked at first is chance: of twenty pairs one comes in each order.
+  /// The order in which the directories are watched is random: twenty pairs cover both orders.
   @Test func aDirectoryThatStandsInForAnotherBelowItIsNewAllTheSame() throws {
     let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watches-\(UUID())")
     defer { try? FileManager.default.removeItem(at: root) }
@@ -18,7 +18,7 @@ import Testing
     defer { close(watches.descriptor) }
     let missing = Set(there.map { $0 + "/users/0" })
     #expect(watches.follow(there.union(missing)) == there)
-    // Changes of files that exist are told as well.
+    // Changes of existing files are reported as well.
     #expect(watches.follow(there.union(missing)).isEmpty)
     for directory in there { try Data("x".utf8).write(to: URL(filePath: directory + "/file")) }
     #expect(Set(watches.read().keys) == there)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Preferences
 
-/// What another process commits is told commit by commit, however late this process looks. Each test has a process of its own: once
-/// another suite has started the watch, a thread of the process looks at any time.
+/// Each commit of another process is delivered separately, even if this process reads late. Each test has its own process,
+/// because once another suite has started the watch, its thread may read at any time.
 @Suite struct EachCommitTests {
-  /// The values of `key` that were told, as old and new.
+  /// The delivered values of `key`, old and new.
   final class Told: Sendable {
     private let changes = Mutex<[String]>([])
     func add(_ change: PreferenceChange) {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// The journal in between is gone: what it said is told as one change, up to the last value that it had.
+  /// The journal in between was deleted: its changes are delivered as one, with its last value.
   @Test func aJournalThatWasMadeShortTwiceIsComparedByItsValues() async {
     await #expect(processExitsWith: .success) {
       let (fixture, told) = (try Fixture(), Told())
@@ -122,8 +122,8 @@ import Testing
     }
   }
 
-  /// Opened for one value, it has read the index of a long journal and no values.
-  @Test func anObserverOfALongJournalIsToldOfWhatChangesAndNothingElse() async {
+  /// A domain that was opened for one value has read the index of a long journal, but no values.
+  @Test func anObserverOfALongJournalGetsChangesOnly() async {
     await #expect(processExitsWith: .success) {
       let (fixture, told) = (try Fixture(), Told())
       let writer = try fixture.domain()
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  /// Nobody is told by the file system of a commit: a writer that stops before it has to be waited for.
+  /// A commit causes no file system event: if a writer stops before it, the watch has to look again.
   @Test(.timeLimit(.minutes(60))) func aCommitLongAfterTheRecordIsTold() async {
     await #expect(processExitsWith: .success) {
       let fixture = try Fixture()
@@ -159,7 +159,7 @@ import Testing
         to: &bytes, salt: header.salt)
       try files.lock.take(within: 60_000)
       try journal.write(bytes, at: image.position)
-      // Much longer than the watch looks again without a reason.
+      // Much longer than the watch looks again after an event.
       try await Task.sleep(for: .seconds(2))
       try files.page.commit(
         .init(epoch: header.epoch, length: UInt64(image.position + bytes.count), byteCount: UInt64(image.byteCount)))
@@ -191,7 +191,7 @@ import Testing
       }
       let deadline = Deadline(milliseconds: 300_000)
       while count.load(ordering: .relaxed) < 1200, !deadline.hasPassed { try await Task.sleep(for: .milliseconds(10)) }
-      // One more than there are would come soon.
+      // Wait for a surplus change, which would arrive soon.
       try await Task.sleep(for: .milliseconds(200))
       let told = count.load(ordering: .relaxed)
       precondition(told == 1200, "\(told) of 1200 changes")

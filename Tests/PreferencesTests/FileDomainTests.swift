@@ -73,12 +73,12 @@ import Testing
     #expect(next.value(forKey: "added") == .integer(7))
     #expect(next.value(forKey: "removed") == nil)
     #expect(next.value(forKey: "unfolded") == .string("not yet in the plist"))
-    // And the first one follows.
+    // The first domain follows.
     #expect(domain.values() == next.values())
     try next.checkpoint()
     #expect(try fixture.plist()?["unfolded"] as? String == "not yet in the plist")
     #expect(try fixture.plist()?["added"] as? Int == 7)
-    // A second edit of what the first edit changed.
+    // A second edit of values that the first edit changed.
     try fixture.write(["edited": "newer"])
     #expect(try fixture.domain().values().texts == ["edited": "string(\"newer\")"])
   }
@@ -100,7 +100,7 @@ import Testing
     #expect(other.value(forKey: "key9") == .integer(4999))
     try domain.checkpoint()
     let size = try FileManager.default.attributesOfItem(atPath: fixture.file("com.example.app.journal").path)[.size] as? Int
-    // Of 200 KiB; the thread that looks after domains may have added to it.
+    // Less than the original 200 KiB; the watching thread may have added records.
     #expect(try #require(size) < 10_000)
     #expect(other.values() == domain.values())
     try other.set(.string("after"), forKey: "key1")
@@ -112,7 +112,7 @@ import Testing
     let (one, two) = (try fixture.domain(), try fixture.domain())
     let done = Counter()
     try one.set(.string("Ada"), forKey: "a")
-    // A thread of its own: a task may have to wait for the one that waits for it.
+    // A separate thread, because a task might block the thread of the task that waits for it.
     Thread {
       for round in 0..<5000 { try? one.rename(round % 2 == 0 ? "a" : "b", to: round % 2 == 0 ? "b" : "a") { _ in true } }
       done.add()
@@ -121,7 +121,7 @@ import Testing
     #expect(two.values().texts == ["a": "string(\"Ada\")"])
   }
 
-  @Test func nobodyWritesWhileAValueIsRenamed() throws {
+  @Test func renamingExcludesOtherWriters() throws {
     let (one, two) = (try fixture.domain(), try fixture.domain { $0.timeout = 20 })
     try one.set(.string("Ada"), forKey: "a")
     try one.set(.string("Bob"), forKey: "b")
@@ -140,7 +140,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func whatIsNotRenamedStays() throws {
+  @Test func aRefusedRenamingChangesNothing() throws {
     let domain = try fixture.domain()
     try domain.set(.string("Ada"), forKey: "a")
     let stamp = domain.stamp

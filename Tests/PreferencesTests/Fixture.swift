@@ -3,7 +3,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// An empty directory of its own, removed at the end.
+/// An empty directory for one test, removed at the end.
 final class Fixture {
   let root: URL
   var directory: PreferenceDirectory { PreferenceDirectory(root.appending(path: "Preferences").path) }
@@ -17,7 +17,7 @@ final class Fixture {
 
   func file(_ name: String) -> URL { root.appending(path: "Preferences/\(name)") }
 
-  /// Two of them over the same files behave as two processes.
+  /// Two domains with the same files behave as two processes.
   func domain(_ name: String = "com.example.app", _ change: (inout FileDomain.Options) -> Void = { _ in }) throws -> FileDomain {
     var options = FileDomain.Options()
     change(&options)

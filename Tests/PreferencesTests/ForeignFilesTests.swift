@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  /// A root shell that still has the user's environment.
+  /// A root shell with the environment of a user.
   @Test(
     "root reads the preferences of a user, and leaves no files behind that are closed to the user", .enabled(if: geteuid() == 0))
   func rootAmongFilesOfAUser() throws {
@@ -21,7 +21,7 @@ import Testing
     let domain = try origin.domain()
     try domain.set(.string("Ada"), forKey: "name")
     try domain.checkpoint()
-    // What this process still has to do goes to the files that it has made.
+    // Copy the files, so that unfinished work of this process goes to the original ones.
     try FileManager.default.copyItem(at: origin.file(""), to: fixture.file(""))
     for name in [""] + fixture.names { try #require(unsafe lchown(fixture.file(name).path, somebody, somebody) == 0) }
     let before = try owners(fixture)
@@ -30,15 +30,15 @@ import Testing
       #expect(domain.value(forKey: "name") == .string("Ada"))
       #expect(throws: PreferenceError(.foreignOwner)) { try domain.set(.integer(1), forKey: "count") }
     }
-    // Also where there is something to repair.
+    // Also if a file needs repair.
     try Data("damaged".utf8).write(to: fixture.file("com.example.app.journal"))
     #expect(try fixture.domain { $0.isCreating = false }.value(forKey: "name") == .string("Ada"))
     #expect(try owners(fixture) == before)
   }
 
-  /// In a directory that others may write to.
-  @Test("nothing is written to a journal that somebody else has put there", .enabled(if: geteuid() == 0))
-  func journalOfSomebodyElse() throws {
+  /// In a directory to which other users may write.
+  @Test("nothing is written to a journal of another user", .enabled(if: geteuid() == 0))
+  func journalOfAnotherUser() throws {
     let (origin, fixture) = (try Fixture(), try Fixture())
     try origin.domain().set(.string("Ada"), forKey: "name")
     try FileManager.default.copyItem(at: origin.file(""), to: fixture.file(""))

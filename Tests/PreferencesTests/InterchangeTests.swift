@@ -3,9 +3,9 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// The files of a domain, for other programs and for backups.
+/// The files of a domain, as used by other programs and backups.
 @Suite struct InterchangeTests {
-  @Test("D9 the property list is XML that Python reads and xmllint accepts") func othersReadIt() throws {
+  @Test("the property list is XML that Python reads and xmllint accepts") func othersReadIt() throws {
     let fixture = try Fixture()
     let domain = try fixture.domain()
     try domain.set(.string("ä <&> 🎻"), forKey: "text")
@@ -19,12 +19,12 @@ import Testing
       """
     #expect(try Self.run("python3", "-c", script) == 0)
     #expect(try Self.run("xmllint", "--noout", "--nonet", path) == 0)
-    // The control: what is no XML is not accepted.
+    // The control: invalid XML is not accepted.
     try Data("<plist>".utf8).write(to: fixture.file("broken.plist"))
     #expect(try Self.run("xmllint", "--noout", "--nonet", fixture.file("broken.plist").path) != 0)
   }
 
-  @Test("B6 a backup brings the preferences back, also what is not yet in the property list") func backup() throws {
+  @Test("a backup restores the preferences, including values not exported to the property list yet") func backup() throws {
     let fixture = try Fixture()
     let domain = try fixture.domain()
     try domain.set(.string("first"), forKey: "exported")
@@ -34,7 +34,7 @@ import Testing
     let backup = fixture.root.appending(path: "backup.tar").path
     let directory = fixture.root.path
     #expect(try Self.run("tar", "-C", directory, "-cf", backup, "--exclude=*.lock", "Preferences") == 0)
-    // Where nobody knows the values any more, as after a wipe: a program that runs would write again what was deleted under it.
+    // Restored in a place without a running program: a running one would write its values again after a deletion.
     let wiped = try Fixture()
     #expect(try wiped.domain().values().isEmpty)
     try FileManager.default.removeItem(at: wiped.root.appending(path: "Preferences"))
@@ -42,7 +42,7 @@ import Testing
     let restored = try wiped.domain()
     #expect(restored.value(forKey: "exported") == .string("first"))
     #expect(restored.value(forKey: "journalled") == .string("second"))
-    // A property list alone is enough for what is in it.
+    // A property list alone suffices to restore its values.
     let third = try Fixture()
     try FileManager.default.createDirectory(at: third.root.appending(path: "Preferences"), withIntermediateDirectories: true)
     try FileManager.default.copyItem(at: wiped.file("com.example.app.plist"), to: third.file("com.example.app.plist"))

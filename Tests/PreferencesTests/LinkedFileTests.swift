@@ -3,7 +3,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// A property list that is a symbolic link, as programs that manage dotfiles make them.
+/// A property list that is a symbolic link, as programs that manage dotfiles create them.
 @Suite struct LinkedFileTests {
   private let fixture: Fixture
   private let name = "com.example.app.plist"
@@ -45,7 +45,7 @@ import Testing
     case 0: try link(to: target.path)
     case 1: try link(to: "../dotfiles/app.plist")
     case 2:
-      // A directory on the way is a link too.
+      // A directory in the path is a link too.
       try FileManager.default.createSymbolicLink(
         atPath: fixture.root.appending(path: "there").path, withDestinationPath: dotfiles.path)
       try link(to: fixture.root.appending(path: "there/app.plist").path)
@@ -62,7 +62,7 @@ import Testing
     #expect(isLink())
     #expect(try values(in: target) == ["a": "integer(1)", "b": "integer(2)"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: dotfiles.path).allSatisfy { !$0.hasPrefix(".coffer") })
-    // An edit, and another file at the end of the link.
+    // An edit, and another target of the link.
     try write(["a": 10, "b": 2], to: target)
     usleep(150_000)
     try domain.set(.integer(3), forKey: "c")
@@ -102,18 +102,18 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: dotfiles.path).contains { $0.hasPrefix("app.plist.corrupt-") })
   }
 
-  /// The values go on to be stored; the file at the end is not touched.
+  /// Values are stored in the journal; the target of the link is unchanged.
   private func expectRefused(_ code: PreferenceError.Code, _ location: SourceLocation = #_sourceLocation) throws {
     let before = try? Data(contentsOf: target)
     let domain = try domain()
-    // A domain without a journal is what the property list says: then there is no reading either.
+    // A domain without a journal has only the property list, so it cannot be read either.
     #expect(domain.problem?.code == code, sourceLocation: location)
     #expect(throws: PreferenceError(code), sourceLocation: location) { try domain.set(.integer(1), forKey: "k") }
     #expect((try? Data(contentsOf: target)) == before, sourceLocation: location)
     #expect(isLink(), sourceLocation: location)
   }
 
-  @Test("a link that leads where others may write is not followed")
+  @Test("a link into a directory that others may write to is not followed")
   func openPlaces() throws {
     try write(["a": 1], to: target)
     try link(to: target.path)
@@ -123,7 +123,7 @@ import Testing
     unsafe chmod(target.path, 0o666)
     try expectRefused(.permissionsTooOpen)
     unsafe chmod(target.path, 0o600)
-    // A directory above.
+    // A parent directory.
     unsafe chmod(fixture.root.path, 0o777)
     try expectRefused(.permissionsTooOpen)
     unsafe chmod(fixture.root.path, 0o700)
@@ -132,7 +132,7 @@ import Testing
     try expectRefused(.symbolicLink)
   }
 
-  @Test("a link, a directory or a file of somebody else is refused", .enabled(if: geteuid() == 0))
+  @Test("a link, a directory or a file of another user is refused", .enabled(if: geteuid() == 0))
   func foreignPlaces() throws {
     try write(["a": 1], to: target)
     try link(to: target.path)
@@ -144,7 +144,7 @@ import Testing
     #expect(try domain().value(forKey: "a") == .integer(1))
   }
 
-  @Test("in a container no link is followed: the app would choose what its owner overwrites")
+  @Test("in a container no link is followed: the app could choose which file is overwritten")
   func containers() throws {
     try write(["a": 1], to: target)
     try link(to: target.path)
@@ -160,7 +160,7 @@ import Testing
 
   // MARK: Leftovers
 
-  @Test("what a dead process has left behind is removed at once, and what a living one writes is not")
+  @Test("temporary files of a dead process are removed at once, those of a running one are not")
   func leftovers() throws {
     let dead = fixture.file(".coffer-0000000000000001.new")
     let living = fixture.file(".coffer-0000000000000002.new")

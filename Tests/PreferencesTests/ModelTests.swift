@@ -4,9 +4,9 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// Random operations by several processes, each in its own way, against a dictionary.
+/// Random operations by several processes with different options, compared to a dictionary.
 @Suite struct ModelTests {
-  @Test(arguments: 0..<6) func allProcessesSeeWhatTheModelSays(seed: Int) throws {
+  @Test(arguments: 0..<6) func allProcessesAgreeWithTheModel(seed: Int) throws {
     let fixture = try Fixture()
     var random = SeededGenerator(seed: UInt64(seed))
     func open(_ kind: Int) throws -> FileDomain {
@@ -17,7 +17,7 @@ import Testing
     }
     var domains = try (0..<3).map { try open($0) }
     var model: [String: PropertyListValue] = [:]
-    // Enough for an index from the start.
+    // Enough values for an index from the start.
     let start = (0..<400).map { ("start\($0)", PropertyListValue.string(String(repeating: "x", count: 60))) }
     try domains[0].apply(start)
     for (key, value) in start { model[key] = value }
@@ -49,12 +49,12 @@ import Testing
       case 69: try domains[index].compact()
       case 70..<76: domains[index] = try open(index)
       case 76..<78:
-        // Somebody edits the property list: what is in it holds, but for what was not yet in it.
+        // An edit of the property list: its values are in force, except for those that were not exported yet.
         try domains[index].checkpoint()
         var list = PlistFileDomain(path: fixture.file("com.example.app.plist").path).values()
         list[key] = .string("edited\(step)")
         if key != "k1" { list["k1"] = nil }
-        // By a new file, so that it is another one whatever the clock says.
+        // By a new file, so that its identity differs independently of the clock.
         try Data(PropertyList.writeExactly(.dictionary(list))).write(to: fixture.file("com.example.app.plist"), options: .atomic)
         model[key] = .string("edited\(step)")
         if key != "k1" { model["k1"] = nil }

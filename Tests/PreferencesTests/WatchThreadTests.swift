@@ -4,7 +4,7 @@ import PropertyLists
 import Testing
 
 @Suite struct WatchThreadTests {
-  /// Also where directories are missing that something may appear in: a thread that looks again and again drains batteries.
+  /// Also if watched directories are missing: a polling thread would drain batteries.
   @Test func theThreadSleepsWhileNothingHappens() async {
     await #expect(processExitsWith: .success) {
       let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")
@@ -15,10 +15,10 @@ import Testing
       let missing = FileDomain(try DomainName("missing"), in: PreferenceDirectory(root.appending(path: "b/c/d").path), options)
       ChangeWatch.start()
       try there.set(.integer(1), forKey: "key")
-      // Until it is on the disk and in the property list.
+      // Wait until the value is on the disk and in the property list.
       try await Task.sleep(for: .seconds(4))
       var count = Int.max
-      // Later where the disk or the processor is busy.
+      // This takes longer if the disk or the processor is busy.
       for _ in 0..<60 where count >= 5 {
         let before = try #require(WatchThreadTests.switches)
         try await Task.sleep(for: .seconds(2))
@@ -44,7 +44,7 @@ import Testing
       }
       ChangeWatch.start()
       try await Task.sleep(for: .milliseconds(300))
-      // Step by step, as another program would.
+      // Step by step, as another program would do.
       for name in ["b", "b/c", "b/c/d"] {
         try FileManager.default.createDirectory(at: root.appending(path: name), withIntermediateDirectories: false)
         try await Task.sleep(for: .milliseconds(50))
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// How often the thread went to sleep by itself.
+  /// The number of voluntary context switches of the thread.
   static var switches: Int? {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     for task in tasks {

@@ -3,10 +3,10 @@ import Foundation
 import PropertyLists
 import Testing
 
-/// libplist, which tools for Apple's devices use: another implementation than Apple's, Python's and ours.
+/// libplist, used by tools for Apple's devices: a fourth implementation beside Apple's, Python's and ours.
 @Suite struct PlistutilTests {
-  /// It reads each form that we write, and we read what it makes of that in the other form.
-  @Test(arguments: [PropertyList.Format.xml, .binary]) func readsWhatWeWriteAndWeReadWhatItWrites(format: PropertyList.Format)
+  /// It reads each format that we write, and we read its conversion to the other format.
+  @Test(arguments: [PropertyList.Format.xml, .binary]) func filesOfBothImplementationsAreReadByBoth(format: PropertyList.Format)
     throws
   {
     var random = SeededGenerator(seed: 21)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Values that libplist has in both of its forms: in XML it cuts dates to seconds and writes real numbers with fewer digits.
+  /// Values that libplist supports in both formats: in XML it truncates dates to seconds and real numbers to fewer digits.
   private static func value(_ random: inout SeededGenerator, depth: Int = 0) -> PropertyListValue {
     switch Int.random(in: 0..<(depth < 3 ? 9 : 7), using: &random) {
     case 0: .string(["", "text", "ä🎻 < & >", " spaces "].randomElement(using: &random)!)

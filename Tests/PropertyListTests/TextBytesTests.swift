@@ -2,7 +2,7 @@ import PropertyLists
 import Testing
 
 @Suite struct TextBytesTests {
-  /// Texts that have much in common, of lengths on both sides of a word's, with bytes above 127 and texts that come from Foundation.
+  /// Similar strings, with lengths around that of a word, with bytes above 127, and strings that come from Foundation.
   static let texts: [String] = {
     let beginnings = ["", "a", "key.123", "key.1234", "key.12345", "NSWindow Frame 1234567", "ä", "ää7890ä", "😀😀"]
     let ends = ["", "\u{0}", "a", "z", "é", "e\u{301}", "\u{7F}", "\u{80}", "\u{FFFF}", "\u{10000}", "bcdefghi", "bcdefghj"]

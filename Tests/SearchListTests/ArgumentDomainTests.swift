@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ArgumentDomainTests {
   @Test(
-    "A10 arguments are pairs of a key and a value",
+    "arguments are pairs of a key and a value",
     arguments: [
       (["-key", "value"], ["key": PropertyListValue.string("value")]),
       (["file", "-key", " two words\n", "rest"], ["key": .string("two words")]),
@@ -28,7 +28,7 @@ import Testing
   func pairs(arguments: [String], expected: [String: PropertyListValue]) {
     let values = ArgumentDomain.parse(arguments)
     for (key, value) in expected { #expect(values[key] == value) }
-    // Two forms of one text are two keys, which a Swift dictionary cannot hold.
+    // Two normal forms of one string are two keys, which a Swift dictionary cannot hold.
     #expect(values.count == max(expected.count, arguments.last == "2" && expected.count == 1 && arguments[0] != "-a" ? 2 : 0))
   }
 

@@ -4,7 +4,7 @@ import PropertyLists
 import Synchronization
 import Testing
 
-/// Runs the body on threads of its own, each with its number, and waits for them.
+/// Runs the body on separate threads, each with its number, and waits for them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let group = DispatchGroup()
   for number in 0..<count {
@@ -19,7 +19,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 }
 
 @Suite(.serialized) struct ConcurrencyTests {
-  @Test("B21 a thread reads what it has written, and what it was told of")
+  @Test("a thread reads its own changes, and those delivered to it")
   func readYourWrites() {
     let memory = MemoryList()
     let application = memory[.application]
@@ -46,7 +46,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(wrong.load(ordering: .acquiring) == 0)
   }
 
-  @Test("B15 B21 observers of several threads hear of each change once, in their order, and never twice at a time")
+  @Test("observers of several threads hear of each change once, in their order, and never twice at a time")
   func observersMissNothing() {
     let memory = MemoryList()
     let (application, global) = (memory[.application], memory[.global])
@@ -68,7 +68,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     onThreads(8) { thread in
       for round in 0..<200 {
         application.set(.integer(Int64(thread * 1000 + round)), forKey: "k")
-        // Hidden.
+        // Hidden by the application's value.
         global.set(.integer(Int64(thread * 1000 + round)), forKey: "k")
       }
     }
@@ -76,7 +76,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
       #expect(changes.count == 1600)
       #expect(Set(changes.compactMap { $0.new?.coercedToInteger }).count == 1600)
       #expect(changes.last?.new == memory.list.value(forKey: "k"))
-      // Each change starts where the one before has ended.
+      // Each change starts with the end value of the preceding one.
       #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.new == $1.old })
     }
     #expect(changes.all.first?.old == .integer(-1))
@@ -84,7 +84,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     for observation in observations { observation.cancel() }
   }
 
-  @Test("B15 an observer that comes in the middle gets a value, and each change from there on")
+  @Test("an observer that comes in the middle gets a value, and each change from there on")
   func observersThatCome() {
     let memory = MemoryList()
     let application = memory[.application]
@@ -96,7 +96,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         var round = 0
         while !isDone.load(ordering: .acquiring) {
           round += 1
-          // Values come again.
+          // Values repeat.
           application.set(.integer(Int64(round % 3)), forKey: "k")
           if thread == 0, round % 7 == 0 { application.set(nil, forKey: "k") }
         }

@@ -40,7 +40,7 @@ import Testing
     #expect(finding?.name == "NSGlobalDomain")
   }
 
-  @Test("what is stored or forced comes before the environment, and registered values after it")
+  @Test("stored and forced values precede the environment, and registered values follow it")
   func order() throws {
     let application = try list(["LANG": "de_DE"])
     let registration = application.list.entries.last?.domain as? VolatileDomain

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Preferences
 
-/// Lists keep files open: those that nobody uses go.
+/// Lists keep files open, so unused ones are released.
 @Suite struct ListsInUseTests {
   @Test func manySuitesKeepFewFilesOpen() async {
-    // A process of its own: the number of its descriptors is the figure.
+    // A separate process, because the number of its descriptors is measured.
     await #expect(processExitsWith: .success) {
       let root = FileManager.default.temporaryDirectory.appending(path: "coffer-suites-\(UUID())").path
       defer { try? FileManager.default.removeItem(atPath: root) }
@@ -22,7 +22,7 @@ import Testing
       }
       let after = try descriptors()
       precondition(after - before < 3 * SearchLists.recentCount, "\(after - before) more descriptors")
-      // Nothing is lost with a list that goes, and one in use stays the same.
+      // No values are lost with a released list, and a list in use stays the same.
       for number in 0..<200 {
         let value = lists.list(try DomainName("suite.\(number)")).application.list.value(forKey: "key")
         precondition(value == .integer(Int64(number)), "suite.\(number)")

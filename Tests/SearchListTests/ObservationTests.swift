@@ -10,7 +10,7 @@ final class Recorder<Element: Sendable>: Sendable {
 }
 
 @Suite struct ObservationTests {
-  @Test("B15 an observer gets the old and the new value that reading gives")
+  @Test("an observer gets the old and the new value that reading gives")
   func effectiveValues() {
     let memory = MemoryList()
     let changes = Recorder<PreferenceChange.Key>()
@@ -74,7 +74,7 @@ final class Recorder<Element: Sendable>: Sendable {
     #expect(told.all.count == 7)
   }
 
-  /// Counts how often it is asked.
+  /// Counts its reads.
   private final class CountingDomain: PreferenceDomain {
     let memory = VolatileDomain()
     private let asked = Mutex(0)
@@ -99,7 +99,7 @@ final class Recorder<Element: Sendable>: Sendable {
     }
   }
 
-  @Test("a change asks no domain, however many observe, and is told to those who observe its key")
+  @Test("a change reads no domain, with any number of observers, and is delivered to those of its key")
   func observersOfOtherKeys() {
     let domain = CountingDomain()
     let list = SearchList([SearchEntry(.application, name: "a", domain: domain)])

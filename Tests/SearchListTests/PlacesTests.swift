@@ -8,7 +8,7 @@ import Testing
     try SearchPlaces { environment[$0] }.user
   }
 
-  @Test("D6 the preferences lie in the data directory of the user")
+  @Test("the preferences lie in the data directory of the user")
   func userDirectory() throws {
     #expect(try user(["COFFER_HOME": "/c", "XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/c/Preferences")
     #expect(try user(["XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/x/coffer/Preferences")
@@ -17,7 +17,7 @@ import Testing
     #expect(throws: PreferenceError(.noPlace)) { try user(["COFFER_HOME": "relative", "HOME": "/h"]) }
   }
 
-  @Test func noVariableMovesWhatTheAdministratorSays() throws {
+  @Test func noVariableMovesTheAdministratorsDirectories() throws {
     let places = try SearchPlaces { "/somewhere/\($0)" }
     #expect(places.managed == "/etc/coffer/managed")
     #expect(places.anyUser == "/etc/coffer/preferences")

@@ -23,7 +23,7 @@ final class MemoryList {
 }
 
 @Suite struct SearchListTests {
-  @Test("A11 the first entry with a value counts, and the next when it is gone")
+  @Test("the first entry with a value counts, and the next when it is gone")
   func order() {
     let memory = MemoryList()
     let kinds = SearchEntry.Kind.allCases
@@ -40,7 +40,7 @@ final class MemoryList {
     #expect(memory.list.values().isEmpty)
   }
 
-  @Test("A15 explain names each entry and what it says")
+  @Test("explain gives each entry with its value")
   func explain() {
     let memory = MemoryList()
     memory[.global].set(.boolean(true), forKey: "k")

@@ -5,13 +5,13 @@
   import Synchronization
   import Testing
 
-  /// What the thread sanitizer makes of locks: that it is silent about everything else says something only if it speaks here.
-  /// `Tests/ThreadSanitizer/run` runs each of these alone. They are compiled under the sanitizer only.
+  /// Controls for the thread sanitizer: its silence elsewhere is meaningful only if it reports these. `Tests/ThreadSanitizer/run`
+  /// runs each of them alone. They are compiled under the sanitizer only.
   @Suite struct ThreadSanitizerControl {
     @Test func withoutALockIsReported() {
       let shared = Unlocked()
       onThreads(2) { thread in
-        // The threads are apart in time, so that nothing is damaged, but nothing orders them.
+        // The threads are apart in time, so that no memory is damaged, but no operation orders them.
         if thread == 1 { usleep(200_000) }
         shared.values["thread\(thread)"] = .integer(1)
       }
@@ -30,7 +30,7 @@
       #expect(values.withLock { $0.count } == 2)
     }
 
-    /// A false report, which is why there is another one. Thread 1 must have waited.
+    /// A false report, which is the reason for the mutex in `Tests/ThreadSanitizer`. Thread 1 must have waited.
     @Test func theStandardMutexIsNotSeen() {
       let values = Synchronization.Mutex(PropertyListDictionary())
       onThreads(2) { thread in

@@ -1,6 +1,6 @@
+import CofferFiles
 import Glibc
 import Synchronization
-import SystemCalls
 import Testing
 
 @testable import Storage

@@ -118,16 +118,6 @@ import VaultCore
     #expect(copies(fixture).count == 1)
   }
 
-  @Test func aLogThatWasRemovedIsNoLog() throws {
-    let fixture = try Fixture()
-    do {
-      let store = try opened(fixture)
-      run("rm", "\(fixture.path)-wal")
-      #expect(code { try store.commit { _ in Fixture.adding(5) } } == .inDoubt)
-      #expect(code { try store.commit { _ in Fixture.adding(6) } } == .replaced)
-    }
-  }
-
   /// A reader keeps the log, and not the changes in it from the file. Nobody waits.
   @Test func aReaderKeepsTheLogAlone() throws {
     let fixture = try Fixture()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An app's container, and programs that `coffer app run` would have started in it.
+/// An app's container, and programs that run in it as if started by `coffer app run`.
 final class AppPrograms {
   struct Silent: Error, CustomStringConvertible {
     let description: String
@@ -23,7 +23,7 @@ final class AppPrograms {
 
   var environment: [String: String] { ["COFFER_APP": "a.com.example.widgets", "COFFER_CONTAINER": root.path] }
 
-  /// Where requests are left.
+  /// The directory for requests.
   var requests: URL { root.appending(path: "Library/Widgets") }
 
   /// - Parameter under: A program that starts it, such as strace(1).
@@ -35,7 +35,7 @@ final class AppPrograms {
     return try RunningProgram(words, environment)
   }
 
-  /// To its end. Its status is 128 and more where a signal has ended it.
+  /// Runs a program to its end. If a signal ended it, its status is 128 or more.
   @discardableResult func run(_ arguments: String..., under: [String] = [], isApp: Bool = true) throws -> (
     status: Int32, output: String, errors: String
   ) {
@@ -79,17 +79,17 @@ final class RunningProgram {
     return process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
   }
 
-  /// All that it has said so far.
+  /// The output so far.
   var lines: [String] { text.split(separator: "\n").map(String.init) }
 
-  /// Reads until these lines are there, in any order.
+  /// Reads until the output has these lines, in any order.
   func wait(for expected: String...) throws {
     while !Set(lines).isSuperset(of: expected) || !text.hasSuffix("\n") {
       guard try read() else { throw silence(expected, lines, errors) }
     }
   }
 
-  /// Lets it end, and reads what it says until then.
+  /// Ends the program, and reads the rest of its output.
   func rest() throws -> String {
     try input.fileHandleForWriting.close()
     while try read() {}

@@ -5,7 +5,7 @@ import Waiting
 
 @testable import Widgets
 
-/// A host in this process, on a clock of the test's.
+/// A host in this process, with a clock that the test sets.
 @Suite(.timeLimit(.minutes(60))) struct HostTests {
   private final class ManualClock: HostClock {
     private struct State {
@@ -17,7 +17,7 @@ import Waiting
     private let state = Mutex(State())
 
     var now: Date { state.withLock { $0.now } }
-    /// When the host wants to be woken.
+    /// The date at which the host is to be woken.
     var date: Date? { state.withLock { $0.date } }
 
     func onWake(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.body = body } }
@@ -34,7 +34,7 @@ import Waiting
     }
   }
 
-  /// What is shown, and what providers are asked, in the order in which it happens.
+  /// The shown entries and the calls of providers, in order.
   private final class Events: WidgetRenderer {
     private let stream: AsyncStream<String>
     private let sender: AsyncStream<String>.Continuation
@@ -133,7 +133,7 @@ import Waiting
     #expect(clock.date == nil)
   }
 
-  @Test("C12 a request is one question, in the process itself too") func requests() async throws {
+  @Test("a request is one question, in the process itself too") func requests() async throws {
     let widgets = ["A", "B"].flatMap { kind in
       self.widgets(kind) { $0(Timeline(entries: [Self.entry(0, "x")], policy: .never)) }
     }
@@ -168,7 +168,7 @@ import Waiting
     }
   }
 
-  @Test("what cannot be shown is passed over") func failingRenderer() async throws {
+  @Test("an entry that cannot be shown is skipped") func failingRenderer() async throws {
     let bad = widgets("bad") { $0(Timeline(entries: [Self.entry(0, "unshowable")], policy: .never)) }
     try await showing(bad) {
       let first = try await events.next()
@@ -178,7 +178,7 @@ import Waiting
     }
   }
 
-  @Test func whatIsNoBundle() throws {
+  @Test func invalidBundlesAreRefused() throws {
     func code(_ kinds: [String]) -> WidgetError.Code? {
       do throws(WidgetError) {
         _ = try host(kinds.flatMap { widgets($0) { _ in } })
@@ -191,7 +191,7 @@ import Waiting
     #expect(code([""]) == .kindNotAllowed)
     #expect(code([String(repeating: "k", count: 250)]) == nil && code([String(repeating: "k", count: 251)]) == .kindNotAllowed)
     #expect(code(["A", "B", "A"]) == .duplicateKind)
-    // Two spellings of one letter.
+    // Two normal forms of one letter.
     #expect(code(["\u{E9}", "e\u{301}"]) == .duplicateKind)
     #expect(code(["../A", "a b", "天気"]) == nil)
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Killed at each system call that matters: what was acknowledged is done, once; what was not is done once or not at all.
+/// A process is killed at each relevant system call: an acknowledged request is served once, any other one once or not at all.
 @Suite struct KillTests {
   let app: AppPrograms
 
@@ -11,7 +11,7 @@ import Testing
     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(number)"]
   }
 
-  @Test(arguments: ["openat", "fcntl", "write", "newfstatat", "close"]) func whoAsksIsKilled(call: String) throws {
+  @Test(arguments: ["openat", "fcntl", "write", "newfstatat", "close"]) func theRequestingProgramIsKilled(call: String) throws {
     let host = try app.start(["host"])
     try host.wait(for: "A\t1", "B\t1", "C\t1")
     var (asked, atLeast) = (0, 0)
@@ -25,7 +25,7 @@ import Testing
     }
     #expect(number > 1, "\(call): never killed")
     #expect(atLeast > 0)
-    // The last word: after all that came before.
+    // The last request, after all others.
     try app.run("reload", "1", "A")
     while true {
       let count = host.lines.filter { $0.hasPrefix("A\t") }.count
@@ -41,17 +41,17 @@ import Testing
   }
 
   @Test(arguments: ["mkdirat", "openat", "inotify_add_watch", "fcntl", "ftruncate", "newfstatat"])
-  func whoShowsIsKilled(call: String) throws {
+  func theHostIsKilled(call: String) throws {
     var number = 0
     while true {
       number += 1
       let first = try app.start(["host"], under: killing(call, number))
-      // A request meanwhile, wherever the host is.
+      // A request meanwhile, in any state of the host.
       let asked = try app.run("request", "A")
       #expect(asked.output == "acknowledged\n", "\(call) \(number): \(asked)")
       let isKilled = (try? first.wait(for: "A\t1", "B\t1", "C\t1")) == nil
       _ = try first.rest()
-      // The next one begins with one question of each kind, and goes on as ever.
+      // The next host calls the provider of each kind once, and then continues normally.
       let next = try app.start(["host"])
       try next.wait(for: "A\t1", "B\t1", "C\t1")
       try app.run("reload", "1", "A")

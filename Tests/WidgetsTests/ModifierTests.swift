@@ -3,7 +3,7 @@ import Testing
 
 @testable import Widgets
 
-/// A widget as Xcode makes it, but for its view.
+/// A widget from Xcode's template, without its view.
 private struct Entry: TimelineEntry {
   let date: Date
 }
@@ -30,7 +30,7 @@ private struct MyWidget: Widget {
 }
 
 @Suite struct ModifierTests {
-  @Test("C19 the modifiers of a widget's configuration are kept, and its kind and provider stay")
+  @Test("the modifiers of a widget's configuration are kept, and its kind and provider stay")
   func modifiers() async throws {
     let widgets = MyWidget().body.widgets
     #expect(widgets.map(\.kind) == ["MyWidget"])

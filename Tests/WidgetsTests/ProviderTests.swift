@@ -4,7 +4,7 @@ import Testing
 
 @testable import Widgets
 
-// As Xcode writes it for a new widget, but for the view.
+// Xcode's template for a new widget, without the view.
 struct SimpleEntry: TimelineEntry {
   let date: Date
 }

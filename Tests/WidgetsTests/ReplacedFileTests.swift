@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A file that is removed at the worst moment: one program is stopped right after a system call on it, and goes on when the file is
-/// another one.
+/// A file is deleted at the worst moment: one program is stopped right after a system call on it, and continues when the file was
+/// replaced.
 @Suite struct ReplacedFileTests {
   let app: AppPrograms
 
@@ -14,7 +14,7 @@ import Testing
     ["strace", "-f", "-qq", "-o", log.path, "-P", file.path, "-e", "trace=\(call)", "-e", "inject=\(call):signal=STOP:when=1"]
   }
 
-  /// The thread that has stopped, as strace says it.
+  /// The stopped thread, from the output of strace.
   private func stopped() throws -> pid_t {
     let deadline = Date(timeIntervalSinceNow: 300)
     while Date() < deadline {
@@ -29,11 +29,12 @@ import Testing
     throw AppPrograms.Silent(description: "nothing has stopped under strace")
   }
 
-  @Test("who asks notices that the file was replaced before the request was in it") func whoAsks() throws {
+  @Test("a requesting program notices that the file was replaced before its request was written")
+  func theRequestingProgramNoticesAReplacedFile() throws {
     let host = try app.start(["host"])
     try host.wait(for: "A\t1", "B\t1", "C\t1")
     let file = app.requests.appending(path: "A.kind")
-    // The lock has been seen, the byte is not written.
+    // The lock was tested, the byte is not written.
     let asking = try app.start(["request", "A"], under: stopping(after: "fcntl", file))
     let stopped = try stopped()
     try FileManager.default.removeItem(at: file)
@@ -43,7 +44,7 @@ import Testing
     try host.wait(for: "A\t3")
   }
 
-  @Test("who shows a kind notices that the file was replaced while it was locked") func whoShows() throws {
+  @Test("a host notices that the file was replaced while it was locked") func theHostNoticesAReplacedFile() throws {
     try FileManager.default.createDirectory(at: app.requests, withIntermediateDirectories: true)
     let file = app.requests.appending(path: "A.kind")
     try Data("..".utf8).write(to: file)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Requests of other processes: the provider is one process, who asks is another one.
+/// Requests of other processes: the provider and the requesting program are separate processes.
 @Suite struct RequestTests {
   let app: AppPrograms
 
@@ -13,24 +13,24 @@ import Testing
     return host
   }
 
-  /// Of what a host has said, the lines of a kind.
+  /// The lines of one kind in a host's output.
   private func counts(_ host: RunningProgram, _ kind: String) -> [String] {
     host.lines.filter { $0.hasPrefix("\(kind)\t") }.map { String($0.dropFirst(2)) }
   }
 
   private func numbers(_ range: ClosedRange<Int>) -> [String] { range.map { "\($0)" } }
 
-  @Test("C12 the provider of a kind is asked once for each request, and no other") func oncePerRequest() throws {
+  @Test("the provider of a kind is asked once for each request, and no other") func oncePerRequest() throws {
     let host = try host()
     for number in 2...6 {
       try app.run("reload", "1", "B")
       try host.wait(for: "B\t\(number)")
     }
-    // Many at once, of several programs.
+    // Many concurrent requests, from several programs.
     let others = try (0..<4).map { _ in try app.start(["reload", "250", "B"]) }
     for other in others { _ = try other.rest() }
     try host.wait(for: "B\t1006")
-    // What came later has been seen: nothing was left over.
+    // Later requests were served: none is left over.
     try app.run("reload", "1", "C")
     try host.wait(for: "C\t2")
     _ = try host.rest()
@@ -49,9 +49,9 @@ import Testing
     #expect(counts(host, "A") == numbers(1...5) && counts(host, "B") == numbers(1...4) && counts(host, "C") == numbers(1...4))
   }
 
-  @Test("a request for what nobody shows is answered when somebody shows it, by the one question with which they begin")
-  func nobodyThere() throws {
-    // No program of the app has ever shown anything.
+  @Test("a request for a kind without a host is served by the first call of the next host")
+  func requestsWithoutAHost() throws {
+    // No program of the app has ever shown a widget.
     #expect(try app.run("reload", "3", "A").errors == "")
     #expect(!FileManager.default.fileExists(atPath: app.requests.path))
     do {
@@ -59,7 +59,7 @@ import Testing
       _ = try host.rest()
       #expect(host.lines.sorted() == ["A\t1", "B\t1", "C\t1"])
     }
-    // One has, and has ended.
+    // A program has shown widgets, and has ended.
     try app.run("reload", "3", "A")
     try app.run("reload-all", "2")
     let host = try host()
@@ -67,11 +67,11 @@ import Testing
     try host.wait(for: "A\t3")
     _ = try host.rest()
     #expect(counts(host, "A") == numbers(1...3) && counts(host, "B") == ["1"] && counts(host, "C") == ["1"])
-    // What nobody reads is not kept either.
+    // Without a host, requests are not stored either.
     try app.run("reload", "3", "A")
     let size = try FileManager.default.attributesOfItem(atPath: app.requests.appending(path: "A.kind").path)[.size] as? Int
     #expect(size == 2)
-    // And what the one before has counted, the next one does not count again.
+    // The next host does not count requests of the previous one again.
     let last = try self.host()
     try app.run("reload", "1", "B")
     try last.wait(for: "B\t2")
@@ -79,7 +79,7 @@ import Testing
     #expect(last.lines.sorted() == ["A\t1", "B\t1", "B\t2", "C\t1"])
   }
 
-  @Test func aKindThatNobodyHas() throws {
+  @Test func anUnknownKindIsIgnored() throws {
     let host = try host()
     #expect(try app.run("reload", "1", "none").errors == "")
     #expect(try FileManager.default.contentsOfDirectory(atPath: app.requests.path).sorted() == ["A.kind", "B.kind", "C.kind"])
@@ -89,7 +89,7 @@ import Testing
     #expect(host.lines.count == 4)
   }
 
-  @Test("C19 a bundle of two bundles lists all kinds") func kindsOfNestedBundles() throws {
+  @Test("a bundle of two bundles lists all kinds") func kindsOfNestedBundles() throws {
     #expect(try app.run("list").output == "\n")
     let host = try host()
     #expect(try app.run("list").output == "A B C\n")
@@ -112,7 +112,7 @@ import Testing
     try next.wait(for: "B\t1")
   }
 
-  @Test("outside of an app there is nobody to ask, and nothing to show") func notAnApp() throws {
+  @Test("outside of an app requests and hosts are refused") func notAnApp() throws {
     let host = try app.run("host-one", "A", isApp: false)
     #expect(host.status == 1 && host.output == "" && host.errors.contains("notInApp") && host.errors.contains("coffer app run"))
     let reload = try app.run("reload", "1", "A", isApp: false)
@@ -121,13 +121,13 @@ import Testing
     #expect(try app.run("list", isApp: false).status != 0)
   }
 
-  @Test("files that somebody removes are made anew, and no request is lost") func removedFiles() throws {
+  @Test("deleted files are created again, and no request is lost") func removedFiles() throws {
     let host = try host()
     try FileManager.default.removeItem(at: app.requests.appending(path: "B.kind"))
     try host.wait(for: "B\t2")
     try app.run("reload", "1", "B")
     try host.wait(for: "B\t3")
-    // Emptied, which may have taken a request away.
+    // The file was truncated, which may have removed a request.
     try Data().write(to: app.requests.appending(path: "B.kind"))
     try host.wait(for: "B\t4")
     try FileManager.default.moveItem(at: app.requests, to: app.root.appending(path: "elsewhere"))
@@ -138,7 +138,7 @@ import Testing
     #expect(counts(host, "A") == numbers(1...3) && counts(host, "B") == numbers(1...6) && counts(host, "C") == numbers(1...3))
   }
 
-  @Test func whatLiesInTheWayIsSaid() throws {
+  @Test func obstaclesAreReported() throws {
     try FileManager.default.createSymbolicLink(
       atPath: app.requests.path, withDestinationPath: FileManager.default.temporaryDirectory.path)
     let host = try app.run("host-one", "A")
@@ -152,7 +152,7 @@ import Testing
     #expect(try app.run("reload", "1", "A").errors.contains("A.kind: "))
   }
 
-  @Test("without inotify it says so, and does not look again and again") func notWatchable() throws {
+  @Test("without inotify a host reports an error instead of polling") func notWatchable() throws {
     let host = try app.run(
       "host-one", "A",
       under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=inotify_init1", "-e", "inject=inotify_init1:error=EMFILE"])

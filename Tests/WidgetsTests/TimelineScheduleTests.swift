@@ -3,9 +3,9 @@ import Testing
 
 @testable import Widgets
 
-/// When a widget shows what and asks when, on times that the test says.
+/// The schedule of entries and provider calls, at given times.
 @Suite struct TimelineScheduleTests {
-  /// Expectations cannot call what changes a value; they can with an object.
+  /// An object, because expectations cannot call mutating functions of a value.
   private final class Schedule {
     private var value = TimelineSchedule()
 
@@ -26,7 +26,7 @@ import Testing
     ScheduledTimeline(entries: dates.map { date in ScheduledEntry(date: time(date)) { "\(date)" } }, policy: policy)
   }
 
-  /// Asks and answers at once.
+  /// Calls the provider, and answers at once.
   private func load(_ dates: [Double], _ policy: TimelineReloadPolicy, at now: Double) throws {
     let number = try #require(schedule.ask(at: Self.time(now)))
     schedule.answer(Self.timeline(dates, policy), to: number, at: Self.time(now))
@@ -38,7 +38,7 @@ import Testing
     #expect(schedule.nextDate == Self.time(10))
     #expect(schedule.due(at: Self.time(10))?.text() == "10.0")
     #expect(schedule.due(at: Self.time(19)) == nil)
-    // Late, as after a machine has slept: what is over is passed over.
+    // Late, as after suspend: past entries are skipped.
     #expect(schedule.due(at: Self.time(35))?.text() == "30.0")
     #expect(schedule.nextDate == nil && schedule.ask(at: Self.time(1e6)) == nil)
   }
@@ -73,7 +73,7 @@ import Testing
     _ = schedule.due(at: Self.time(1000))
     #expect(schedule.nextDate == Self.time(1060) && schedule.ask(at: Self.time(1059)) == nil)
     #expect(schedule.ask(at: Self.time(1060)) == 2)
-    // Without entries too.
+    // Also without entries.
     schedule.answer(Self.timeline([], policy), to: 2, at: Self.time(2000))
     #expect(schedule.nextDate == Self.time(2060))
   }
@@ -82,7 +82,7 @@ import Testing
     try load([0], .never, at: 1000)
     schedule.addRequests(2)
     #expect(schedule.ask(at: Self.time(1000)) == 2)
-    // One after the other.
+    // One call after another.
     #expect(schedule.ask(at: Self.time(1001)) == nil)
     schedule.answer(Self.timeline([5000], .never), to: 2, at: Self.time(1001))
     #expect(schedule.ask(at: Self.time(1001)) == 3)
@@ -106,7 +106,7 @@ import Testing
     #expect(schedule.nextDate == Self.time(10))
     schedule.addRequests(1)
     #expect(schedule.ask(at: Self.time(1)) == 2)
-    // Late, to a question that was answered.
+    // A late answer to a call that was answered already.
     schedule.answer(Self.timeline([30], .never), to: number, at: Self.time(1))
     #expect(schedule.nextDate == Self.time(10))
     schedule.answer(Self.timeline([40], .never), to: 2, at: Self.time(1))

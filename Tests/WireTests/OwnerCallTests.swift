@@ -3,7 +3,7 @@ import Passphrases
 import Testing
 import VaultCore
 
-@testable import Wire
+@testable import CofferWire
 
 /// What is asked of an agent of the system alone.
 @Suite struct OwnerCallTests {
@@ -13,27 +13,67 @@ import VaultCore
 
   private func text(_ secret: borrowing Secret) -> String { WireTests.text(secret) }
 
+  /// With a salt of its own.
+  private static func derived(_ letter: Character, _ type: SlotType) throws -> Credential {
+    try .derived(Secret(testing: String(repeating: letter, count: 32)), type, salt: salt(letter))
+  }
+
+  private static func salt(_ letter: Character) -> [UInt8] { [UInt8](repeating: letter.asciiValue ?? 0, count: 16) }
+
   @Test func credentialsArriveApart() throws {
     let id = Identifier([UInt8](repeating: 7, count: 16))!
-    let proof = try Credential.passphrase(Secret(testing: "old"), andKeyFile: Secret(testing: "file"))
+    let proof = try Self.derived("o", .passphraseAndKeyFile)
     guard
       case .vault(.replaceSlot(let slot, let credential, let kdf, let by)) = try Self.arrived(
-        .vault(.replaceSlot(id, .passphrase(Secret(testing: "new")), .lowMemory, by: proof)))
+        .vault(.replaceSlot(id, Self.derived("n", .passphrase), .lowMemory, by: proof)))
     else {
       Issue.record("another call")
       return
     }
     #expect(slot == id && kdf == .lowMemory)
-    #expect(credential.slotType == .passphrase && text(credential.text) == "new" && credential.file.count == 0)
-    #expect(by.slotType == .passphraseAndKeyFile && text(by.text) == "old" && text(by.file) == "file")
+    #expect(credential.slotType == .passphrase && credential.salt == Self.salt("n"))
+    #expect(text(credential.text) == String(repeating: "n", count: 32))
+    #expect(by.slotType == .passphraseAndKeyFile && by.salt == Self.salt("o"))
+    #expect(text(by.text) == String(repeating: "o", count: 32))
     guard
       case .vault(.create(let made, _, let recovery)) = try Self.arrived(
-        .vault(.create(.keyFile(Secret(testing: "k")), .standard, recovery: Secret(testing: "r"))))
+        .vault(
+          .create(Self.derived("k", .keyFile), .standard, recovery: Self.derived("r", .recoveryKey))))
     else {
       Issue.record("another call")
       return
     }
-    #expect(made.slotType == .keyFile && text(made.file) == "k" && text(recovery) == "r")
+    let second = if let recovery { text(recovery.text) } else { "" }
+    #expect(made.slotType == .keyFile && second == String(repeating: "r", count: 32))
+  }
+
+  /// What an agent says of a slot is what a client derives a key with.
+  @Test func aSlotHasASaltOf16Bytes() throws {
+    let store = MemoryStore()
+    _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
+    let status = try Vault.inspect(store)
+    #expect(try VaultSummary(wireRows: status.wireRows).slots == status.slots)
+    for count in [0, 15, 17] {
+      var rows = status.wireRows
+      rows[1]["salt"] = .data([UInt8](repeating: 1, count: count))
+      #expect(throws: WireError.self) { _ = try VaultSummary(wireRows: rows) }
+    }
+  }
+
+  /// An agent that is false may not keep a client busy with slots that no vault has.
+  @Test func eachOfEightSlotsStandsOnce() throws {
+    let store = MemoryStore()
+    _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
+    let rows = try Vault.inspect(store).wireRows
+    func slot(_ index: UInt64) -> Attributes {
+      var row = rows[1]
+      row["index"] = .integer(index)
+      return row
+    }
+    #expect(try VaultSummary(wireRows: rows.prefix(1) + (1...8).map(slot)).slots.count == 8)
+    for indices: [UInt64] in [[1, 1], [0], [9], Array(1...9)] {
+      #expect(throws: WireError(.field)) { _ = try VaultSummary(wireRows: rows.prefix(1) + indices.map(slot)) }
+    }
   }
 
   @Test func appCallsArriveAsTheyWereSent() throws {
@@ -55,29 +95,28 @@ import VaultCore
 
   /// Lengths and kinds that do not fit what is there.
   @Test func whatDoesNotFitIsRefused() throws {
-    func refused(_ operation: Wire.Operation, _ change: (inout Attributes) -> Void, secret: String = "oldnew") throws -> Bool {
+    func refused(_ operation: CofferWire.Operation, _ change: (inout Attributes) -> Void, count: Int = 64) throws -> Bool {
       var fields = Attributes()
-      for (name, count) in [("by", 3), ("new", 3)] {
+      for name in ["by", "new"] {
         fields["\(name)-kind"] = .integer(UInt64(SlotType.passphrase.rawValue))
-        fields["\(name)-text"] = .integer(UInt64(count))
-        fields["\(name)-file"] = .integer(0)
+        fields["\(name)-salt"] = .data(Self.salt("s"))
       }
       fields["iterations"] = .integer(3)
       fields["memory"] = .integer(64 << 10)
       change(&fields)
       do {
-        _ = try Call.parse(operation, Message(fields: fields, secret: Secret(testing: secret)))
+        _ = try Call.parse(operation, Message(fields: fields, secret: Secret(count: count)))
         return false
       } catch { return true }
     }
     #expect(try !refused(.addSlot, { _ in }))
-    #expect(try refused(.addSlot, { _ in }, secret: "oldne"))
-    #expect(try refused(.addSlot, { _ in }, secret: "oldnewx"))
-    #expect(try refused(.addSlot, { $0["by-text"] = .integer(.max) }))
-    #expect(try refused(.addSlot, { $0["new-text"] = nil }))
+    for count in [0, 63, 65, 96] { #expect(try refused(.addSlot, { _ in }, count: count)) }
+    // A passphrase has no salt: no agent takes it.
+    for name in ["new-salt", "by-salt"] {
+      #expect(try refused(.addSlot, { $0[name] = nil }))
+      for count in [0, 15, 17] { #expect(try refused(.addSlot, { $0[name] = .data([UInt8](repeating: 1, count: count)) })) }
+    }
     #expect(try refused(.addSlot, { $0["new-kind"] = .integer(UInt64(SlotType.external.rawValue)) }))
-    #expect(try refused(.addSlot, { $0["new-kind"] = .integer(UInt64(SlotType.keyFile.rawValue)) }))
-    #expect(try refused(.addSlot, { ($0["new-text"], $0["new-file"]) = (.integer(0), .integer(3)) }))
     #expect(try refused(.addSlot, { $0["memory"] = .integer(1) }))
     #expect(try refused(.addSlot, { $0["memory"] = .integer(.max) }))
     #expect(try refused(.addSlot, { $0["more"] = .integer(1) }))

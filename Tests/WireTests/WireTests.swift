@@ -1,10 +1,10 @@
+import CofferFiles
 import CofferTesting
 import Glibc
-import SystemCalls
 import Testing
 import VaultCore
 
-@testable import Wire
+@testable import CofferWire
 
 /// A frame as it was sent, taken apart again.
 struct Received: ~Copyable {
@@ -62,11 +62,14 @@ struct Received: ~Copyable {
       default: Issue.record("another call")
       }
     }
-    var seat = Attributes()
-    for name in ["display", "wayland", "terminal", "terminal-type", "lc-ctype"] { seat[name] = .text("a \(name)") }
-    switch try sent(.unlock(.passphraseAndKeyFile, text: Secret(testing: "pass"), file: Secret(testing: "file"), seat: seat)) {
-    case .unlock(let kind, let text, let file, let found):
-      #expect(kind == .passphraseAndKeyFile && Self.text(text) == "pass" && Self.text(file) == "file" && found == seat)
+    var display = Attributes()
+    for name in ["display", "wayland", "terminal", "terminal-type", "lc-ctype"] { display[name] = .text("a \(name)") }
+    let salt = [UInt8](repeating: 7, count: 16)
+    let key = String(repeating: "k", count: 32)
+    switch try sent(.unlock(.derived(Secret(testing: key), .passphraseAndKeyFile, salt: salt), display: display)) {
+    case .unlock(let credential, let found):
+      #expect(credential.slotType == .passphraseAndKeyFile && credential.salt == salt && found == display)
+      #expect(Self.text(credential.text) == key)
     default: Issue.record("another call")
     }
     var attributes = Attributes()
@@ -269,11 +272,12 @@ struct Received: ~Copyable {
     var calls: [[UInt8]] = []
     calls.append(try Call.add(item, Secret(testing: "s"), .standard, .whenUnlocked, installBound: true).frame(request: 1).copied)
     calls.append(try Call.update(reference, generation: 3, item, Secret(testing: "s")).frame(request: 1).copied)
-    calls.append(try Call.unlock(.passphrase, text: Secret(testing: "p"), file: Secret(testing: "f")).frame(request: 1).copied)
+    let derived = try Credential.derived(Secret(count: 32), .passphrase, salt: reference.id.bytes)
+    calls.append(try Call.unlock(derived).frame(request: 1).copied)
     calls.append(try Call.items(.note, .standard, item.attributes).frame(request: 1).copied)
     calls.append(try Call.secret(reference, purpose: "p").frame(request: 1).copied)
     var (errors, others) = (0, 0)
-    func parse(_ operation: Wire.Operation, _ body: [UInt8]) {
+    func parse(_ operation: CofferWire.Operation, _ body: [UInt8]) {
       do {
         _ = try Call.parse(operation, Message(parsing: unsafe Secret(copying: body.span.bytes)))
         others += 1
@@ -293,13 +297,13 @@ struct Received: ~Copyable {
           parse(operation, changed)
         }
       }
-      for other in Wire.Operation.allCases where other != operation { parse(other, body) }
+      for other in CofferWire.Operation.allCases where other != operation { parse(other, body) }
     }
     #expect(errors > 500 && others > 0)
   }
 
   @Test func whatIsNotMeantIsRefused() throws {
-    func refused(_ operation: Wire.Operation, _ message: consuming Message) -> WireError? {
+    func refused(_ operation: CofferWire.Operation, _ message: consuming Message) -> WireError? {
       do {
         _ = try Call.parse(operation, message)
         return nil

@@ -4,8 +4,7 @@ struct Header: Equatable {
   static let magic = Array("CofferV1".utf8)
   static let majorVersion: UInt16 = 1
   static let minorVersion: UInt16 = 0
-  /// The row numbers of the slots, and of the history ring.
-  static let slotKeys = 1...8
+  /// The row number of the history ring.
   static let historyKey = 9
   static let maximumDepth = 2
   /// The most records of a vault.

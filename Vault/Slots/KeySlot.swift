@@ -13,15 +13,18 @@ public enum SlotType: UInt8, Sendable, CaseIterable {
 
 /// A slot, for people: nothing in it is secret.
 public struct SlotDescription: Equatable, Sendable {
-  /// The row: 1 to 8.
+  package static let indices = 1...8
+  /// The row.
   public let index: Int
   public let id: Identifier
   public let type: SlotType
   /// Nil for a slot without a passphrase.
   public let kdf: KDFParameters?
+  /// For whoever derives the key: 16 bytes.
+  package let salt: [UInt8]
 
-  package init(index: Int, id: Identifier, type: SlotType, kdf: KDFParameters?) {
-    (self.index, self.id, self.type, self.kdf) = (index, id, type, kdf)
+  package init(index: Int, id: Identifier, type: SlotType, kdf: KDFParameters?, salt: [UInt8]) {
+    (self.index, self.id, self.type, self.kdf, self.salt) = (index, id, type, kdf, salt)
   }
 }
 
@@ -65,13 +68,9 @@ struct KeySlot {
     else { throw VaultError(.slotMalformed, "slot \(index): \(bytes.count) bytes") }
     guard rawKDF == (type.hasPassphrase ? 1 : 0), lanes == UInt32(rawKDF),
       type.hasPassphrase || (iterations == 0 && memoryKiB == 0)
-    else {
-      throw VaultError(.slotMalformed, "slot \(index): parameters")
-    }
+    else { throw VaultError(.slotMalformed, "slot \(index): parameters") }
     kdf = type.hasPassphrase ? try KDFParameters(iterations: iterations, memoryKiB: memoryKiB) : nil
-    self.index = index
-    self.type = type
-    self.bytes = bytes
+    (self.index, self.type, self.bytes) = (index, type, bytes)
   }
 
   /// Seals the master key under a credential.
@@ -81,7 +80,7 @@ struct KeySlot {
   ) throws(VaultError) {
     let type = credential.slotType
     let kdf = type.hasPassphrase ? kdf : nil
-    let salt = SecretBox.randomBytes(Argon2id.saltByteCount)
+    let salt = credential.salt ?? SecretBox.randomBytes(Argon2id.saltByteCount)
     guard let id = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.slotMalformed) }
     var bytes: [UInt8] = [type.rawValue, kdf == nil ? 0 : 1, 0, 0]
     bytes.append(littleEndian: kdf?.iterations ?? 0)
@@ -90,44 +89,34 @@ struct KeySlot {
     bytes += salt
     bytes.append(id)
     bytes += [0, 0, 0, 0, 0, 0, 0, 0]
-    let keys = try Self.keys(from: try credential.inputKey(salt: salt, kdf), vault: vault, parameters: bytes)
-    let nonce = SecretBox.randomBytes(SecretBox.nonceByteCount)
-    bytes += keys.commitment.bytes
-    bytes += SecretBox.sealUnpadded(master.secret, nonce: nonce, key: keys.sealing)
+    let input = try credential.inputKey(salt: salt, kdf)
+    let sealing = try input.derive(Self.context(.slotKEK, vault, bytes))
+    bytes += input.digest(Self.context(.slotCommitment, vault, bytes)).bytes
+    bytes += SecretBox.sealUnpadded(master.secret, nonce: SecretBox.randomBytes(SecretBox.nonceByteCount), key: sealing)
     try self.init(index: index, parsing: bytes)
   }
 
   /// The master key, or nil where the credential is another one.
   /// - Throws: `kdfAboveCeiling`; `slotDamaged` where the credential is right and the sealed key is not; what the input key throws.
   func open(with credential: borrowing Credential, vault: Identifier, ceiling: KDFCeiling) throws(VaultError) -> Key? {
-    if let kdf { try ceiling.check(kdf) }
     let parameters = Array(bytes.prefix(Self.parameterCount)) + bytes.dropFirst(Self.fixedCount)
-    let keys = try Self.keys(from: try credential.inputKey(salt: salt, kdf), vault: vault, parameters: parameters)
+    let input = try credential.inputKey(salt: salt, kdf, ceiling: ceiling)
     // Before the box is opened: Poly1305 does not commit to a key, and a box made to open under many would tell which was tried.
-    guard keys.commitment == commitment else { return nil }
+    guard input.digest(Self.context(.slotCommitment, vault, parameters)) == commitment else { return nil }
+    let sealing = try input.derive(Self.context(.slotKEK, vault, parameters))
     do {
-      return Key(try SecretBox.openUnpadded(sealedMasterKey, key: keys.sealing))
+      return Key(try SecretBox.openUnpadded(sealedMasterKey, key: sealing))
     } catch VaultError.Code.sealBroken {
       throw VaultError(.slotDamaged, "slot \(index)")
     }
   }
 
-  private struct Keys: ~Copyable {
-    let sealing: Key
-    let commitment: Digest
+  private static func context(_ label: Label, _ vault: Identifier, _ parameters: [UInt8]) -> Context {
+    var context = Context(label)
+    context.append(vault)
+    context.append(parameters)
+    return context
   }
 
-  private static func keys(
-    from input: borrowing Key, vault: Identifier, parameters: [UInt8]
-  ) throws(VaultError) -> Keys {
-    var sealing = Context(.slotKEK)
-    sealing.append(vault)
-    sealing.append(parameters)
-    var commitment = Context(.slotCommitment)
-    commitment.append(vault)
-    commitment.append(parameters)
-    return Keys(sealing: try input.derive(sealing), commitment: input.digest(commitment))
-  }
-
-  var description: SlotDescription { SlotDescription(index: index, id: id, type: type, kdf: kdf) }
+  var description: SlotDescription { SlotDescription(index: index, id: id, type: type, kdf: kdf, salt: salt) }
 }

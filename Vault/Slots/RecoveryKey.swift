@@ -65,7 +65,7 @@ package enum RecoveryKey {
     var message = try Secret(count: label.count + key.count)
     message.write(label, at: 0)
     message.write(key, at: label.count)
-    let digest = try message.withBytes { (bytes) throws(VaultError) in try Key.hash(unkeyed: bytes) }
+    let digest = try message.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes) }
     return try digest.secret.copy(0, checksumCount)
   }
 }

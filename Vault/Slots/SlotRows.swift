@@ -26,7 +26,7 @@ struct SlotRows {
       guard (1...Int64(Header.historyKey)).contains(key) else { throw VaultError(.headerMalformed, "row \(key)") }
       let key = Int(key)
       guard let bytes = try rows.header(key) else { throw VaultError(.headerMalformed, "row \(key)") }
-      if Header.slotKeys.contains(key) {
+      if SlotDescription.indices.contains(key) {
         slots[key] = bytes
         continue
       }
@@ -66,7 +66,7 @@ struct SlotRows {
   }
 
   mutating func setSlot(_ key: Int, _ bytes: [UInt8]?) {
-    precondition(Header.slotKeys.contains(key))
+    precondition(SlotDescription.indices.contains(key))
     slots[key] = bytes
   }
 }

@@ -43,12 +43,9 @@ struct Key: ~Copyable, Sendable {
     try secret.withBytes { (key) throws(VaultError) in try Key.hash(message, key: key) }
   }
 
-  /// Unkeyed BLAKE2b-256 of bytes that are secret themselves.
-  static func hash(unkeyed message: RawSpan) throws(VaultError) -> Key {
-    try hash(message, key: RawSpan())
-  }
-
-  private static func hash(_ message: RawSpan, key: RawSpan) throws(VaultError) -> Key {
+  /// BLAKE2b-256 of bytes that are secret themselves.
+  /// - Parameter key: 32 bytes; empty for the unkeyed hash.
+  static func hash(_ message: RawSpan, key: RawSpan = RawSpan()) throws(VaultError) -> Key {
     var output = try Secret(count: byteCount)
     let keyByteCount = key.byteCount
     let status = unsafe output.withMutablePointer { output in

@@ -7,7 +7,11 @@ enum Sodium {
 
   /// For the end of what has copied keys about: an optimised build, and the loader that binds a function at its first call, leave what
   /// is in vector registers on the stack, deeper than any one call of libsodium.
-  @inline(never) static func wipeStack() { sodium_stackzero(32 << 10) }
+  @inline(never) static func wipeStack() {
+    // Overwrites the vector registers: the loader would save them on the stack again, as libraries bind their functions later.
+    _ = Digest.hash([], byteCount: Digest.byteCount)
+    sodium_stackzero(32 << 10)
+  }
 
   private static let result = sodium_init()
 

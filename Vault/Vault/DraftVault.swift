@@ -84,11 +84,14 @@ package final class DraftVault {
   }
 
   /// Proves and opens everything in the converted vault, and that it continues the anchored state.
-  /// - Throws: `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`.
+  /// - Returns: its problems are items beyond the limits of writers, which the draft did not have: they are no damage.
+  /// - Throws: the first other problem; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`.
   package func verify(_ rows: any Rows, anchor: any AnchorStore) throws -> Verification {
     let state = try ProvenState(proving: rows, keys: keys)
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
     if case .refused(let rollback) = try SeenBefore(anchor, of: keys.vault).check(state, slotRows).0 { throw rollback.reason }
-    return try VerificationWalk(state).run()
+    let found = try VerificationWalk(state).run()
+    if let damage = found.problems.first(where: { $0.code != .nameNotAllowed && $0.code != .nameTooLong }) { throw damage }
+    return found
   }
 }

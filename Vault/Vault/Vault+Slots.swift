@@ -64,7 +64,7 @@ extension Vault {
   }
 
   private static func freeIndex(beside taken: [Int]) throws -> Int {
-    guard let index = Header.slotKeys.first(where: { !taken.contains($0) }) else { throw VaultError(.slotsFull) }
+    guard let index = SlotDescription.indices.first(where: { !taken.contains($0) }) else { throw VaultError(.slotsFull) }
     return index
   }
 }

@@ -14,7 +14,7 @@ extension Vault {
     let (vault, slots) = try store.read { rows in
       (try SealedHeader(reading: rows).header.vault, try SlotRows(reading: rows).parsed())
     }
-    let candidates = slots.filter { $0.type == credential.slotType }
+    let candidates = slots.filter { $0.type == credential.slotType && (credential.salt ?? $0.salt) == $0.salt }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
     // What a slot asks for is in the file, and one that asks for too much must not hide the others.
     var tooExpensive: VaultError?

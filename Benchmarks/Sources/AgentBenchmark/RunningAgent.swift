@@ -3,10 +3,10 @@ import Glibc
 import Storage
 import VaultCore
 
-/// `cofferd` with a vault of so many items, which belong to the client's own app.
+/// A `cofferd` with a vault of `itemCount` items, which belong to the client's own app.
 struct RunningAgent {
   let socket: String
-  /// As it was installed.
+  /// The path of the installed client.
   let client: String
   private let home: String
   private let programs: String

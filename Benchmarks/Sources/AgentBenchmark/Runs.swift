@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Glibc
 
-/// Runs clients, as many processes as it takes: an agent takes 32 connections of one process.
+/// Runs clients in as many processes as needed: an agent accepts 32 connections of one process.
 struct Runs {
   private static let clientsPerProcess = 16
   let client: String

@@ -2,7 +2,7 @@ import BenchmarkKit
 import Glibc
 import Synchronization
 
-/// Threads that each have a connection of their own.
+/// Threads, each with its own connection.
 enum Clients {
   struct Result: Sendable {
     let count: Int

@@ -3,7 +3,7 @@ import Coffer
 import Glibc
 import VaultCore
 
-/// What one client does again and again.
+/// The operation that one client repeats.
 final class Work {
   private enum Kind {
     case get([Reference])
@@ -26,7 +26,7 @@ final class Work {
     prefix = "new-\(seed)-"
     switch operation {
     case "get":
-      // By references, as a program has them that has looked once.
+      // By reference, as in a program that has looked up the items once.
       var references: [Reference] = []
       for _ in 0..<min(items, 200) {
         let name = SampleVault.name(.random(in: 0..<items, using: &generator))
@@ -57,7 +57,7 @@ final class Work {
   }
 }
 
-/// The same numbers in each run.
+/// SplitMix64: the same numbers in each run.
 struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,9 +1,9 @@
 import BenchmarkKit
 import Glibc
 
-// A program that an app's manifest names: what it asks for, the agent gives it as to any app.
+// A program named in an app's manifest, which the agent serves as any app.
 //   agent-client SOCKET get|get-by-name|put|echo CLIENTS SECONDS ITEMS SEED
-// Prints how many were done, in how many seconds, and the median of one in us.
+// Prints the number of operations, the seconds they took, and the median time of one in us.
 
 let words = CommandLine.arguments
 guard words.count == 7, let clients = Int(words[3]), let seconds = Double(words[4]), let items = Int(words[5]),

@@ -22,7 +22,7 @@ public struct Arguments {
 
   public func integer(_ name: String, default standard: Int) -> Int { values[name].flatMap { Int($0) } ?? standard }
 
-  /// The directory of `--directory`, made if it is not there.
+  /// The directory of `--directory`, created if it does not exist.
   public func directory() throws -> String {
     let path = values["--directory"] ?? "/tmp/coffer-benchmarks"
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw BenchmarkError("\(path): cannot be made") }

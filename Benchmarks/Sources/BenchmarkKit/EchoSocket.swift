@@ -1,8 +1,8 @@
 import Glibc
 
-/// The limit of what an agent can reach: a thread for each connection, which sends back what it has read and does nothing else.
+/// An upper bound for an agent's speed: a thread per connection, which only sends back the bytes that it reads.
 public enum EchoSocket {
-  /// As many bytes as a question for a secret has, and its answer.
+  /// The size of a request for a secret and its response, in bytes.
   public static let byteCount = 104
 
   private static func address(_ path: String) -> sockaddr_un {

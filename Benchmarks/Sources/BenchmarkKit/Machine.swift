@@ -1,7 +1,7 @@
 import CBaseline
 import Glibc
 
-/// What the figures were measured on. Names nobody's machine.
+/// The machine of the measurements, without names that identify it.
 public enum Machine {
   public static var description: String {
     var system = utsname()
@@ -9,7 +9,7 @@ public enum Machine {
     let release = withUnsafePointer(to: &system.release) {
       $0.withMemoryRebound(to: CChar.self, capacity: 65) { String(cString: $0) }
     }
-    // The part that names a version: what follows is what its builder called it.
+    // The version number only; the rest of the release is chosen by its builder.
     let kernel = release.prefix { $0.isNumber || $0 == "." }
     let gibibytes = Double(sysconf(Int32(_SC_PHYS_PAGES))) * Double(sysconf(Int32(_SC_PAGESIZE))) / Double(1 << 30)
     return """
@@ -43,7 +43,7 @@ public enum Machine {
   }
 }
 
-/// The most memory that this process had resident since the last reset.
+/// The peak resident memory of this process since the last reset.
 public enum PeakMemory {
   public static func reset() {
     malloc_trim(0)

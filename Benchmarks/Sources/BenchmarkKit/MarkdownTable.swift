@@ -1,4 +1,4 @@
-/// A table as the README has them.
+/// A table in the format of the README.
 public struct MarkdownTable: CustomStringConvertible {
   private let head: [String]
   private var rows: [[String]] = []

@@ -2,15 +2,15 @@ import Glibc
 import Storage
 public import VaultCore
 
-/// Vaults of a given number of items, made once and kept in a directory.
+/// Vaults of a given number of items, created once and kept in a directory.
 public struct SampleVault {
-  /// Items for each commit while a vault is made.
+  /// The number of items per commit while a vault is created.
   private static let batchCount = 10_000
 
   public let path: String
   public let itemCount: Int
 
-  /// Makes the vault unless an earlier run has.
+  /// Creates the vault, unless an earlier run has.
   public init(itemCount: Int, in directory: String) throws {
     self.itemCount = itemCount
     path = "\(directory)/\(itemCount).coffer"
@@ -45,7 +45,7 @@ public struct SampleVault {
     fclose(note)
   }
 
-  /// How long it took to make it, in nanoseconds.
+  /// The time to create it, in nanoseconds.
   public var loadTime: Double {
     (Machine.lines(of: "\(path).seconds").first.flatMap { Double($0) } ?? .nan) * 1e9
   }
@@ -64,7 +64,7 @@ public struct SampleVault {
       guard count >= 0 else { throw BenchmarkError("copy: \(path)") }
       if count == 0 { break }
     }
-    // Nothing of the copy is to be written back while something is measured.
+    // Written to the disk now, so that no write-back happens during a measurement.
     fsync(target)
     return SampleVault(path: path, itemCount: itemCount)
   }
@@ -89,7 +89,7 @@ public struct SampleVault {
     return Item(service: name.service, account: name.account)
   }
 
-  /// 24 bytes, as a generated password has.
+  /// 24 bytes, like a generated password.
   public static func secret(_ index: Int) throws -> Secret {
     let text = String(index + 1_000_000_000)
     let bytes = Array(text.utf8) + [UInt8](repeating: 0x2A, count: 24 - text.utf8.count)

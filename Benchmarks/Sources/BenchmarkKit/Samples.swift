@@ -1,4 +1,4 @@
-/// How long one thing took, again and again, in nanoseconds.
+/// The durations of one repeated operation, in nanoseconds.
 public struct Samples {
   public private(set) var values: [Double] = []
 
@@ -16,7 +16,7 @@ public struct Samples {
     return result
   }
 
-  /// The value below which this share of the samples lies.
+  /// The value below which this share of the samples is.
   public func percentile(_ share: Double) -> Double {
     let sorted = values.sorted()
     guard let last = sorted.indices.last else { return .nan }
@@ -26,7 +26,7 @@ public struct Samples {
   public var median: Double { percentile(0.5) }
 }
 
-/// Three digits and a unit that suits them.
+/// Three digits and a suitable unit.
 public func format(nanoseconds: Double) -> String {
   guard nanoseconds.isFinite else { return "–" }
   return switch nanoseconds {

@@ -1,4 +1,4 @@
-// What a small program on Foundation's UserDefaults takes: SUITE KEY reads, SUITE KEY NUMBER writes.
+// A small program that uses Foundation's UserDefaults: SUITE KEY reads, SUITE KEY NUMBER writes.
 import Foundation
 
 let arguments = CommandLine.arguments

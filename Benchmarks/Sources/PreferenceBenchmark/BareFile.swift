@@ -1,6 +1,6 @@
 import Foundation
 
-/// What any store of this kind pays the system for a value that all processes see: a lock, a write of a record's size, the unlock.
+/// The least system calls for a store whose values all processes see: a lock, a write of a record's size, the unlock.
 struct BareFile {
   private(set) var write = Samples()
   private(set) var durable = Samples()
@@ -9,7 +9,8 @@ struct BareFile {
     let descriptor = open("\(directory)/bare", O_RDWR | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw BenchmarkError("bare") }
     defer { close(descriptor) }
-    // Blocks that are there already, as a journal has them. Not in one piece: the kernel would keep it as one, and walk it at each write.
+    // Writes to allocated blocks, as a journal does. Filled in parts, because the kernel would keep a single part as one extent,
+    // and traverse it at each write.
     var zeros = [UInt8](repeating: 0, count: 16 << 10)
     for index in 0..<256 { pwrite(descriptor, &zeros, zeros.count, off_t(index * zeros.count)) }
     fsync(descriptor)

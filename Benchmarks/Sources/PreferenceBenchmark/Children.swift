@@ -2,7 +2,7 @@ import Foundation
 import PreferenceStore
 import PropertyLists
 
-/// What has to be measured in a process of its own: this program again.
+/// Measurements that need a process of their own, in which this program is run again.
 enum Children {
   static func run(_ arguments: [String], while body: (Process) throws -> Void = { _ in }) throws -> String {
     let process = Process()
@@ -17,13 +17,13 @@ enum Children {
     return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
-  /// Nanoseconds from nothing to the first value, without what starting a process takes.
+  /// Nanoseconds until the first value is read, without the time to start a process.
   static func open(_ contender: String, _ suite: String, _ directory: String) throws -> Double {
     guard let time = Double(try run(["open", contender, suite, directory])) else { throw BenchmarkError("open \(suite)") }
     return time
   }
 
-  /// Nanoseconds until an observer in another process has been told of a change.
+  /// Nanoseconds until an observer in another process is notified of a change.
   static func latencies(_ count: Int) throws -> Samples {
     let defaults = PreferenceStore.UserDefaults(suiteName: "bench.latency")!
     defaults.set(0, forKey: "ready")

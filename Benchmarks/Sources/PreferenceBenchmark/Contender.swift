@@ -1,18 +1,18 @@
 import Foundation
 import PreferenceStore
 
-/// A store of settings: whole numbers under texts.
+/// A store of settings: integers with string keys.
 protocol Contender: AnyObject {
   static var name: String { get }
-  /// The largest number of keys for which single steps are measured. Beyond it a run would take hours.
+  /// The largest number of keys for which single operations are measured. With more keys a run would take hours.
   static var largest: Int { get }
 
-  /// Fills a store that nobody has opened.
+  /// Fills a store that is not open.
   static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws
   init(_ suite: String, in directory: String) throws
   func get(_ key: String) -> Int
   func set(_ value: Int, _ key: String)
-  /// Returns when all is on the disk.
+  /// Returns when all values are on the disk.
   func synchronize()
 }
 
@@ -38,7 +38,7 @@ final class FoundationDefaults: Contender, @unchecked Sendable {
   static let largest = 1000
   private let defaults: Foundation.UserDefaults
 
-  /// By its file: the time it takes to fill itself grows with the square of the number.
+  /// Writes the file directly: the time to set the values one by one grows with the square of their number.
   static func fill(_ suite: String, _ values: [String: Int], in directory: String) throws {
     try FileManager.default.createDirectory(atPath: "\(directory)/config", withIntermediateDirectories: true)
     try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
@@ -53,7 +53,7 @@ final class FoundationDefaults: Contender, @unchecked Sendable {
   func synchronize() { defaults.synchronize() }
 }
 
-/// One table, prepared statements, write-ahead log: the limit of such a design.
+/// One table, prepared statements, write-ahead log: an upper bound for such a design.
 final class SQLiteTable: Contender, @unchecked Sendable {
   static let name = "SQLite"
   static let largest = Int.max
@@ -100,7 +100,7 @@ final class SQLiteTable: Contender, @unchecked Sendable {
     sqlite3_reset(insert)
   }
 
-  /// What a commit with synchronous=FULL does.
+  /// A commit with synchronous=FULL.
   func synchronize() {
     run("PRAGMA synchronous=FULL; BEGIN; INSERT OR REPLACE INTO s VALUES ('sync', 0); COMMIT; PRAGMA synchronous=NORMAL")
   }

@@ -1,3 +1,3 @@
-// SQLite, and the error that all of the benchmarks throw.
+// SQLite, and the error type of all benchmarks.
 @_exported import BenchmarkKit
 @_exported import CBaseline

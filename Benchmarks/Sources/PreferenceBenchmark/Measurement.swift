@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one contender does with a store of one size. Times of single steps are medians over batches.
+/// The figures of one contender for one number of keys. Times of single operations are medians over batches.
 struct Measurement {
   var read = Samples()
   var readByEight = Samples()
@@ -47,7 +47,7 @@ struct Measurement {
     }
   }
 
-  /// A handful of each, for stores whose steps take as long as the store is large.
+  /// Few samples each, for stores whose operations take time proportional to the number of keys.
   private mutating func measureSlowly(_ store: some Contender, _ keys: [String]) throws {
     for _ in 0..<20 { read.measure(each: 1000) { $1 &+= store.get(keys[$0 % 100]) } }
     for number in 0..<5 {
@@ -63,7 +63,7 @@ struct Measurement {
     }
   }
 
-  /// Eight threads at once. For each read, the processor time it took: there are fewer processors.
+  /// Eight concurrent threads. Measures the processor time of each read, because there are fewer processors than threads.
   private mutating func measureThreads(_ store: some Contender & Sendable, _ hits: [String]) throws {
     let results = Locked<[Double]>([])
     let threads = (0..<8).map { _ in
@@ -92,7 +92,7 @@ extension Samples {
     case thread
   }
 
-  /// One sample: the mean of a batch. `body` gets a sum to add to, so that nothing is left out as of no use.
+  /// Adds one sample: the mean of a batch. `body` adds to a sum, so that the optimiser cannot remove it.
   mutating func measure(each count: Int, clock: Clock = .monotonic, _ body: (Int, inout Int) -> Void) {
     var sum = 0
     let start = Self.now(clock)

@@ -2,10 +2,10 @@ import Foundation
 import Observation
 import PreferenceStore
 
-/// What observers cost whoever sets a value: ten of that key, and others of a thousand other keys.
+/// The cost of observers for a thread that sets a value: ten observers of its key, and others of a thousand other keys.
 struct Observers {
   var set = Samples()
-  /// Of a wrapper whose ten readers look again after each change.
+  /// Times for a wrapper whose ten readers read again after each change.
   var setDrawn = Samples()
   var read = Samples()
 
@@ -16,7 +16,7 @@ struct Observers {
     let defaults = PreferenceStore.UserDefaults(suiteName: "bench.observers.\(count)")!
     for number in 0..<Self.keyCount { defaults.set(0, forKey: "key.\(number)") }
     let told = Locked(0)
-    // "key.0" has its own, the others share the rest.
+    // Ten observers observe "key.0", the others share the other keys.
     let names = (0..<count).map { $0 < Self.ownCount ? "key.0" : "key.\(1 + $0 % (Self.keyCount - 1))" }
     let observations = names.map { name in defaults.observe(name) { _ in told.withLock { $0 += 1 } } }
     var number = 0

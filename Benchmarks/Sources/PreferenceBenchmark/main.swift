@@ -3,7 +3,8 @@ import Foundation
 guard try !Children.serve(Array(CommandLine.arguments.dropFirst())) else { exit(0) }
 let arguments = try Arguments(known: ["--sizes", "--directory"])
 let directory = try arguments.directory() + "/preferences"
-// Where Coffer and Foundation look for their files, which Foundation asks before anything runs.
+// The directories of Coffer's and Foundation's files. Foundation reads the variables before main, so the program starts itself
+// again.
 if ProcessInfo.processInfo.environment["COFFER_HOME"] != directory {
   setenv("COFFER_HOME", directory, 1)
   setenv("HOME", directory, 1)

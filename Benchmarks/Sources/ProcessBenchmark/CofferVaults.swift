@@ -4,7 +4,7 @@ import Passphrases
 import Storage
 import VaultCore
 
-/// `coffer` on vaults of its own.
+/// `coffer` with vaults for the benchmark only.
 struct CofferVaults {
   private static let passphrase = "correct horse battery staple"
   private let program: String
@@ -16,7 +16,7 @@ struct CofferVaults {
     self.program = program
     self.directory = directory
     environment = Command.inherited + ["COFFER_HOME=\(directory)/home"]
-    // The anchors of an earlier run would, rightly, call the fresh copies of the vaults rolled back.
+    // With the anchors of an earlier run, the fresh copies of the vaults would be reported as rolled back.
     try Command(["/bin/rm", "-rf", "\(directory)/home"]).run()
     keyFile = "\(directory)/key"
     try write(String(decoding: SampleVault.keyFileBytes, as: UTF8.self), to: keyFile)
@@ -32,7 +32,7 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.") })
   }
 
-  /// The same through an agent that has the vault open. `stopAgents` ends it.
+  /// The same through an agent with an open vault. `stopAgents` ends it.
   func agentContender(itemCount: Int) throws -> Contender {
     let sample = try SampleVault(itemCount: itemCount, in: directory)
     let read = try sample.copy(to: "\(directory)/agent-get-\(itemCount).coffer").path
@@ -65,7 +65,7 @@ struct CofferVaults {
       input: input, environment: environment)
   }
 
-  /// A vault of ten items behind a passphrase, with the standard key derivation.
+  /// A vault of ten items with a passphrase and the standard key derivation.
   func passphraseGet() throws -> (Int) -> Command {
     let path = "\(directory)/passphrase.coffer"
     if access(path, F_OK) != 0 {

@@ -1,11 +1,11 @@
 import BenchmarkKit
 import Glibc
 
-/// One whole process, from posix_spawn to its end.
+/// One process, from posix_spawn to its end.
 struct Command {
   let arguments: [String]
   var environment: [String]
-  /// What it reads on standard input; nothing where it is nil.
+  /// Standard input; nil for none.
   var input: String?
 
   init(_ arguments: [String], input: String? = nil, environment: [String] = Command.inherited) {
@@ -24,12 +24,12 @@ struct Command {
     return all
   }()
 
-  /// Waits for its end. Output is thrown away.
+  /// Waits for the end of the process. Its output is discarded.
   func run() throws {
     var pipeEnds: [Int32] = [-1, -1]
     if let input {
       guard pipe(&pipeEnds) == 0 else { throw BenchmarkError("pipe") }
-      // Short enough for the pipe's buffer, so that nobody has to wait.
+      // Short enough for the pipe's buffer, so that writing does not block.
       _ = input.withCString { write(pipeEnds[1], $0, strlen($0)) }
       close(pipeEnds[1])
     }
@@ -57,7 +57,7 @@ struct Command {
     guard status == 0 else { throw BenchmarkError("\(arguments.joined(separator: " ")): status \(status)") }
   }
 
-  /// Where a program is, or nil.
+  /// The path of a program, or nil.
   static func find(_ name: String) -> String? {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }

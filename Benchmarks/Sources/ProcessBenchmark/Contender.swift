@@ -1,15 +1,15 @@
 import BenchmarkKit
 import Glibc
 
-/// A way to keep secrets, filled with a number of items.
+/// A way to store secrets, filled with a number of items.
 struct Contender {
   let name: String
   let get: (_ index: Int) -> Command
-  /// Nil where there is nothing to compare.
+  /// nil if there is nothing to compare.
   let put: ((_ index: Int) -> Command)?
 }
 
-/// One row of the table, measured in turn with all others.
+/// One row of the table, measured alternately with all others.
 final class Track {
   let name: String
   let itemCount: Int

@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Glibc
 
-/// What people use today, where it is installed. None of their files are the user's: all lie in the benchmark's directory.
+/// Commonly used tools, if they are installed. They use none of the user's files: all files are in the benchmark's directory.
 struct Peers {
   let directory: String
   private(set) var missing: [String] = []
@@ -31,7 +31,7 @@ struct Peers {
     try Command(["/bin/sh", "-c", script], input: input, environment: environment).run()
   }
 
-  /// No protection at all: the limit of what a design on SQLite can reach.
+  /// Without any protection: an upper bound for a design on SQLite.
   private func sqlite(_ itemCount: Int) throws -> Contender {
     let path = "\(directory)/\(itemCount).sqlite"
     try shell(
@@ -46,7 +46,7 @@ struct Peers {
       put: { Command(["sqlite3", path, "PRAGMA synchronous=FULL; INSERT INTO t VALUES('new-\($0)', randomblob(336))"]) })
   }
 
-  /// One encrypted file of lines, written anew for each change.
+  /// One encrypted file of lines, rewritten for each change.
   private func age(_ itemCount: Int) throws -> Contender {
     let (key, file) = ("\(directory)/age.key", "\(directory)/\(itemCount).age")
     try shell(
@@ -65,11 +65,11 @@ struct Peers {
       })
   }
 
-  /// A gpg key without a passphrase, so that nobody is asked.
+  /// A gpg key without a passphrase, so that gpg does not ask for one.
   private func pass(_ itemCount: Int) throws -> Contender {
     let (home, store) = ("\(directory)/gnupg", "\(directory)/pass-\(itemCount)")
     let environment = Command.inherited + ["GNUPGHOME=\(home)", "PASSWORD_STORE_DIR=\(store)"]
-    // One file is encrypted, and copied under the other names: thousands of gpg processes would say nothing more.
+    // One file is encrypted and copied under the other names: encrypting thousands would not change the result.
     try shell(
       """
       [ -d \(home) ] || { mkdir -m 700 \(home); gpg --batch --quiet --passphrase '' --quick-gen-key bench@example.org default default never; }
@@ -82,10 +82,10 @@ struct Peers {
       put: { Command(["pass", "insert", "-e", "new-\($0)"], input: "a-secret\n", environment: environment) })
   }
 
-  /// Needs a session bus with an unlocked keyring: `run` starts this program under one.
+  /// Needs a session bus with an unlocked keyring: `run` starts this program with one.
   private func secretTool(_ itemCount: Int) throws -> Contender {
     guard getenv("COFFER_BENCHMARK_KEYRING") != nil else { throw BenchmarkError("there is no throw-away keyring") }
-    // It writes its whole file for each item: 10,000 would take an hour.
+    // It rewrites its whole file for each item: 10,000 would take an hour.
     guard itemCount <= 1000 else { throw BenchmarkError("\(itemCount) items would take too long to store") }
     let set = "set-\(itemCount)"
     for index in 0..<itemCount {

@@ -1,7 +1,7 @@
 import BenchmarkKit
 import Glibc
 
-/// What reads and writes settings that are no secrets, one value for each process.
+/// Programs that read and write settings that are not secret, one value per process.
 struct SettingsStores {
   let coffer: String
   let directory: String
@@ -18,7 +18,7 @@ struct SettingsStores {
     if Command.find("dconf") == nil || getenv("DBUS_SESSION_BUS_ADDRESS") == nil {
       note("dconf: not measured, it or its session bus is not there")
     } else {
-      // Its service gives up on very many keys.
+      // dconf's service fails with very many keys.
       do { found.append(try dconf(keyCount)) } catch { note("dconf: not measured with \(keyCount) keys, \(error)") }
     }
     found.append(try foundation(keyCount))
@@ -74,12 +74,12 @@ struct SettingsStores {
       put: { Command(["dconf", "write", "\(path)/key-\($0 * 7919 % keyCount)", "\($0 + 7)"]) })
   }
 
-  /// A program of a few lines over Foundation's UserDefaults, which synchronizes after a write.
+  /// A program of a few lines that uses Foundation's UserDefaults and synchronizes after a write.
   private func foundation(_ keyCount: Int) throws -> Contender {
     let program = String(CommandLine.arguments[0].reversed().drop { $0 != "/" }.reversed()) + "foundation-defaults"
     let environment = environment(["HOME=\(directory)", "XDG_CONFIG_HOME=\(directory)/config"])
     let suite = "bench.\(keyCount)"
-    // Where it looks; to have it fill itself would take hours.
+    // The path where Foundation looks; filling it through UserDefaults would take hours.
     try Command([
       "/bin/sh", "-c", "mkdir -p \(directory)/config && cp \(directory)/\(keyCount).plist \(directory)/config/\(suite).plist",
     ]).run()

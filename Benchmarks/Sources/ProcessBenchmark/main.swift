@@ -11,7 +11,7 @@ let vaults = try CofferVaults(coffer, in: directory)
 var peers = Peers(in: directory)
 var stores = try SettingsStores(coffer, in: directory)
 
-// The first keyring entries are cheap and later ones are not, so the sizes are filled and measured one after the other.
+// The first keyring entries are cheap and later ones are not, so the sizes are filled and measured one after another.
 let starts = [
   Track("`/bin/true`") { _ in Command(["/bin/true"]) },
   Track("`coffer --version`") { _ in Command([coffer, "--version"]) },
@@ -27,7 +27,7 @@ for size in sizes {
       + (try peers.contenders(itemCount: size))
   let get = contenders.map { Track($0.name, itemCount: size, $0.get) }
   let put = contenders.compactMap { contender in contender.put.map { Track(contender.name, itemCount: size, $0) } }
-  // Each round runs all of them once, so that a busy moment of the machine hits all alike.
+  // Each round runs each of them once, so that a busy moment of the machine affects all alike.
   for round in 0..<rounds {
     for track in starts + get + put { try track.run(round: round) }
     if !isOfSettings, round % 10 == 0 { try passphraseGet.run(round: round) }

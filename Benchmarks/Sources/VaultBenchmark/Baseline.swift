@@ -2,14 +2,14 @@ import BenchmarkKit
 import CBaseline
 import Glibc
 
-/// What SQLite alone takes for a durable row: the least that a store on it can take.
+/// The time of SQLite alone for a durable row: a lower bound for a store on it.
 final class Baseline {
   private var database: OpaquePointer?
   private var insert: OpaquePointer?
   private let path: String
   private let row: [UInt8]
 
-  /// - Parameter rowByteCount: the size of a row, its key of 16 bytes included.
+  /// - Parameter rowByteCount: The size of a row, including its key of 16 bytes.
   init(at path: String, rowByteCount: Int) throws {
     self.path = path
     row = [UInt8](repeating: 0x5A, count: rowByteCount - 16)
@@ -47,7 +47,7 @@ final class Baseline {
   }
 }
 
-/// The same numbers in each run.
+/// SplitMix64: the same numbers in each run.
 struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

@@ -5,7 +5,7 @@ import VaultCore
 
 /// The figures for one size of vault.
 struct Measurement {
-  /// What a row of a sample vault has: identifiers, header, and two sealed fields of the first bucket.
+  /// The size of a row of a sample vault: identifiers, header, and two sealed fields of the first bucket.
   private static let rowByteCount = 16 + 16 + 16 + 168 + 168
 
   let sample: SampleVault

@@ -1,3 +1,5 @@
+package import CofferFiles
+
 /// What the user has in an app, as an archive that any tar reads: the directories whose class is backed up, without what the app has
 /// excluded.
 package struct Backup: Sendable {

@@ -1,3 +1,4 @@
+package import CofferFiles
 internal import Glibc
 
 /// Everything in a container, a directory before what is in it. Never through a link, and bounded in depth: each level takes a descriptor.

@@ -1,4 +1,6 @@
 internal import CLinux
+package import CofferFiles
+internal import Glibc
 
 /// What a backup holds, put in the place of what the container has now: all of it, or nothing.
 ///
@@ -40,13 +42,23 @@ package struct Restoration: Sendable {
       ] + (app.map { ["--label=\($0)"] } ?? []), in: directory, input: input.number, output: output.number)
     // The language is set. tar looks at the label before it writes anything.
     if !outcome.isSuccess, let app, ["not labeled to match", "does not match"].contains(where: outcome.message.contains) {
+      // It says so of any bytes, and what is no archive is not another app's either.
+      if lseek(input.number, 0, SEEK_SET) == 0 {
+        let names = try MemoryFile()
+        let list = try Tar.run(["--list", "--gzip", "--file=-"], in: directory, input: input.number, output: names.number)
+        guard list.isSuccess, lseek(names.number, 0, SEEK_END) > 0 else {
+          throw ContainerError(.archiveRefused, Self.firstLine(list.message) ?? "there is nothing in it")
+        }
+      }
       throw ContainerError(.archiveOfAnotherApp, "\(app)")
     }
     // It takes the first `/` from a name and goes on, with a word on standard error: a backup has no such names.
     guard outcome.isSuccess, outcome.message.isEmpty else {
-      throw ContainerError(.archiveRefused, outcome.message.split(separator: "\n").first.map(String.init) ?? input.path)
+      throw ContainerError(.archiveRefused, Self.firstLine(outcome.message) ?? input.path)
     }
   }
+
+  private static func firstLine(_ text: String) -> String? { text.split(separator: "\n").first.map(String.init) }
 
   /// Anything but files, directories and links in the places that a backup has is refused. Rights are those of the owner alone.
   private static func check(_ directory: OpenDirectory) throws(ContainerError) -> Int {

@@ -1,6 +1,6 @@
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
-internal import SystemCalls
 
 /// The system's tar, which has read and written archives for longer than anything that could be written here.
 ///

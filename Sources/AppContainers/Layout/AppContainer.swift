@@ -1,3 +1,5 @@
+package import CofferFiles
+
 /// The directories of one app: its data, and nobody else's. Removed with the app.
 package struct AppContainer: Sendable {
   package let app: FileName
@@ -34,7 +36,7 @@ package struct AppContainer: Sendable {
   }
 
   package func path(of kind: DirectoryClass) -> String {
-    (kind.rules.path ?? []).reduce(directory.path) { UserDirectories.join($0, $1) }
+    (kind.rules.path ?? []).reduce(directory.path) { Path.join($0, $1) }
   }
 
   // MARK: Inbox

@@ -1,4 +1,5 @@
 internal import CLinux
+package import CofferFiles
 internal import Glibc
 
 /// A file or directory that a backup is to leave out, though its class is backed up: an extended attribute, which goes where the file

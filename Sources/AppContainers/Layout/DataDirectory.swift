@@ -1,3 +1,5 @@
+package import CofferFiles
+
 /// `$XDG_DATA_HOME/coffer`, and in it what belongs to apps: `Apps`, `Containers`, `Groups`.
 package struct DataDirectory: Sendable {
   package let root: OpenDirectory

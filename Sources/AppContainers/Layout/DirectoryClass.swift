@@ -1,3 +1,5 @@
+package import CofferFiles
+
 /// What lies in a directory of an app, and what follows from it: whether it is in a backup, when it may be emptied, and who may write.
 /// One table; nothing else decides.
 package enum DirectoryClass: String, CaseIterable, Sendable {

@@ -1,3 +1,4 @@
+package import CofferFiles
 internal import Glibc
 
 /// Emptying what an app can make again.

@@ -1,3 +1,5 @@
+package import CofferFiles
+
 /// A directory that takes the place of another one, so that after a kill at any moment one of them is there, whole.
 ///
 /// It is made under `.NAME.new`, and when it is complete and on the disk it is called `.NAME.ready`. Then the old one is renamed to

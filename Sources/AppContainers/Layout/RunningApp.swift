@@ -1,3 +1,5 @@
+internal import CofferFiles
+
 /// Which app the process is a program of, as `coffer app run` says in the environment. It says where to look, and gives no rights: those
 /// come from what the sandbox shows.
 package struct RunningApp: Sendable, Equatable {
@@ -35,11 +37,11 @@ package struct RunningApp: Sendable, Equatable {
     Self.isGroupOfATeam(application) ? String(application.dropFirst(Self.teamByteCount + 1)) : application
   }
 
-  package var preferences: String { UserDirectories.join(container, "Library/Preferences") }
+  package var preferences: String { Path.join(container, "Library/Preferences") }
 
   /// Of an application group of the app; nil for every other name.
   package func preferences(ofGroup name: String) -> String? {
-    group(name).map { UserDirectories.join($0, "Library/Preferences") }
+    group(name).map { Path.join($0, "Library/Preferences") }
   }
 
   package func group(_ name: String) -> String? {

@@ -1,6 +1,6 @@
 internal import CLinux
+package import CofferFiles
 internal import Glibc
-internal import SystemCalls
 
 /// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it lives, and
 /// the kernel takes it back when it dies. Who empties, copies or removes a container needs the lock alone.

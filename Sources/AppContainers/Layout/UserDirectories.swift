@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
 
 /// The directories of a user in which data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
@@ -44,34 +45,30 @@ package struct UserDirectories: Sendable, Equatable {
     state = absolute("XDG_STATE_HOME")
     configuration = absolute("XDG_CONFIG_HOME")
     home = absolute("HOME")
-    runtime = coffer.map { Self.join($0, "run") } ?? absolute("XDG_RUNTIME_DIR").map { Self.join($0, "coffer") }
+    runtime = coffer.map { Path.join($0, "run") } ?? absolute("XDG_RUNTIME_DIR").map { Path.join($0, "coffer") }
   }
 
   /// For what belongs to the user.
   package func dataDirectory() throws(Failure) -> String {
     if let coffer { return coffer }
     if let ownData { return ownData }
-    if let data { return Self.join(data, "coffer") }
-    return Self.join(try homeDirectory(), ".local/share/coffer")
+    if let data { return Path.join(data, "coffer") }
+    return Path.join(try homeDirectory(), ".local/share/coffer")
   }
 
   /// For what belongs to this machine.
   package func stateDirectory() throws(Failure) -> String {
-    if let coffer { return Self.join(coffer, "state") }
+    if let coffer { return Path.join(coffer, "state") }
     if let ownState { return ownState }
-    if let state { return Self.join(state, "coffer") }
-    return Self.join(try homeDirectory(), ".local/state/coffer")
+    if let state { return Path.join(state, "coffer") }
+    return Path.join(try homeDirectory(), ".local/state/coffer")
   }
 
   /// For what programs of other kinds keep for the user. Nil where `COFFER_HOME` is set, which has no such directory.
   package func configurationDirectory() throws(Failure) -> String? {
     guard coffer == nil else { return nil }
     if let configuration { return configuration }
-    return Self.join(try homeDirectory(), ".config")
-  }
-
-  package static func join(_ directory: String, _ name: String) -> String {
-    directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
+    return Path.join(try homeDirectory(), ".config")
   }
 
   /// Of the user, where one is known.

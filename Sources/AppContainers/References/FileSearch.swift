@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
 
 /// Looks for a file that was moved: in the directory where it was and below, then in the one above and below that, and so on, up to the
@@ -29,7 +30,7 @@ package struct FileSearch {
   /// - Returns: where it is; nil where it was not found.
   package mutating func find(from path: String, home: String) -> String? {
     var here = Self.parent(path)
-    let isInHome = here == home || here.hasPrefix(UserDirectories.join(home, ""))
+    let isInHome = here == home || here.hasPrefix(Path.join(home, ""))
     while true {
       if let found = walk(here) { return found }
       if isIncomplete || here == "/" || isInHome && here == home { return nil }
@@ -74,7 +75,7 @@ package struct FileSearch {
       guard count() else { return nil }
       // A name that is no text can be in no URL.
       guard let name = String(validating: bytes, as: UTF8.self) else { continue }
-      let path = UserDirectories.join(directory, name)
+      let path = Path.join(directory, name)
       if isCandidate, case .file(wanted)? = try? LastingIdentity.at(path) { return path }
       if isDirectory { next.append(path) }
     }

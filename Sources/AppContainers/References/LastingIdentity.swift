@@ -1,4 +1,5 @@
 internal import CLinux
+package import CofferFiles
 internal import Glibc
 
 /// Which file it is, whatever it is called: its number in the file system, and when it was made. The number alone is given to another

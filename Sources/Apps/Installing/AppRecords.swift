@@ -1,18 +1,19 @@
 package import VaultCore
 
-/// What is remembered of apps, and decides: by a vault that is open in this process, or by an agent that nobody else can tell what to remember.
+/// The records of apps, which decide whether an app is installed: in a vault that is open in this process, or in an agent, which
+/// allows no other process to change them.
 package protocol AppRecords: ~Copyable {
-  /// Every app that was ever installed, ordered by team and name.
+  /// Each app that was ever installed, ordered by team and name.
   borrowing func pins() throws -> [AppPin]
   borrowing func pin(_ application: String) throws -> AppPin?
-  /// - Parameter bytes: The file of the manifest.
+  /// - Parameter bytes: The content of the manifest file.
   mutating func install(_ signed: SignedManifest, _ bytes: [UInt8], at now: Timestamp) throws
   mutating func markRemoved(_ application: String, at now: Timestamp) throws
-  /// Items that were to go with the app. Those of other devices cannot be seen here, and stay.
+  /// Removes the items bound to the installation. Items of other devices cannot be read here, and stay.
   mutating func removeBoundItems(of application: String) throws
-  /// How many items would be forgotten.
+  /// The number of items that `forget` would remove.
   borrowing func itemCount(of application: String) throws -> Int
-  /// Of an app that was removed: its pin, the grants to it, and the items of its own group.
+  /// Removes the records of a removed app: its pin, its grants, and the items of its own group.
   mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64)
 }
 
@@ -30,7 +31,7 @@ extension Vault: AppRecords {
     guard !bound.isEmpty else { return }
     try transaction { transaction in
       for entry in bound {
-        // Somebody else may have removed it since.
+        // Another process may have removed the item since.
         do { try transaction.remove(entry.reference) } catch VaultError.Code.notFound {}
       }
     }

@@ -1,7 +1,8 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 package import VaultCore
 
-/// What it would mean to install an app, before anything is done.
+/// The consequences of installing an app, determined before anything is changed.
 package struct Installation {
   package enum Kind: String {
     case new, update, again, repair, unchanged
@@ -9,11 +10,11 @@ package struct Installation {
 
   package let signed: SignedManifest
   package let kind: Kind
-  /// Of what was installed, or was once.
+  /// The pin of the app, if it is or was installed.
   package let before: AppPin?
   /// Whether no app of this team was ever installed.
   package let isNewTeam: Bool
-  /// Apps of other teams with the same identifier, also removed ones.
+  /// Apps of other teams with the same identifier, including removed ones.
   package let namesakes: [AppPin]
 
   package var application: String { signed.manifest.applicationIdentifier }
@@ -47,10 +48,10 @@ extension InstalledApps {
     return try Self.unlessDamaged { try proveExecutables(of: bundle) } == nil ? .repair : .unchanged
   }
 
-  /// Installs an app. Its executables are copied, and only they: what is not signed does not come along.
+  /// Installs an app. Copies its executables only, so that no unsigned file is installed.
   /// - Parameters:
-  ///   - bytes: Of the signed manifest.
-  ///   - source: Where the executables lie; nil where they are not kept here.
+  ///   - bytes: The signed manifest.
+  ///   - source: The directory of the executables; nil if they are not stored here.
   /// - Throws: `AppsError`: `executableMissing`, `executableChanged`, `sameVersionDiffers`; `VaultError`; `ContainerError`.
   @discardableResult
   package func install(
@@ -69,7 +70,7 @@ extension InstalledApps {
       try replacement.makeReady()
       try vault.install(signed, bytes, at: now)
     } catch {
-      // Whether the vault has it is asked again: a commit may fail in doubt, and then the next recovery decides.
+      // A failed commit may have taken effect: read the pin again. If it is not the old one, the next recovery decides.
       if try vault.pin(plan.application) == plan.before { try replacement.cancel() }
       throw error
     }
@@ -93,7 +94,7 @@ extension InstalledApps {
       guard try content.digest({ try copy.write($0) }) == executable.digest else {
         throw AppsError(.executableChanged, executable.path)
       }
-      // To be read by an agent of the system, which finds it through the process that runs it. Nobody else gets into the directory.
+      // Readable for the system agent, which opens it through the process that runs it. The directory excludes all other users.
       try copy.setMode(0o555)
       try copy.synchronize()
     }
@@ -103,12 +104,12 @@ extension InstalledApps {
     try manifest.synchronize()
     for directory in made.reversed() + [target] {
       try directory.synchronize()
-      // The app cannot change itself.
+      // Write-protected, so that the app cannot change itself.
       try directory.setMode(0o500)
     }
   }
 
-  /// The directories that an installed app has. Those that are there stay.
+  /// Creates the container and the group directories of an installed app, unless they exist.
   func complete(_ manifest: Manifest) throws {
     guard hasExecutables else { return }
     _ = try data.makeContainer(FileName(manifest.applicationIdentifier))

@@ -1,20 +1,21 @@
 package import AppContainers
+package import CofferFiles
 package import VaultCore
 
-/// The apps of a user: in `Apps` their executables and manifests, in the vault what stays of them, and their containers.
+/// The apps of a user: executables and manifests in `Apps`, pins in the vault, and their containers.
 ///
-/// The vault decides: an app is installed when its pin says so. Files are made ready before the pin is written, and put in place after;
-/// whoever comes next finishes or undoes what a kill has left. Holds the lock on `Apps` for as long as it lives, so that nobody does so
-/// meanwhile.
+/// The vault decides: an app is installed if its pin says so. New files are written before the pin, and put in place afterwards;
+/// after a crash, the next process finishes or undoes the operation. This object holds the lock on `Apps` for its lifetime, so
+/// that no other process does that meanwhile.
 package struct InstalledApps {
   let data: DataDirectory
   /// `Apps`.
   let directory: OpenDirectory
-  /// Else the manifests alone are kept here: executables and containers lie with the user, and are another's to put in place.
+  /// False in the system agent, which stores manifests only; the command installs executables and containers as the user.
   let hasExecutables: Bool
   private let lock: DirectoryLock
 
-  /// - Throws: `ContainerError`: `busy` where another process installs or removes for longer than a person waits.
+  /// - Throws: `ContainerError`: `busy` if another process holds the lock for too long.
   package init(in data: DataDirectory, hasExecutables: Bool = true) throws(ContainerError) {
     self.data = data
     self.hasExecutables = hasExecutables
@@ -24,14 +25,14 @@ package struct InstalledApps {
 
   // MARK: One app
 
-  /// The files of an installed app, proven.
+  /// The files of an installed app, with a verified signature.
   package struct Bundle {
     package let signed: SignedManifest
     package let directory: OpenDirectory
   }
 
-  /// What the manifest says that lies in the app's directory. Nil where there is no directory.
-  /// - Throws: `AppsError`: `bundleDamaged`, also where it is the manifest of another app.
+  /// The manifest in the app's directory. nil if there is no directory.
+  /// - Throws: `AppsError`: `bundleDamaged`, also if it is the manifest of another app.
   package func bundle(_ application: String) throws -> Bundle? {
     try bundle(FileName(application), of: application)
   }
@@ -58,7 +59,7 @@ package struct InstalledApps {
     }
   }
 
-  /// Compares every executable with what was signed.
+  /// Compares the digest of every executable with the signed one.
   /// - Throws: `AppsError`: `executableMissing`, `executableChanged`.
   package static func prove(_ bundle: Bundle) throws {
     try SignedManifestFile.prove(bundle.signed.manifest, in: bundle.directory)
@@ -68,23 +69,23 @@ package struct InstalledApps {
     if hasExecutables { try Self.prove(bundle) }
   }
 
-  /// Nil where it has none.
+  /// nil if the app has no container.
   package func containerPath(of application: String) throws -> String? {
     try data.container(FileName(application))?.directory.path
   }
 
-  // MARK: All of them
+  // MARK: All apps
 
-  /// What an app is, as a list shows it.
+  /// The state of an app, for listing.
   package struct Entry {
     package enum State: String { case installed, removed, damaged }
     package let pin: AppPin
     package let state: State
-    /// What is wrong, where something is.
+    /// The reason why the app is damaged; nil otherwise.
     package let problem: (any Error)?
   }
 
-  /// Every app that the vault knows, also those that were removed.
+  /// Every app in the vault, including removed ones.
   package func entries(in vault: borrowing some AppRecords & ~Copyable) throws -> [Entry] {
     try vault.pins().map { pin in
       guard pin.removed == nil else { return Entry(pin: pin, state: .removed, problem: nil) }
@@ -93,7 +94,7 @@ package struct InstalledApps {
     }
   }
 
-  /// The executables are not read.
+  /// The reason why the app is damaged. The executables are not read.
   package func problem(with pin: AppPin) -> (any Error)? {
     do {
       guard let bundle = try bundle(pin.applicationIdentifier) else {
@@ -108,7 +109,7 @@ package struct InstalledApps {
     }
   }
 
-  /// The app that a person names: `TEAM.identifier`, or the identifier alone where one team has it.
+  /// The app with this name: `TEAM.identifier`, or the identifier alone if only one team has it.
   /// - Throws: `AppsError`: `appUnknown`, `severalApps`.
   package func pin(named name: String, in vault: borrowing some AppRecords & ~Copyable) throws -> AppPin {
     if let pin = try vault.pin(name) { return pin }
@@ -120,7 +121,8 @@ package struct InstalledApps {
     return first
   }
 
-  /// Whether another installed app has this application group. One whose manifest cannot be read may have it.
+  /// Whether another installed app has this application group. An app whose manifest cannot be read counts, because it may have
+  /// it.
   func hasMember(
     _ group: AccessGroup, besides application: String, in vault: borrowing some AppRecords & ~Copyable
   ) throws -> Bool {

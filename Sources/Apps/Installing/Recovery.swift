@@ -1,20 +1,21 @@
 import AppContainers
+import CofferFiles
 import VaultCore
 
-/// What a process that was killed leaves in `Apps`, told by its name.
+/// Directories that a killed process leaves in `Apps`, distinguished by their name.
 enum Leftover: String, CaseIterable {
-  /// Half of a new app.
+  /// An incomplete new app.
   case new
-  /// A whole one, whose pin may be written or not.
+  /// A complete new app, whose pin may be written or not.
   case ready
-  /// The one before, while the new one takes its place.
+  /// The previous app, while the new one replaces it.
   case old
-  /// One that is being removed.
+  /// An app that is being removed.
   case removing
 
   func name(of application: FileName) throws(ContainerError) -> FileName { try application.beside(rawValue) }
 
-  /// Nil for everything else.
+  /// Returns nil for any other name.
   init?(_ name: FileName, _ application: inout String) {
     let text = "\(name)"
     guard text.utf8.first == UInt8(ascii: "."), let dot = text.lastIndex(of: "."), dot > text.startIndex,
@@ -26,8 +27,8 @@ enum Leftover: String, CaseIterable {
 }
 
 extension InstalledApps {
-  /// Finishes or undoes what was interrupted, as the vault says. An installed app that this vault does not know stays: another vault
-  /// may. What was only made ready for one goes: no vault that is open here says that it was installed, and installing again repairs it.
+  /// Finishes or undoes interrupted operations, according to the vault. An installed app that is not in this vault is kept,
+  /// because it may be in another one. A prepared app that is not in this vault is deleted; installing it again repairs that.
   package func recover(in vault: inout some AppRecords & ~Copyable) throws {
     for name in try directory.names() {
       var application = ""
@@ -44,14 +45,14 @@ extension InstalledApps {
         if pin.removed == nil {
           try undoRemoval(FileName(application), name)
         } else {
-          // A program of it that runs still keeps its data: another time.
+          // A running program of the app still uses its data: try again at the next recovery.
           do { try finishRemoval(application, in: &vault) } catch ContainerError.Code.running {}
         }
       }
     }
   }
 
-  /// The commit of the vault was the moment: an app of the version that the pin says goes in place, any other goes.
+  /// The vault's commit decides: an app of the pinned version is put in place, any other one is deleted.
   private func decide(_ application: String, _ pin: AppPin?, _ replacement: Replacement) throws {
     guard let pin, pin.removed == nil,
       let bundle = try Self.unlessDamaged({ try self.bundle(replacement.ready, of: application) }),
@@ -62,8 +63,8 @@ extension InstalledApps {
     try replacement.finish()
   }
 
-  /// Nil where what lies there is wrong. What could not be read this time, with too many open files or a disk that fails, is an error:
-  /// it says nothing about the app, and nothing may be deleted for it.
+  /// Returns nil if the files are damaged. Rethrows errors such as too many open files or a failing disk: they do not show
+  /// damage, so no file may be deleted because of them.
   static func unlessDamaged<Result>(_ body: () throws -> Result) throws -> Result? {
     do {
       return try body()

@@ -1,9 +1,10 @@
 import AppContainers
+import CofferFiles
 package import VaultCore
 
 extension InstalledApps {
-  /// The app goes, with its container and with the containers of groups that no other app has. Pin, grants and items stay, but for
-  /// those that are bound to the installation.
+  /// Removes the app, its container, and the containers of groups that no other app has. Pin, grants and items are kept, except
+  /// items bound to the installation.
   /// - Throws: `VaultError`: `appNotInstalled`. `ContainerError`: `running`.
   package func remove(
     _ application: String, in vault: inout some AppRecords & ~Copyable, at now: Timestamp
@@ -14,18 +15,26 @@ extension InstalledApps {
     let running = hasExecutables ? try RunningLock.excludingPrograms(of: name, in: data.containers()) : nil
     let marker = try Leftover.removing.name(of: name)
     if try directory.kind(name) == nil {
-      // Somebody has deleted the app by hand. The mark says all the same that its removal has begun.
+      // The app's directory was deleted by hand. The marker records nevertheless that the removal has begun.
       _ = try directory.makeDirectory(marker)
     } else {
       try directory.removeTree(marker)
       try directory.rename(name, to: marker)
     }
     try directory.synchronize()
-    try vault.markRemoved(application, at: now)
+    do {
+      try vault.markRemoved(application, at: now)
+    } catch {
+      // The vault refused, or the commit may have taken effect: recovery reads the vault, and restores the app if it is still
+      // installed.
+      try? recover(in: &vault)
+      throw error
+    }
     try finishRemoval(application, holding: running, in: &vault)
   }
 
-  /// What is left to do when the vault says that the app was removed. The mark goes last: as long as it is there, this is done again.
+  /// The remaining steps after the vault has recorded the removal. The marker is deleted last, so that an interrupted removal is
+  /// repeated.
   func finishRemoval(
     _ application: String, holding lock: RunningLock? = nil, in vault: inout some AppRecords & ~Copyable
   ) throws {
@@ -46,9 +55,11 @@ extension InstalledApps {
     }
   }
 
-  /// The vault forgets a removed app: its pin, the grants to it, and the items of its own group. What lies in groups of the team stays.
+  /// Deletes the vault's records of a removed app: its pin, its grants, and the items of its own group. Items in groups of the
+  /// team are kept.
   /// - Throws: `AppsError`: `appUnknown`, `appInstalled`; integrity errors.
-  /// - Returns: how many items went, and how many stay because they are another device's, and cannot be seen here.
+  /// - Returns: The number of removed items, and of items that are kept because they belong to another device and cannot be read
+  ///   here.
   @discardableResult
   package func forget(
     _ application: String, in vault: inout some AppRecords & ~Copyable

@@ -1,17 +1,17 @@
 import PropertyLists
 
-/// Reads a dictionary of a manifest, and says which key is wrong.
+/// Reads a dictionary of a manifest. Errors name the wrong key.
 struct Fields {
   private let dictionary: PropertyListDictionary
   private let place: String
 
-  /// - Parameter key: Where the dictionary stands, unless it is the whole.
+  /// - Parameter key: The key of the dictionary; nil for the whole manifest.
   init(_ dictionary: PropertyListDictionary, in key: String? = nil) {
     self.dictionary = dictionary
     place = key.map { "\($0): " } ?? ""
   }
 
-  /// A key that is not known would not be signed, and may be a known one that was mistyped.
+  /// Refuses unknown keys: they would not be signed, and may be misspelt.
   func refuseOthers(than known: Set<String>) throws(AppsError) {
     for (key, _) in dictionary.sorted where !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
       throw AppsError(.manifestField, "\(place)\(key) is not known; there are \(known.sorted().joined(separator: ", "))")
@@ -31,7 +31,7 @@ struct Fields {
     }
   }
 
-  /// Also as text: the old style of property lists has no numbers.
+  /// A natural number, also as a string, because OpenStep property lists have no numbers.
   func natural(_ key: String) throws(AppsError) -> UInt64 {
     let number: UInt64? =
       switch dictionary[key] {
@@ -44,7 +44,7 @@ struct Fields {
     return number
   }
 
-  /// None where the key is missing.
+  /// Empty if the key is missing.
   func texts(_ key: String) throws(AppsError) -> [String] {
     var texts: [String] = []
     for value in try array(key) {

@@ -1,4 +1,4 @@
-/// Programs that run what they are given. What such a program is granted would be granted to every script.
+/// Programs that execute scripts. A grant to such a program would be a grant to every script.
 package enum Interpreters {
   private static let names: Set<String> = [
     "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "python", "perl", "ruby", "node", "nodejs", "deno", "bun", "lua",
@@ -8,7 +8,7 @@ package enum Interpreters {
     "elixir",
   ]
 
-  /// By the last name of the path: `python3.11` is a `python`.
+  /// Checks the last component of the path: `python3.11` counts as `python`.
   package static func contain(_ path: String) -> Bool {
     guard let name = path.split(separator: "/").last else { return false }
     if names.contains(String(name)) { return true }

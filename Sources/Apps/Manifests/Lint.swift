@@ -1,7 +1,8 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 package import VaultCore
 
-/// What is allowed, and still may not be what was meant.
+/// Warnings about manifests that are valid but possibly not as intended.
 package enum Lint {
   package static func warnings(about manifest: Manifest) -> [String] {
     var warnings: [String] = []
@@ -20,7 +21,7 @@ package enum Lint {
     return warnings
   }
 
-  /// What the agent will not take for the app, because what the kernel runs is another program.
+  /// Warns of executables that the agent will not identify as the app, because the kernel runs another program.
   /// - Throws: `AppsError`: `manifestField`, `executableMissing`; `ContainerError`.
   package static func warnings(about manifest: Manifest, executablesIn directory: OpenDirectory) throws -> [String] {
     var warnings: [String] = []

@@ -1,10 +1,10 @@
 import PropertyLists
 package import VaultCore
 
-/// A manifest as a person writes it: a property list, in which `$(TEAM)` stands for the team's name. It says which executables there
-/// are, and not what is in them: that comes with the signature.
+/// A manifest as a person writes it: a property list, in which `$(TEAM)` stands for the team's name. It lists the executables
+/// without their digests, which signing adds.
 package struct ManifestFile: Sendable {
-  /// Bytes of a manifest.
+  /// The maximum size of a manifest, in bytes.
   package static let maximumByteCount = 1 << 20
   private static let teamMark = "$(TEAM)"
 
@@ -34,12 +34,12 @@ package struct ManifestFile: Sendable {
   package let identifier: String
   package let displayName: String
   package let version: UInt64
-  /// Where the file says it itself.
+  /// nil if the file does not name its team.
   package let team: String?
   package let executables: [Executable]
   private let keychainGroups: [String]
   private let applicationGroups: [String]
-  /// What only a signed one has.
+  /// The keys that only a signed manifest has.
   let signedPart: [String: PropertyListValue]
 
   /// - Throws: `AppsError`: `manifestUnreadable`, `manifestField`.
@@ -78,7 +78,7 @@ package struct ManifestFile: Sendable {
     signedPart = fields.values(of: Key.signed)
   }
 
-  /// Where the file itself says it, and not by `$(TEAM)`.
+  /// The team that the file names itself, instead of by `$(TEAM)`.
   /// - Throws: `teamMalformed`.
   package var namedTeam: TeamIdentifier? {
     get throws(VaultError) {
@@ -89,9 +89,9 @@ package struct ManifestFile: Sendable {
 
   package var isSigned: Bool { !signedPart.isEmpty }
 
-  /// The manifest of a team, its executables with these digests, by their paths.
-  /// - Throws: `VaultError`: a rule of manifests; `manifestTeam` where the file names another team. `AppsError`: `executableMissing`
-  ///   where a path has no digest.
+  /// The manifest for a team, with the digests of the executables by path.
+  /// - Throws: `VaultError` of the rules of manifests, and `manifestTeam` if the file names another team. `AppsError`:
+  ///   `executableMissing` if a path has no digest.
   package func manifest(of team: TeamIdentifier, digests: [String: [UInt8]]) throws -> Manifest {
     if let named = self.team, !named.utf8.elementsEqual(Self.teamMark.utf8), !named.utf8.elementsEqual(team.text.utf8) {
       throw VaultError(.manifestTeam, "the file names \(named), the key is that of \(team)")
@@ -107,7 +107,7 @@ package struct ManifestFile: Sendable {
       keychainAccessGroups: try groups(keychainGroups), applicationGroups: try groups(applicationGroups))
   }
 
-  /// `$(TEAM)` at the beginning of a group's name.
+  /// Replaces `$(TEAM)` at the beginning of a group's name.
   private static func expanded(_ name: String, _ team: TeamIdentifier) -> String {
     guard name.utf8.starts(with: teamMark.utf8) else { return name }
     return team.text + name.dropFirst(teamMark.count)
@@ -115,13 +115,13 @@ package struct ManifestFile: Sendable {
 }
 
 extension ManifestFile.Executable {
-  /// What could be signed, and then not be installed.
+  /// Refuses paths that could be signed, but not installed.
   fileprivate func checkPath(besides others: [Self]) throws(AppsError) {
     let manifest = SignedManifestFile.name
     guard path != manifest, !path.hasPrefix("\(manifest)/") else {
       throw AppsError(.manifestField, "\(ManifestFile.Key.executables): \(manifest) is the name of the manifest itself")
     }
-    // Digests stand under the paths, and of two that are the same text there is one.
+    // Digests are stored by path; canonically equivalent paths would be the same key.
     if others.contains(where: { $0.path == path && !$0.path.utf8.elementsEqual(path.utf8) }) {
       throw AppsError(.manifestField, "\(ManifestFile.Key.executables): \(path) twice, its letters composed in another way")
     }

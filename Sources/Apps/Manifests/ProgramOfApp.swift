@@ -1,13 +1,15 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 package import VaultCore
 
-/// A program that belongs to an app, told by where it lies: in the app's directory, with the content that was signed.
+/// Identifies a program of an app by its location: in the app's directory, with the signed content.
 package enum ProgramOfApp {
-  /// The manifest of the app that an executable was installed as. Nil where it lies in no app's directory.
+  /// The manifest of the app to which an executable belongs. nil if it is not in an app's directory.
   ///
-  /// An interpreter is none, whatever script it runs.
-  /// - Parameter path: Absolute, without links, as the kernel says it.
-  /// - Throws: `AppsError`: `bundleDamaged`, also where the manifest does not name the executable, `executableChanged`; `ContainerError`.
+  /// An interpreter is never identified as an app, whichever script it runs.
+  /// - Parameter path: An absolute path without symbolic links, as given by the kernel.
+  /// - Throws: `AppsError`: `bundleDamaged`, also if the manifest does not name the executable; `executableChanged`;
+  ///   `ContainerError`.
   package static func manifest(of path: String) throws -> SignedManifest? {
     let parts = path.split(separator: "/").map(String.init)
     for count in parts.indices.dropFirst().reversed() where isApplication(parts[count - 1]) {
@@ -32,7 +34,7 @@ package enum ProgramOfApp {
     return nil
   }
 
-  /// That of a directory of an installed app, with its signature proven, where it is that app's.
+  /// The manifest in the directory of an installed app, with its signature verified, if it is this app's.
   /// - Throws: `AppsError`: `bundleDamaged`; those of `SignedManifestFile.read`; `ContainerError`.
   package static func manifest(inDirectory directory: OpenDirectory, named name: String) throws -> SignedManifest {
     guard let bytes = try directory.contents(FileName(SignedManifestFile.name), limit: ManifestFile.maximumByteCount) else {
@@ -45,7 +47,7 @@ package enum ProgramOfApp {
     return signed
   }
 
-  /// The manifest in a file, with its signature proven.
+  /// The manifest in a file, with its signature verified.
   package static func manifest(inFile path: String) throws -> SignedManifest {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
       throw AppsError(.bundleDamaged, path)

@@ -1,13 +1,14 @@
-package import AppContainers
+internal import AppContainers
+package import CofferFiles
 import PropertyLists
 package import VaultCore
 
-/// A signed manifest as a file: what the person wrote, with the team's key, the digests of the executables and the signature.
+/// A signed manifest as a file: the person's manifest with the team's key, the digests of the executables and the signature.
 package enum SignedManifestFile {
-  /// Name in an app's directory.
+  /// The name of the file in an app's directory.
   package static let name = "Manifest.plist"
 
-  /// Reads it, and proves the signature.
+  /// Reads a manifest and verifies its signature.
   /// - Throws: `AppsError`: `manifestUnreadable`, `manifestField`, `manifestNotSigned`. `VaultError`: `teamMalformed`,
   ///   `manifestForged`, `manifestTeam`, and the rules of manifests.
   package static func read(_ bytes: [UInt8]) throws -> SignedManifest {
@@ -22,7 +23,7 @@ package enum SignedManifestFile {
       guard case .data(let digest) = value else { throw AppsError(.manifestField, "Digests: \(path) is no data") }
       digests[path] = digest
     }
-    // One that belongs to no executable would not be signed.
+    // A digest without an executable would not be covered by the signature.
     guard digests.count == file.executables.count, values.count == digests.count else {
       throw AppsError(.manifestField, "Digests: not one for each executable")
     }
@@ -30,7 +31,7 @@ package enum SignedManifestFile {
     return try SignedManifest(file.manifest(of: teamKey.identifier, digests: digests), teamKey: teamKey, signature: signature)
   }
 
-  /// - Throws: `PropertyListError`, where a text cannot be written in XML.
+  /// - Throws: `PropertyListError` if XML cannot represent a text.
   package static func write(_ signed: SignedManifest) throws -> [UInt8] {
     typealias Key = ManifestFile.Key
     let manifest = signed.manifest
@@ -58,7 +59,7 @@ package enum SignedManifestFile {
     return try PropertyList.write(.dictionary(file), .xml)
   }
 
-  /// Signs what a person wrote, with the executables as they lie in a directory now.
+  /// Signs a person's manifest with the present content of the executables in a directory.
   /// - Throws: `AppsError`: `executableMissing`. `VaultError`: the rules of manifests. `ContainerError`.
   package static func sign(_ file: ManifestFile, executablesIn directory: OpenDirectory, with key: borrowing TeamSigningKey)
     throws
@@ -68,7 +69,7 @@ package enum SignedManifestFile {
     return try SignedManifest(signing: manifest, with: key)
   }
 
-  /// What a team would sign.
+  /// The manifest to be signed, with the present digests.
   package static func unsigned(_ file: ManifestFile, of team: TeamIdentifier, executablesIn directory: OpenDirectory) throws
     -> Manifest
   {
@@ -79,7 +80,7 @@ package enum SignedManifestFile {
     return try file.manifest(of: team, digests: digests)
   }
 
-  /// Compares every executable with what was signed.
+  /// Compares the digest of every executable with the signed one.
   /// - Throws: `AppsError`: `executableMissing`, `executableChanged`.
   package static func prove(_ manifest: Manifest, in directory: OpenDirectory) throws {
     for executable in manifest.executables {
@@ -90,11 +91,11 @@ package enum SignedManifestFile {
   }
 }
 
-/// An executable of an app, where it lies.
+/// An executable file of an app.
 struct ExecutableContent {
   private let file: OpenFile
 
-  /// - Throws: `manifestField`, `executableMissing`; `ContainerError`: `symbolicLink`, `notAFile`, what the system says.
+  /// - Throws: `manifestField`, `executableMissing`; `ContainerError`: `symbolicLink`, `notAFile`, errors of the system.
   static func open(_ path: String, in directory: OpenDirectory) throws -> ExecutableContent {
     guard let place = try? RelativePath(path) else {
       throw AppsError(.manifestField, "Path: \(path) does not lead down from the directory of the manifest")
@@ -103,12 +104,12 @@ struct ExecutableContent {
     return ExecutableContent(file: file)
   }
 
-  /// Whether the kernel runs the program that its first line names.
+  /// Whether the kernel runs the interpreter that the first line names.
   var isScript: Bool {
     get throws(ContainerError) { try file.read(upTo: 2).elementsEqual("#!".utf8) }
   }
 
-  /// - Parameter copy: Each piece, as it is read: what is copied is what the digest is of.
+  /// - Parameter copy: Called with each piece of the file, so that exactly the hashed bytes are copied.
   func digest(_ copy: ([UInt8]) throws -> Void = { _ in }) throws -> [UInt8] {
     var digest = try ContentDigest()
     while true {

@@ -1,5 +1,5 @@
-/// What can be declared. Where several fit, as for a type with an `extension … : RawRepresentable` of the program's own, raw values are
-/// stored: the program has said so.
+/// The initialisers for each kind of value. If several match, as for a type that the program extends with `RawRepresentable`, the
+/// one that stores raw values is chosen.
 extension AppStorage {
   /// A value of an enum, or of another type with raw values.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
@@ -13,13 +13,13 @@ extension AppStorage {
     self.init(key, wrappedValue, .rawValue, store)
   }
 
-  /// A value of an enum, or nil where there is none.
+  /// A value of an enum; nil if there is none.
   public init<Wrapped>(_ key: String, store: UserDefaults? = nil)
   where Value == Wrapped?, Wrapped: RawRepresentable & SendableMetatype, Wrapped.RawValue == Int {
     self.init(key, nil, .optional(StoredForm<Wrapped>.rawValue), store)
   }
 
-  /// A value of an enum, or nil where there is none.
+  /// A value of an enum; nil if there is none.
   public init<Wrapped>(_ key: String, store: UserDefaults? = nil)
   where Value == Wrapped?, Wrapped: RawRepresentable & SendableMetatype, Wrapped.RawValue == String {
     self.init(key, nil, .optional(StoredForm<Wrapped>.rawValue), store)
@@ -31,7 +31,7 @@ extension AppStorage {
     self.init(key, wrappedValue, .storable, store)
   }
 
-  /// A value, or nil where there is none. Setting nil removes it.
+  /// A value; nil if there is none. Setting nil removes it.
   @_disfavoredOverload
   public init<Wrapped: Storable>(_ key: String, store: UserDefaults? = nil) where Value == Wrapped? {
     self.init(key, nil, .optional(StoredForm<Wrapped>.storable), store)

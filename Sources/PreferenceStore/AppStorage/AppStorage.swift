@@ -1,16 +1,16 @@
-/// A property that lies in the settings: SwiftUI's wrapper of this name, wherever Swift runs.
+/// A property that is kept in the settings: SwiftUI's wrapper of this name, on every platform of Swift.
 ///
 /// ```swift
 /// @AppStorage("volume") var volume = 0.8
 /// @AppStorage("name", store: .appGroup) var name: String?
 /// ```
 ///
-/// Reading gives what `UserDefaults` finds, from whichever domain; the initial value only where there is none, or one of another type,
-/// which is left as it is and reported in the log. The initial value is not registered: others do not see it. Setting stores; nil
-/// removes.
+/// Reading returns what `UserDefaults` finds, in whichever domain. It returns the initial value if there is none, or one of
+/// another type, which is left unchanged and reported in the log. The initial value is not registered: other readers of the key
+/// do not see it. Setting a value stores it; setting nil removes it.
 ///
-/// Who reads it inside `withObservationTracking` depends on this key alone, and hears of each change: by this property or another one,
-/// by `UserDefaults`, by `register`, by another process. In an `ObservableObject`, see `PreferenceStoreCombine`.
+/// Reading inside `withObservationTracking` tracks this key alone. It fires at each change: by this property or another one, by
+/// `UserDefaults`, by `register`, by another process. For an `ObservableObject`, see `PreferenceStoreCombine`.
 @propertyWrapper
 public struct AppStorage<Value>: DynamicProperty {
   let location: StorageLocation<Value>

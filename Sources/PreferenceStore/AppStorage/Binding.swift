@@ -1,11 +1,12 @@
-/// Reads and writes a value that somebody else keeps: what `$` in front of a setting gives, for a control that shows and changes it.
+/// Reads and writes a value that is stored elsewhere: the projected value (`$`) of a setting, for a control that shows and
+/// changes it.
 ///
-/// Its closures run where it is used.
+/// Its closures run on the caller's thread.
 @propertyWrapper @dynamicMemberLookup
 public struct Binding<Value> {
   private let get: () -> Value
   private let set: (Value) -> Void
-  /// Where the value is a setting.
+  /// nil if the value is not a setting.
   let location: StorageLocation<Value>?
 
   public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
@@ -18,7 +19,7 @@ public struct Binding<Value> {
     self.location = location
   }
 
-  /// One that nobody changes.
+  /// A binding whose value never changes.
   public static func constant(_ value: Value) -> Binding { Binding(get: { value }, set: { _ in }) }
 
   public var wrappedValue: Value {
@@ -30,15 +31,14 @@ public struct Binding<Value> {
 
   public init(projectedValue: Binding) { self = projectedValue }
 
-  /// A part of the value. Writing it writes the whole.
+  /// A part of the value. Writing it writes the whole value.
   public subscript<Part>(dynamicMember part: WritableKeyPath<Value, Part>) -> Binding<Part> {
     Binding<Part>(
       get: { wrappedValue[keyPath: part] }, set: { wrappedValue[keyPath: part] = $0 })
   }
 }
 
-/// A property wrapper whose value comes from somewhere else. For the sake of code that is written for SwiftUI, where it makes views look
-/// again.
+/// A property wrapper whose value is stored elsewhere. Exists for source compatibility with SwiftUI, where it makes views update.
 public protocol DynamicProperty {
   mutating func update()
 }

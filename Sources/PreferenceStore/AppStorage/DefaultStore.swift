@@ -6,7 +6,7 @@ extension UserDefaults {
 
   @TaskLocal static var scopedDefaultAppStorage: UserDefaults?
 
-  /// Where an `@AppStorage` without `store:` keeps its value. `standard`, unless the program has said otherwise.
+  /// The store of each `@AppStorage` without `store:`. `standard`, unless the program has set another one.
   public static var defaultAppStorage: UserDefaults {
     get { scopedDefaultAppStorage ?? processDefault.withLock { $0 } ?? standard }
     set { processDefault.withLock { $0 = newValue } }
@@ -14,12 +14,12 @@ extension UserDefaults {
 
   /// Runs `body` with another store for every `@AppStorage` without `store:` that is used in it, also by tasks that it starts.
   ///
-  /// One that was made in it goes on with this store outside, in a callback on another thread for example.
+  /// A property that was created inside of `body` keeps this store afterwards, for example in a callback on another thread.
   public static func withDefaultAppStorage<Result>(_ store: UserDefaults, _ body: () throws -> Result) rethrows -> Result {
     try $scopedDefaultAppStorage.withValue(store, operation: body)
   }
 
-  /// As above.
+  /// The same for an asynchronous `body`.
   public static func withDefaultAppStorage<Result>(
     _ store: UserDefaults, _ body: () async throws -> Result
   ) async rethrows -> Result {

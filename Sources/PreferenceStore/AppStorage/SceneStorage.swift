@@ -1,7 +1,7 @@
 internal import Preferences
 
-/// A value that belongs to a scene: SwiftUI's wrapper of this name. A program is one scene here, so all wrappers of a key share one value,
-/// in memory, until the program ends. It is written to no file.
+/// A value that belongs to a scene: SwiftUI's wrapper of this name. The whole program is one scene here, so all wrappers of a key
+/// share one value, in memory, until the program ends. It is never written to a file.
 ///
 /// Reading and observing are as with `AppStorage`; an `ObservableObject` does not fire for it, as in SwiftUI.
 @propertyWrapper
@@ -58,7 +58,7 @@ extension SceneStorage {
   }
 }
 
-/// Settings that are in no file.
+/// A store in memory only.
 private enum SceneStore {
   static let shared = UserDefaults(
     SearchLists(

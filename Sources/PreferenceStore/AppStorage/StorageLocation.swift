@@ -2,16 +2,16 @@ internal import Preferences
 internal import PropertyLists
 internal import Synchronization
 
-/// Where one wrapper keeps its value: a key, how it is written there, and what is read in the place of a missing value.
+/// The storage of one wrapper: the key, the stored form and the value that is read if the key has none.
 ///
 /// Copies of a wrapper share it.
 final class StorageLocation<Value> {
   let name: String
   private let initialValue: Value
   private let form: StoredForm<Value>
-  /// Nil for the store that is the default where the value is used.
+  /// nil for the default store, which is determined at each use.
   private let store: UserDefaults?
-  /// The scope that this was made in.
+  /// The default store of the scope in which this wrapper was made.
   private let scope: UserDefaults?
   private let state = Mutex(LocationState())
 
@@ -28,12 +28,12 @@ final class StorageLocation<Value> {
   }
 
   private func use() -> StoreUse {
-    // Of a store that was named there is one use. Asking which is the default takes longer than reading.
+    // A wrapper with an explicit store keeps one use. Determining the default store takes longer than reading.
     if store != nil, let use = state.withLock({ $0.use }) { return use }
     let store = currentStore
     if let use = state.withLock({ $0.use }), use.store === store { return use }
     let use = StoreUse(store: store, observed: store.observedKeys.use(name, of: store.use))
-    // What was used before ends outside of the lock.
+    // Release the previous use outside of the lock.
     let old = state.withLock { state in
       let old = state
       state.follow(use)
@@ -59,7 +59,7 @@ final class StorageLocation<Value> {
       do {
         let stored = try form.store(newValue)
         if store.storedValue(forKey: name) == stored || store.isHidden(name) {
-          // Nobody reads another value afterwards, but it is stored all the same.
+          // A preceding place hides the value, so readers see no change, but it is stored all the same.
           use.observed.key.endTelling()
           store.setStoredValue(stored, forKey: name)
         } else {
@@ -92,7 +92,7 @@ extension StorageLocation {
   }
 }
 
-/// A store, and what the readers of the key in it share. A class, so that a reader counts one reference, and not one for each part.
+/// A store and the state that all readers of the key share. A class, so that a reader retains one object instead of each part.
 private final class StoreUse: Sendable {
   let store: UserDefaults
   let list: SearchList
@@ -106,7 +106,7 @@ private final class StoreUse: Sendable {
     isSubclassed = store.isSubclassed
   }
 
-  /// As the store reads it. Not by way of the store itself, whose references take longer to count: it is observed weakly.
+  /// Reads as the store does. Reads from the list, because retaining the store, which is weakly observed, takes longer.
   @inline(__always)
   func storedValue(forKey name: String) -> PropertyListValue? {
     isSubclassed ? store.storedValue(forKey: name) : list.value(forKey: name)

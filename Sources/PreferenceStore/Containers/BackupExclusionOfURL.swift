@@ -1,18 +1,19 @@
 internal import AppContainers
+import CofferFiles
 public import Foundation
 
-/// `URLResourceValues.isExcludedFromBackup` can be set on Linux, and nothing comes of it. These do what it says.
+/// Setting `URLResourceValues.isExcludedFromBackup` has no effect on Linux. These functions do it.
 extension URL {
-  /// Whether a backup leaves out the file, or the directory with what is in it.
+  /// Whether backups leave out the file, or the directory with its contents.
   /// - Throws: `CocoaError`: `fileNoSuchFile`, `fileReadUnknown`.
   public func isExcludedFromBackup() throws -> Bool {
     try withName { directory, name throws(ContainerError) in try directory.isExcludedFromBackup(name) }
   }
 
-  /// Marks a file or directory, or takes the mark away. The mark is an extended attribute, goes where the file goes, and does not come
-  /// along when a file is replaced by a new one, as an atomic write does.
-  /// - Throws: `CocoaError`: `fileNoSuchFile`; `featureUnsupported` where the file system keeps no attributes; `fileWriteNoPermission`,
-  ///   `fileWriteUnknown`.
+  /// Marks a file or directory as excluded from backups, or removes the mark. The mark is an extended attribute: it moves with
+  /// the file, and is lost if the file is replaced by a new one, as by an atomic write.
+  /// - Throws: `CocoaError`: `fileNoSuchFile`; `featureUnsupported` if the file system has no extended attributes;
+  ///   `fileWriteNoPermission`, `fileWriteUnknown`.
   public func setExcludedFromBackup(_ isExcluded: Bool) throws {
     try withName { directory, name throws(ContainerError) in try directory.setExcludedFromBackup(isExcluded, name) }
   }

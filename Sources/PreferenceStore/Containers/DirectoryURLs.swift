@@ -1,18 +1,18 @@
 public import Foundation
 internal import Preferences
 
-/// The directories of the user, or those of the container where the program is one of an app. Apple's Foundation has these names; that of
-/// Linux has `homeDirectory` and `temporaryDirectory`, which `coffer app run` leads to the container, and not these. What
-/// `FileManager.urls(for:in:)` gives is the same, but for the library, of which it knows none on Linux.
+/// The directories of the user, or of the app's container if the program runs in one. Apple's Foundation has these names. Linux
+/// Foundation has only `homeDirectory` and `temporaryDirectory`, which `coffer app run` redirects into the container.
+/// `FileManager.urls(for:in:)` gives the same directories, except the library, for which it has none on Linux.
 ///
-/// Nothing is made by asking. Thread-safe.
+/// These properties create no directories. Thread-safe.
 extension URL {
   /// `Documents`.
   public static var documentsDirectory: URL {
     inContainer("Documents") ?? FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first ?? homeDirectory
   }
 
-  /// `Library`. Outside of a container there is none: the directory for data of XDG's specification.
+  /// `Library`. Outside of a container, the data directory of the XDG Base Directory specification.
   public static var libraryDirectory: URL { inContainer("Library") ?? applicationSupportDirectory }
 
   /// `Library/Caches`: may be emptied when the app is not running.
@@ -20,7 +20,7 @@ extension URL {
     inContainer("Library/Caches") ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? homeDirectory
   }
 
-  /// `Library/Application Support`: backed up, and not for the user to see.
+  /// `Library/Application Support`: backed up, and not shown to the user.
   public static var applicationSupportDirectory: URL {
     inContainer("Library/Application Support")
       ?? FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first ?? homeDirectory

@@ -2,11 +2,12 @@ public import Foundation
 internal import Preferences
 
 extension FileManager {
-  /// The directory that the apps of an application group share. It is there, and the app may write to it.
+  /// The directory that the apps of an application group share. It exists, and the app may write to it.
   ///
-  /// `group.com.example.x` is the group of the app whose name ends in it.
+  /// `group.com.example.x` stands for the group of the app whose name ends in it.
   ///
-  /// Nil where several do, where the program was not started by `coffer app run`, or the manifest of its app does not name the group; the log says so.
+  /// Returns nil, and logs the reason, if the name matches several groups, if the program was not started by `coffer app run`, or
+  /// if the app's manifest does not name the group.
   public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
     let places = ProcessStore.lists.places
     guard let path = places.groupContainer(groupIdentifier) else {

@@ -1,11 +1,12 @@
 internal import AppContainers
+import CofferFiles
 public import Foundation
 
 extension FileManager {
-  /// Deletes what another app has delivered into `Documents/Inbox`. An app may not make files in there, so the directory takes away the
-  /// right to write, and `removeItem` is refused.
-  /// - Throws: `CocoaError`: `fileNoSuchFile`; `fileWriteInvalidFileName` for what does not lie right in the Inbox, and where the program
-  ///   is none of an app; `fileWriteUnknown`.
+  /// Deletes a file that another app has delivered into `Documents/Inbox`. An app must not create files there, so the directory
+  /// is not writable for it, and `removeItem` fails.
+  /// - Throws: `CocoaError`: `fileNoSuchFile`; `fileWriteInvalidFileName` if the file is not directly in the Inbox, or if the
+  ///   program does not run in an app; `fileWriteUnknown`.
   public func removeDeliveredItem(at url: URL) throws {
     guard let container = ProcessStore.lists.places.container else { throw CocoaError(.fileWriteInvalidFileName) }
     let inbox = container + "/Documents/Inbox"

@@ -8,18 +8,18 @@
 public struct Default<Value>: DynamicProperty {
   private let binding: Binding<Value>
 
-  /// - Parameter store: Nil for the default one, as with `@AppStorage`.
+  /// - Parameter store: nil for the default store, as with `@AppStorage`.
   public init(_ path: KeyPath<SettingKeys, Key<Value>>, store: UserDefaults? = nil) where Value: Sendable {
     let key = SettingKeys.key(path)
     binding = StorageLocation(key.name, key.defaultValue, key.form, store).binding
   }
 
-  /// A property of an object, which has an `@AppStorage` for it.
+  /// A property of a settings object, declared there with `@AppStorage`.
   public init<Settings: AnyObject>(_ path: ReferenceWritableKeyPath<Settings, Value>, in settings: Settings) {
     binding = Binding(get: { settings[keyPath: path] }, set: { settings[keyPath: path] = $0 })
   }
 
-  /// A property of the one settings object that a program has.
+  /// A property of the program's single settings object.
   public init<Settings: SharedSettings>(
     _ path: ReferenceWritableKeyPath<Settings, Value>, defaults settings: Settings = .shared
   ) {
@@ -34,7 +34,7 @@ public struct Default<Value>: DynamicProperty {
   public var projectedValue: Binding<Value> { binding }
 }
 
-/// A class of settings of which a program has one object.
+/// A settings class of which a program has a single object.
 public protocol SharedSettings: AnyObject {
   static var shared: Self { get }
 }

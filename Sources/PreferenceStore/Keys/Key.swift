@@ -1,5 +1,4 @@
-/// A setting with its name, its type and what it is as long as nobody has set it: said in one place, checked by the compiler in all
-/// others.
+/// A setting with its name, type and default value, declared in one place and checked by the compiler at each use.
 ///
 /// ```swift
 /// extension SettingKeys {
@@ -23,13 +22,13 @@ extension Key where Value: Storable {
 }
 
 extension Key {
-  /// One that may have no value. Setting nil removes it.
+  /// A key that may have no value. Setting nil removes it.
   public init<Wrapped: Storable>(_ name: String) where Value == Wrapped? {
     self.init(name: name, defaultValue: nil, form: .optional(StoredForm<Wrapped>.storable))
   }
 }
 
-/// The settings of a program: extend it with a property for each key, and name them by their key paths.
+/// The settings of a program: extend it with a property for each key, and refer to them by key path.
 public struct SettingKeys: Sendable {
   static func key<Value>(_ path: KeyPath<SettingKeys, Key<Value>>) -> Key<Value> { SettingKeys()[keyPath: path] }
 }

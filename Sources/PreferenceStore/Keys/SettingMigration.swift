@@ -1,7 +1,7 @@
 public import Preferences
 internal import PropertyLists
 
-/// What a new version of a program does with settings of an older one: a key has another name now, or its values another type.
+/// Converts settings of an older version of a program: a key has another name now, or its values another type.
 ///
 /// ```swift
 /// try defaults.migrate([
@@ -11,10 +11,10 @@ internal import PropertyLists
 /// ```
 public struct SettingMigration: Sendable {
   let keys: [String]
-  /// Nil where there is nothing to do.
+  /// Returns nil if there is nothing to do.
   let edits: @Sendable (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]?
 
-  /// Where the new key has a value already, it is kept, and the old one stays where it is.
+  /// If the new key has a value already, both keys keep their values.
   public static func rename(_ old: String, to new: String) -> SettingMigration {
     SettingMigration(keys: [old, new]) { values in
       guard let value = values[old], values[new] == nil else { return nil }
@@ -22,8 +22,9 @@ public struct SettingMigration: Sendable {
     }
   }
 
-  /// Gives a value another type, under the same key or another one. What is of the new type already stays, so that this can be done at
-  /// each start; and what is not of the old one stays too, as does what `convert` has no answer for. Both are reported.
+  /// Gives a value another type, under the same key or another one. A value that has the new type already stays, so that the
+  /// migration can run at each start. A value that does not have the old type stays too, as does one for which `convert` returns
+  /// nil; both are reported in the log.
   public static func convert<Old: Storable, New>(
     _ old: String, from type: Old.Type, to key: Key<New>, _ convert: @escaping @Sendable (Old) -> New?
   ) -> SettingMigration {
@@ -49,7 +50,7 @@ extension SettingMigration {
 }
 
 extension Key {
-  /// Whether this is how a value of the type is stored, not only one that can be read as such: `1` can be read as `1.0`.
+  /// Whether this is the stored form of the type, not only readable as the type: `1` is readable as `1.0`.
   fileprivate func isStored(as stored: PropertyListValue) -> Bool {
     guard let value = form.read(stored), let again = try? form.store(value) else { return false }
     return again == stored
@@ -57,10 +58,9 @@ extension Key {
 }
 
 extension UserDefaults {
-  /// Carries out all of them in their order, at one moment. Only the user's own values of this domain are looked at. Migrations that
-  /// have been carried out have nothing to do any more. What converts values may use the store; it is called again where somebody else
-  /// has changed them meanwhile.
-  /// - Returns: The old keys of those that had something to do.
+  /// Carries out all migrations in order, in one transaction. Only the user's own values of this domain are read. Migrations that
+  /// have run already have no effect. `convert` may use the store; it is called again if the values change in the meantime.
+  /// - Returns: The old keys of the migrations that had something to do.
   /// - Throws: As `store(_:forKey:)`. Then nothing has changed.
   @discardableResult
   public func migrate(_ migrations: [SettingMigration]) throws(PreferenceError) -> [String] {
@@ -68,7 +68,7 @@ extension UserDefaults {
     while true {
       var values = PropertyListDictionary()
       for key in keys { values[key] = application.own.value(forKey: key) }
-      // Not under the lock of the domain: this calls the program.
+      // Called without the lock of the domain, because it calls the program.
       let (edits, done) = Self.edits(of: values, migrations)
       if done.isEmpty { return [] }
       var isCurrent = false

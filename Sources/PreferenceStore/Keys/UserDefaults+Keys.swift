@@ -2,15 +2,16 @@ public import Preferences
 internal import PropertyLists
 
 extension UserDefaults {
-  /// What is stored under the key, or its default, where there is nothing or something of another type; that is left as it is and
-  /// reported. Setting nil, where the type has it, removes. Reading here is no dependency for Swift's `Observation`: `@Default` is.
+  /// The stored value, or the key's default if there is none or one of another type, which is left unchanged and reported in the
+  /// log. Setting nil, if the type is Optional, removes the value. Reading here is not tracked by Swift's `Observation`; reading
+  /// `@Default` is.
   public subscript<Value>(path: KeyPath<SettingKeys, Key<Value>>) -> Value {
     get { value(of: SettingKeys.key(path)) }
     set { set(newValue, for: SettingKeys.key(path)) }
   }
 
-  /// As the subscript, for a key that is in no `SettingKeys`. (As a subscript too, it would spoil what the compiler says of a key path
-  /// that is misspelt.)
+  /// As the subscript, for a key that is not in `SettingKeys`. (A second subscript would make the compiler's message for a
+  /// misspelt key path useless.)
   public func value<Value>(of key: Key<Value>) -> Value {
     list.read(storedValue(forKey: key.name), forKey: key.name, as: key.form) { stored in
       observedKeys.report(stored, forKey: key.name, isNo: Value.self)
@@ -25,11 +26,11 @@ extension UserDefaults {
     }
   }
 
-  /// Removes what this program has stored, so that what other domains say shows again, or else the default.
+  /// Removes the value that this program has stored, so that the next domain's value is read, or the default.
   public func reset<Value>(_ key: Key<Value>) { removeObject(forKey: key.name) }
   public func reset<Value>(_ path: KeyPath<SettingKeys, Key<Value>>) { reset(SettingKeys.key(path)) }
 
-  /// Calls `action` on the main actor after each change, with the old and the new value. As `Binding.onChange`.
+  /// Calls `action` on the main actor after each change, with the old and the new value, as `Binding.onChange` does.
   public func onChange<Value>(
     of key: Key<Value>, _ action: @escaping @MainActor (_ old: Value, _ new: Value) -> Void
   ) -> PreferenceObservation {

@@ -4,20 +4,20 @@ internal import Preferences
 internal import PropertyLists
 internal import Synchronization
 
-/// What all readers of one key of one store share: who has read it is told when it changes, and nobody else.
+/// The state that all readers of one key of one store share: a change notifies the readers of this key and no others.
 ///
-/// A reader of Swift's `Observation` is told before the value changes, as far as this process can know: a change that is made here by
-/// way of this object is announced, then made. Any other is announced when the store tells of it, and while that is being told, the
-/// thread that tells reads the value from before. So who is told finds the old value in all cases, and the new one afterwards.
+/// Swift's `Observation` notifies before a value changes. A change made through this object is announced, then made. Any other
+/// change is announced when the store delivers it; during that delivery, the delivering thread reads the previous value. In both
+/// cases a notified reader finds the old value, and the new one afterwards.
 ///
 /// Thread-safe. Observers run outside of all locks.
 final class ObservedKey: Observable, Sendable {
   private struct State {
-    /// What the thread that tells of a change reads meanwhile.
+    /// The previous value, which the thread that is delivering a change reads meanwhile.
     var told: (thread: pthread_t, value: PropertyListValue?)?
-    /// What is being written by those who have announced it.
+    /// The values that announced changes are writing.
     var announced: [Announcement] = []
-    /// Who is telling the readers at this moment, and whether they have to be told once more after that.
+    /// The threads that are notifying readers, and whether they have to notify once more afterwards.
     var tellers: [pthread_t: Bool] = [:]
     var next = 0
     var owners: [(id: Int, owner: any SettingOwner)] = []
@@ -27,10 +27,10 @@ final class ObservedKey: Observable, Sendable {
       return next
     }
 
-    /// Whether the change to this value, which has just been made, was announced after the one before it was made.
+    /// Whether the change to this value, just made, was announced after the previous change was made.
     mutating func wasAnnounced(_ value: PropertyListValue?) -> Bool {
       let wasAnnounced = announced.contains { $0.isCurrent && $0.value == value }
-      // Who was told of the others may have looked again, and seen this value.
+      // Readers of the other announcements may have read again since, and seen this value.
       for place in announced.indices { announced[place].isCurrent = false }
       return wasAnnounced
     }
@@ -39,7 +39,7 @@ final class ObservedKey: Observable, Sendable {
   private struct Announcement {
     let id: Int
     let value: PropertyListValue?
-    /// Until another change is made.
+    /// Cleared by the next change.
     var isCurrent = true
   }
 
@@ -50,12 +50,12 @@ final class ObservedKey: Observable, Sendable {
 
   init(_ name: String) { self.name = name }
 
-  /// To be called by whoever reads the value, before that.
-  /// - Parameter path: Of a use of this key.
+  /// Every reader of the value calls this before it reads.
+  /// - Parameter path: The path of a use of this key.
   @inline(__always)
   func access(_ path: ReadPath) { registrar.access(self, keyPath: path) }
 
-  /// - Returns: Nil where the store is to be asked, which is nearly always so.
+  /// - Returns: nil, nearly always, if the reader has to ask the store.
   @inline(__always)
   func toldValue() -> PropertyListValue?? {
     guard isTelling.load(ordering: .acquiring) else { return nil }
@@ -67,10 +67,10 @@ final class ObservedKey: Observable, Sendable {
 
   // MARK: Changes
 
-  /// Tells that the value will change, and then changes it.
+  /// Announces that the value will change, then changes it.
   func change(to new: PropertyListValue?, _ write: () -> Void) {
     let id = state.withLock { state in
-      // Who changes a value reads the new one.
+      // The thread that changes a value reads the new one from here on.
       if state.told?.thread == pthread_self() { state.told = nil }
       let id = state.nextID()
       state.announced.append(Announcement(id: id, value: new))
@@ -82,7 +82,7 @@ final class ObservedKey: Observable, Sendable {
     state.withLock { state in state.announced.removeAll { $0.id == id } }
   }
 
-  /// The store tells that it has changed.
+  /// The store delivers a change.
   func deliver(_ change: PreferenceChange) {
     guard let key = change.keys.first else { return }
     let isAnnounced = state.withLock { state in
@@ -91,7 +91,7 @@ final class ObservedKey: Observable, Sendable {
       return false
     }
     guard !isAnnounced else {
-      // Only those who have looked again since it was announced, and may have seen the old value, are still there to be told.
+      // The readers of that announcement have been removed. Those left have read again since, and may have seen the old value.
       return tellReaders()
     }
     isTelling.store(true, ordering: .releasing)
@@ -101,7 +101,8 @@ final class ObservedKey: Observable, Sendable {
     state.withLock { $0.told = nil }
   }
 
-  /// `Observation` goes on telling a reader that sets the value while it is told: that is put off until all have been told.
+  /// `Observation` repeats the notification for a reader that sets the value during it. Such changes are postponed until all
+  /// readers are notified.
   private func tellReaders() {
     let thread = pthread_self()
     let isFirst = state.withLock { state in
@@ -118,7 +119,7 @@ final class ObservedKey: Observable, Sendable {
     }
   }
 
-  /// Whoever sets what is being told already reads it from then on, as with any other value.
+  /// A thread that sets the value during its delivery reads its own value from then on.
   func endTelling() {
     guard isTelling.load(ordering: .acquiring) else { return }
     state.withLock { state in
@@ -128,7 +129,7 @@ final class ObservedKey: Observable, Sendable {
 
   // MARK: Owners
 
-  /// Tells the owner before each change, until `remove`; one that was added several times, once.
+  /// Notifies the owner before each change, until `remove`. An owner that was added several times is notified once.
   func add(_ owner: any SettingOwner) -> Int {
     state.withLock { state in
       let id = state.nextID()
@@ -149,16 +150,16 @@ final class ObservedKey: Observable, Sendable {
 
 // MARK: Key paths
 
-/// Lives as long as somebody uses a key, or Swift's `Observation` tracks a reader of it.
+/// Lives as long as a key is in use, or Swift's `Observation` tracks a reader of it.
 final class ReaderMark: Hashable, Sendable {
-  // Each key has a registrar of its own, in which all of them stand for its value.
+  // Each key has its own registrar, in which all marks stand for its value.
   static func == (left: ReaderMark, right: ReaderMark) -> Bool { true }
   func hash(into hasher: inout Hasher) {}
 }
 
 extension ObservedKey {
-  /// Stands for the value where `Observation` wants a key path, which it keeps as long as it tracks; and the path keeps its mark. That
-  /// is the only way to learn whether somebody waits.
+  /// A key path to pass to `Observation`, which retains it while it tracks a reader; the path retains its mark. `Observation` has
+  /// no other way to find out whether a reader is waiting.
   typealias ReadPath = any KeyPath<ObservedKey, Void> & Sendable
 
   private subscript(mark: ReaderMark) -> Void { () }

@@ -2,13 +2,13 @@ internal import Preferences
 internal import PropertyLists
 internal import Synchronization
 
-/// The observed keys of one search list, each as long as somebody uses it or waits for its next change: a reader of Swift's
-/// `Observation` need not keep what it has read, neither the wrapper nor the store.
+/// The observed keys of one search list. Each lives as long as it is in use, or a reader waits for its next change: a reader
+/// tracked by Swift's `Observation` need not retain the wrapper or the store.
 final class ObservedKeys: Sendable {
   private struct Entries: Sendable {
     var all: [PropertyListDictionary.Key: ObservedKeyEntry] = [:]
-    /// How many there may be until somebody looks which of them nobody needs any more: a reader whose interest has ended by the change
-    /// of another key does not say so.
+    /// The number of entries at which `sweep` removes idle ones. It is needed because a tracked reader whose tracking ended by
+    /// the change of another key gives no notice.
     var limit = ObservedKeys.leastLimit
 
     mutating func use(_ id: PropertyListDictionary.Key) -> (ObservedKey, ObservedKey.ReadPath)? {
@@ -28,7 +28,7 @@ final class ObservedKeys: Sendable {
   private static let leastLimit = 64
 
   private let entries = Mutex(Entries())
-  /// What was reported to be of another type.
+  /// The values already reported as having another type.
   private let reported = Mutex<[ReportedType: PropertyListValue]>([:])
 
   private struct ReportedType: Hashable {
@@ -38,19 +38,19 @@ final class ObservedKeys: Sendable {
 
   var count: Int { entries.withLock { $0.all.count } }
 
-  /// The same object for the same name, as long as somebody uses it or waits.
-  /// - Parameter list: The one that has this object.
+  /// The same object for the same name, as long as it is in use or a reader waits.
+  /// - Parameter list: The list that this object belongs to.
   func use(_ name: String, of list: SearchListUse) -> ObservedKeyUse {
     let id = PropertyListDictionary.Key(name)
     if let (key, path) = entries.withLock({ $0.use(id) }) { return ObservedKeyUse(key, path, self, list) }
-    // Not under the lock: observing asks domains, which may come to what a program has to say about damaged files.
+    // Outside of the lock: observing reads domains, which may call the program's log handler about damaged files.
     let key = ObservedKey(name)
     let observation = list.application.list.observe(name) { [weak self] change in
       key.deliver(change)
       self?.removeIdle(id)
     }
     let new = ObservedKeyEntry(key, observation)
-    // What goes ends its observation outside of the lock.
+    // Removed entries end their observation outside of the lock.
     let (used, gone) = entries.withLock { entries in
       if let used = entries.use(id) { return (used, [new]) }
       let gone = entries.sweep()
@@ -63,7 +63,7 @@ final class ObservedKeys: Sendable {
     return ObservedKeyUse(used.0, used.1, self, list)
   }
 
-  /// Says in the log that the value is of another type, where that has not been said of it already.
+  /// Logs that the value has another type, once for each value.
   func report(_ stored: PropertyListValue, forKey name: String, isNo type: Any.Type) {
     let id = ReportedType(key: PropertyListDictionary.Key(name), type: ObjectIdentifier(type))
     let isNews = reported.withLock { $0.updateValue(stored, forKey: id) != stored }
@@ -77,7 +77,7 @@ final class ObservedKeys: Sendable {
   }
 
   private func removeIdle(_ id: PropertyListDictionary.Key) {
-    // What goes ends its observation outside of the lock.
+    // Removed entries end their observation outside of the lock.
     let gone = entries.withLock { entries in
       entries.all[id]?.isIdle == true ? entries.all.removeValue(forKey: id) : nil
     }
@@ -89,10 +89,10 @@ private struct ObservedKeyEntry: Sendable {
   let key: ObservedKey
   private let observation: PreferenceObservation
   private var useCount = 0
-  /// As long as it is used.
+  /// Set while the key is in use.
   private var path: ObservedKey.ReadPath?
   private weak var mark: ReaderMark?
-  /// The list, and with it the entries, for those who only wait.
+  /// Keeps the list, and with it the entries, alive for waiting readers.
   private var list: SearchListUse?
 
   init(_ key: ObservedKey, _ observation: PreferenceObservation) {
@@ -117,14 +117,14 @@ private struct ObservedKeyEntry: Sendable {
     path = nil
   }
 
-  /// Nobody uses it, and nobody waits.
+  /// Whether the key is neither in use nor waited for.
   var isIdle: Bool { useCount == 0 && mark == nil }
 }
 
 /// Keeps an observed key in use.
 final class ObservedKeyUse: Sendable {
   let key: ObservedKey
-  /// The entry keeps it as long as this object is there, and must be the last one to do so.
+  /// The entry retains the path as long as this object exists, and must be the last to do so.
   unowned let path: ObservedKey.ReadPath
   private let keys: ObservedKeys
   private let list: SearchListUse

@@ -4,9 +4,11 @@ internal import PropertyLists
 internal import Synchronization
 
 extension Binding where Value: Sendable {
-  /// Calls `action` on the main actor after each change of the setting, with the old and the new value; also for changes of other
-  /// processes. Changes come in their order, each as an event of the main queue, which must run, as it does where `main` is asynchronous.
-  /// - Returns: Ends it when it goes: on the main actor at once. Nil where this is bound to something else than a setting.
+  /// Calls `action` on the main actor after each change of the setting, with the old and the new value; also for changes by other
+  /// processes. Changes arrive in order, each as an event of the main queue, which must run, as it does if `main` is
+  /// asynchronous.
+  /// - Returns: The observation, which ends when it is deallocated: at once if that happens on the main actor. nil if the binding
+  ///   is not to a setting.
   public func onChange(_ action: @escaping @MainActor (_ old: Value, _ new: Value) -> Void) -> PreferenceObservation? {
     location?.onChange(action)
   }

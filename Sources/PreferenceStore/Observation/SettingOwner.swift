@@ -1,16 +1,16 @@
-/// Wants to hear of the changes of a property before they are made.
+/// An object that is notified before a property changes.
 package protocol SettingOwner: AnyObject, Sendable {
   func settingWillChange()
 }
 
 /// A property wrapper that is found among the properties of an object.
 package protocol SettingProperty {
-  /// Who hears of changes. The first one that was set stays.
+  /// The object that is notified. The first owner that was set stays.
   var owner: (any SettingOwner)? { get }
   func setOwner(_ owner: any SettingOwner)
 }
 
-/// Tells an owner of the changes of a key, as long as it is there.
+/// Notifies an owner of the changes of a key for the lifetime of this object.
 final class SettingAnnouncement: Sendable {
   private let use: ObservedKeyUse
   private let id: Int

@@ -2,7 +2,8 @@ internal import Foundation
 internal import Preferences
 internal import PropertyLists
 
-/// How `@AppStorage` and typed keys use a store. A subclass that answers and stores in its own way is asked in the way it knows.
+/// Access to a store by `@AppStorage` and typed keys. For a subclass, which may override reading and writing, they go through its
+/// public methods.
 extension UserDefaults {
   @inline(__always)
   var isSubclassed: Bool { type(of: self) != UserDefaults.self }
@@ -16,14 +17,14 @@ extension UserDefaults {
   func setStoredValue(_ value: PropertyListValue?, forKey key: String) {
     guard isSubclassed else { return write(value, key) }
     guard let value else { return removeObject(forKey: key) }
-    // A value of a type of the program's own may be of any depth, which Foundation's values must not be.
+    // A value of the program's own type may be deeper than Foundation's values are allowed to be.
     guard PreferenceLimits.allowDepth(of: value) else {
       return Diagnostics.notSaved(PreferenceError(.valueTooDeep, key), application.name)
     }
     set(value.foundationValue, forKey: key)
   }
 
-  /// Whether setting the value would not change what is read.
+  /// Whether a preceding place of the search list has a value, so that setting one would not change what is read.
   func isHidden(_ key: String) -> Bool {
     guard !isSubclassed else { return false }
     for entry in list.entries {
@@ -35,13 +36,13 @@ extension UserDefaults {
 }
 
 extension SearchList {
-  /// Whether what is read comes from the command line.
+  /// Whether the value that is read comes from the command line.
   private func isArgument(_ key: String) -> Bool {
     entries.first { $0.domain.value(forKey: key) != nil }?.kind == .argument
   }
 
-  /// Nil where there is no value, or one of another type.
-  /// - Parameter report: Called for one of another type.
+  /// nil if there is no value, or one of another type.
+  /// - Parameter report: Called for a value of another type.
   @inline(__always)
   func read<Value>(
     _ stored: PropertyListValue?, forKey key: String, as form: StoredForm<Value>, _ report: (PropertyListValue) -> Void = { _ in }
@@ -62,6 +63,6 @@ extension SearchList {
 }
 
 extension UserDefaults {
-  /// How many keys have readers, or may have some.
+  /// The number of keys that have readers, or had some that were not swept yet.
   package var observedKeyCount: Int { observedKeys.count }
 }

@@ -37,7 +37,7 @@ struct EncodedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private func inner(_ key: any CodingKey) throws -> StorableEncoder {
     try encoder.inner(encoder.node.field(key.stringValue), key)
   }
-  /// A container that cannot be refused here is refused when it is written to.
+  /// These requirements cannot throw; the container checks the depth when it is written to.
   private func unchecked(_ key: any CodingKey) -> StorableEncoder {
     StorableEncoder(node: encoder.node.field(key.stringValue), codingPath: codingPath + [key])
   }

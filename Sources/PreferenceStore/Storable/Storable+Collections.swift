@@ -1,7 +1,7 @@
 public import PropertyLists
 
 extension PropertyListValue {
-  /// Nil unless this is an array all of whose elements can be read.
+  /// nil unless this is an array whose elements can all be read.
   fileprivate func elements<Element>(_ read: (PropertyListValue) -> Element?) -> [Element]? {
     guard case .array(let stored) = self else { return nil }
     var elements: [Element] = []
@@ -13,12 +13,12 @@ extension PropertyListValue {
     return elements
   }
 
-  /// Nil unless this is a dictionary all of whose values can be read.
+  /// nil unless this is a dictionary whose values can all be read.
   fileprivate func entries<Value>(_ read: (PropertyListValue) -> Value?) -> [String: Value]? {
     guard case .dictionary(let stored) = self else { return nil }
     var entries: [String: Value] = [:]
     for (key, value) in stored.unsorted {
-      // Of keys that differ only in their Unicode form, a Swift dictionary can have one.
+      // A Swift dictionary takes keys that differ only in their Unicode normal form for one.
       guard let entry = read(value), entries.updateValue(entry, forKey: key) == nil else { return nil }
     }
     return entries
@@ -39,7 +39,7 @@ extension Array: Storable where Element: Storable {
   }
 }
 
-/// Stored as an array, whose elements are sorted as far as they are texts or numbers: so equal sets are mostly stored as equal values.
+/// Stored as an array. Strings, numbers and dates are sorted, so that equal sets are mostly stored as equal values.
 extension Set: Storable where Element: Storable {
   public func storedValue() throws -> PropertyListValue {
     .array(try map { try $0.storedValue() }.sorted(by: PropertyListValue.comesBefore))
@@ -57,7 +57,7 @@ extension Set: Storable where Element: Storable {
 }
 
 extension PropertyListValue {
-  /// An order of texts, of numbers and of dates; all others are equal in it.
+  /// Orders strings, numbers and dates; other values compare as equal.
   fileprivate static func comesBefore(_ left: PropertyListValue, _ right: PropertyListValue) -> Bool {
     switch (left, right) {
     case (.string(let a), .string(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)

@@ -19,7 +19,7 @@ extension Date: Storable {
   }
 }
 
-/// As `UserDefaults.set` and `url(forKey:)`: a file as its path, any other archived.
+/// As `UserDefaults.set` and `url(forKey:)`: a file URL as its path, any other URL archived.
 extension URL: Storable {
   public func storedValue() throws -> PropertyListValue { try PropertyListValue(url: self, forKey: "") }
 

@@ -27,7 +27,7 @@ extension Storable where Self: Codable {
   }
 }
 
-/// An enum that is both is stored as its raw value, which is what its coding gives as well.
+/// An enum that is also Codable is stored as its raw value, which its synthesised coding gives as well.
 extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
   public func storedValue() throws -> PropertyListValue { try rawValue.storedValue() }
 
@@ -42,9 +42,9 @@ extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
   }
 }
 
-/// Foundation's decoder takes no single values at the top: so it lies in an array, which is taken off again.
+/// Foundation's decoder accepts no single values at the top, so the value is wrapped in an array.
 enum PropertyListCoding {
-  /// Nil where it is not what the type decodes from.
+  /// nil if the type cannot be decoded from the value.
   static func decode<Value: Decodable>(_ type: Value.Type, _ stored: PropertyListValue) -> Value? {
     guard !stored.hasEqualKeys, let bytes = try? PropertyList.write(.array([stored]), .binary) else { return nil }
     return try? PropertyListDecoder().decode([Value].self, from: Data(bytes)).first
@@ -52,15 +52,15 @@ enum PropertyListCoding {
 }
 
 extension PropertyListValue {
-  /// Whether a dictionary in it has keys that differ only in their Unicode form: of those the decoder would read one, and lose the
-  /// other when the value is stored again.
+  /// Whether a dictionary in the value has keys that differ only in their Unicode normal form: the decoder would read one of
+  /// them, and storing the value again would lose the other.
   fileprivate var hasEqualKeys: Bool {
     switch self {
     case .array(let elements): return elements.contains { $0.hasEqualKeys }
     case .dictionary(let fields):
       var known = Set<String>()
       return fields.unsorted.contains { key, value in
-        // Equal keys of ASCII alone are the same key.
+        // ASCII keys that are equal are the same key.
         !key.utf8.allSatisfy { $0 < 0x80 } && !known.insert(key).inserted || value.hasEqualKeys
       }
     default: return false

@@ -1,9 +1,9 @@
 public import PropertyLists
 
-/// What can be a setting. These are: `Bool`, `Int`, `Double`, `Float`, `String`, `Data`, `Date`, `URL`, and arrays, sets and dictionaries
-/// of such values.
+/// A type whose values can be settings: `Bool`, `Int`, `Double`, `Float`, `String`, `Data`, `Date`, `URL`, and arrays, sets and
+/// dictionaries of such values.
 ///
-/// A type of your own needs no more than the name of this protocol where its raw values are such, which are stored then, and where it is
+/// A type of your own needs only to declare the conformance if its raw values are `Storable`, which are stored then, or if it is
 /// `Codable`; then it is stored as a property list that people and `coffer defaults` can read.
 ///
 /// ```swift
@@ -11,14 +11,14 @@ public import PropertyLists
 /// struct Window: Codable, Storable { var width = 80, height = 24 }
 /// ```
 public protocol Storable: Sendable {
-  /// What is stored in the place of this value.
-  /// - Throws: Where there is nothing that could be.
+  /// The property list value that is stored for this value.
+  /// - Throws: An error if the value has no stored form.
   func storedValue() throws -> PropertyListValue
 
-  /// Nil where `storedValue()` of no value of this type gives that. Nothing is lost by it: what is stored stays.
+  /// Returns nil if the stored value is not one that `storedValue()` gives for this type. The stored value is left unchanged.
   init?(storedValue: PropertyListValue)
 
-  /// The value from the command line, where numbers are texts as well. Where a type does not say otherwise, as `init(storedValue:)`.
+  /// Reads a value from the command line, where numbers are strings. By default the same as `init(storedValue:)`.
   init?(argumentValue: PropertyListValue)
 }
 
@@ -26,8 +26,8 @@ extension Storable {
   public init?(argumentValue: PropertyListValue) { self.init(storedValue: argumentValue) }
 }
 
-/// Numbers are read as `as?` converts an `NSNumber`: where nothing is lost. So a program may read `1`, written by a person, as `true`
-/// or as `1.0`.
+/// Numbers are read as `as?` converts an `NSNumber`: if the conversion is exact. So a program may read `1`, written by a person,
+/// as `true` or as `1.0`.
 extension Bool: Storable {
   public func storedValue() -> PropertyListValue { .boolean(self) }
 

@@ -2,17 +2,17 @@ internal import Foundation
 internal import Preferences
 internal import PropertyLists
 
-/// Encodes as Foundation's `PropertyListEncoder`, without bytes in between, and no deeper than a property list may be: Foundation's, and
-/// what it calls of the program, end the stack.
+/// Encodes as Foundation's `PropertyListEncoder`, but directly to values instead of bytes, and to a limited depth: Foundation's
+/// encoder overflows the stack on deep values.
 struct StorableEncoder: Encoder {
-  /// How Foundation's coders write nil where there must be something.
+  /// The value that Foundation's coders write for nil if a value is required.
   static let null = PropertyListValue.string("$null")
 
   let node: EncodedNode
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// - Throws: `valueTooDeep`; what the value throws.
+  /// - Throws: `valueTooDeep`; any error of the value's `encode(to:)`.
   static func encode(_ value: some Encodable) throws -> PropertyListValue {
     let node = EncodedNode()
     try StorableEncoder(node: node, codingPath: []).put(value)
@@ -25,7 +25,8 @@ struct StorableEncoder: Encoder {
   func unkeyedContainer() -> any UnkeyedEncodingContainer { EncodedElements(encoder: self) }
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-  /// For what lies in this, which counts as a level even where it is no container: to encode it takes stack all the same.
+  /// An encoder for a nested value. It counts as a level even if it is not a container, because encoding it takes stack all the
+  /// same.
   func inner(_ node: EncodedNode, _ key: any CodingKey) throws -> StorableEncoder {
     guard codingPath.count < PropertyList.maximumDepth else { throw PreferenceError(.valueTooDeep) }
     return StorableEncoder(node: node, codingPath: codingPath + [key])
@@ -40,7 +41,7 @@ struct StorableEncoder: Encoder {
   }
 }
 
-/// What was encoded up to now. Encoders of one value share it.
+/// The values encoded so far. The encoders of one value share it.
 final class EncodedNode {
   enum Content {
     case nothing

@@ -1,11 +1,11 @@
 internal import PropertyLists
 
-/// How the values of one type are read and stored. What a generic type needs no constraint for.
+/// The conversion of one type from and to its stored value, as closures, so that a generic type needs no constraint.
 struct StoredForm<Value>: Sendable {
-  /// Nil where the stored value is of another type.
+  /// Returns nil if the stored value has another type.
   let read: @Sendable (PropertyListValue) -> Value?
   let readArgument: @Sendable (PropertyListValue) -> Value?
-  /// Nil for what is stored by removing the key.
+  /// Returns nil if the value is stored by removing the key.
   let store: @Sendable (Value) throws -> PropertyListValue?
 }
 
@@ -26,7 +26,7 @@ extension StoredForm where Value: RawRepresentable & SendableMetatype, Value.Raw
 }
 
 extension StoredForm {
-  /// Nil is stored by removing the key, and a missing key read as nil.
+  /// nil is stored by removing the key; a missing key is read as nil.
   static func optional<Wrapped>(_ form: StoredForm<Wrapped>) -> StoredForm where Value == Wrapped? {
     StoredForm(
       read: { form.read($0).map { .some($0) } }, readArgument: { form.readArgument($0).map { .some($0) } },

@@ -1,13 +1,13 @@
 import PropertyLists
 
-/// What changed between two moments, each key once, or each key once per commit. Collects nothing where nobody wants to know.
+/// The changes between two moments, with each key once, or once per commit. Empty if there are no observers.
 struct ChangeCollector {
-  /// In the order in which they were first changed.
+  /// In the order of the first change of each key.
   private var changes: [(key: PropertyListDictionary.Key, old: PropertyListValue?, new: PropertyListValue?)] = []
-  /// Where a key lies in `changes`, once they are too many to look at each. Mostly there is one.
+  /// The index of each key in `changes`, used beyond `fewCount` changes. Most commits have one.
   private var indices: [PropertyListDictionary.Key: Int] = [:]
   private let isWanted: Bool
-  /// Keeps each commit by itself. Otherwise all commits are merged, which takes no more room than the values.
+  /// Keeps each commit separately. Otherwise all commits are merged, which needs no more memory than the values.
   var isSplit = false { didSet { endCommit() } }
   private var commits: [[PreferenceChange.Key]] = []
 
@@ -39,7 +39,7 @@ struct ChangeCollector {
     for (key, value) in new.entries where old[key] == nil { note(key, old: nil, new: value) }
   }
 
-  /// Keeps what comes next apart from what came before, if `isSplit`.
+  /// Separates later changes from earlier ones, if `isSplit`.
   mutating func endCommit() {
     guard isSplit, !changes.isEmpty else { return }
     let keys = take()
@@ -52,7 +52,7 @@ struct ChangeCollector {
     commits += later.takeCommits()
   }
 
-  /// In their order; one if the collector is not split.
+  /// The commits in order; a single one if the collector is not split.
   mutating func takeCommits() -> [[PreferenceChange.Key]] {
     let last = take()
     defer { commits = [] }
@@ -61,7 +61,7 @@ struct ChangeCollector {
 
   var isEmpty: Bool { changes.isEmpty && commits.isEmpty }
 
-  /// In the order in which they were first changed. Those that are what they were are no change.
+  /// In the order of the first change of each key. Keys whose value ends up equal are left out.
   mutating func take() -> [PreferenceChange.Key] {
     guard !changes.isEmpty else { return [] }
     defer {

@@ -1,18 +1,18 @@
 import Glibc
 import PropertyLists
 
-/// Where the files of a domain lie.
+/// The paths of the files of a domain.
 struct DomainPaths: Sendable {
-  /// Of the domain, for messages.
+  /// The name of the domain, for messages.
   let name: String
   let directory: PreferenceDirectory
-  /// The values for people and other programs.
+  /// The values, for people and other programs.
   let plist: String
-  /// The values as they are.
+  /// The values in force.
   let journal: String
-  /// The writers' lock, and what processes share.
+  /// The writers' lock, and the memory that processes share.
   let lock: String
-  /// A property list that holds the values as long as the domain has no file of its own.
+  /// A property list whose values are used as long as the domain has no file of its own.
   let firstBase: String?
   private let isFollowingLinks: Bool
 
@@ -28,18 +28,18 @@ struct DomainPaths: Sendable {
     self.isFollowingLinks = isFollowingLinks
   }
 
-  /// The property list at its path, or at the end of the links there.
-  /// - Throws: see `LinkedFile`.
+  /// The property list at its path, or at the target of a symbolic link there.
+  /// - Throws: See `LinkedFile`.
   func plistFile() throws(PreferenceError) -> PlistFile {
     PlistFile(path: isFollowingLinks ? try LinkedFile.resolve(plist) : plist)
   }
 
-  /// Nil where there is none.
+  /// nil if there is no property list.
   /// - Throws: As `plistFile`; `symbolicLink`, `notAFile`.
   func plistIdentity() throws(PreferenceError) -> FileIdentity? { try FileIdentity.at(try plistFile().path) }
 
-  /// What another program has stored before this one did. Nil where there is nothing.
-  /// - Throws: see `LinkedFile` and `PlistFile.read`.
+  /// The values that another program has stored earlier. nil if there are none.
+  /// - Throws: See `LinkedFile` and `PlistFile.read`.
   func firstValues() throws(PreferenceError) -> PropertyListDictionary? {
     guard let firstBase else { return nil }
     return try PlistFile(path: try LinkedFile.resolveForeign(firstBase)).read()?.values
@@ -63,12 +63,12 @@ final class DomainFiles: Sendable {
     forkCount = ForkCount.current
   }
 
-  /// Whether this process has opened it, and not one that it was forked off from: then it shares no lock.
+  /// Whether this process has opened the file. A process forked off from the one that did shares no lock with it.
   var isOwn: Bool { forkCount == ForkCount.current }
 
-  /// - Parameter creating: The directory and the file are made where they are not there.
-  /// - Returns: Nil where there is no lock file, or one that cannot be used yet: then nobody has written through a journal.
-  /// - Throws: see `OpenFile.open` and `PreferenceDirectory.make`.
+  /// - Parameter creating: Whether a missing directory and file are created.
+  /// - Returns: nil if there is no lock file, or an unfinished one, in which case there is no journal either.
+  /// - Throws: See `OpenFile.open` and `PreferenceDirectory.make`.
   static func open(_ paths: DomainPaths, creating: Bool, _ sharing: GenerationPage.Sharing) throws(PreferenceError)
     -> DomainFiles?
   {
@@ -86,7 +86,7 @@ final class DomainFiles: Sendable {
     var status = try file.status()
     if status.st_uid != geteuid() {
       guard !creating else { throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.st_uid)") }
-      // Root may look, but what it wrote would be its own, and closed to the programs of the user.
+      // Root may read; files that root writes would belong to root, and the user's programs could not open them.
       isWritable = false
     }
     if status.st_size < GenerationPage.fileByteCount {
@@ -96,17 +96,17 @@ final class DomainFiles: Sendable {
       defer { lock.release() }
       status = try file.status()
       if status.st_size < GenerationPage.fileByteCount {
-        // Written, not only made longer: a mapped page that has no room on the disk ends whoever writes to it.
+        // Written instead of only extended: if the disk has no room for a mapped page, writing to it raises SIGBUS.
         try file.write([UInt8](repeating: 0, count: GenerationPage.fileByteCount), at: 0)
       }
     }
     return DomainFiles(file, UInt64(status.st_ino), isWritable: isWritable, sharing)
   }
 
-  /// Whether it has no name any more.
+  /// Whether the file was deleted.
   var isDeleted: Bool { ((try? lock.file.status())?.st_nlink ?? 0) == 0 }
 
-  /// Whether the file still lies at its path: whoever waits for the lock of a deleted file waits alone.
+  /// Whether the file is still at its path: a process that locks a deleted file excludes no other.
   func isInPlace(_ paths: DomainPaths) -> Bool {
     (try? FileIdentity.at(paths.lock))?.inode == inode
   }

@@ -1,10 +1,11 @@
 import Glibc
 import PropertyLists
 
-// What lies in the files.
+// Loading the files of a domain.
 extension DomainState {
-  /// The journal that lies at its path, or the property list where there is none.
-  /// - Parameter content: How much of which journal is committed. Nil, or another journal: all that is right.
+  /// Loads the journal at its path, or the property list if there is no journal.
+  /// - Parameter content: The epoch and the committed length of a journal. If nil, or if the journal is another one, all valid
+  ///   records are loaded.
   /// - Throws: `damaged`, `newerFormat`, `symbolicLink`, `notAFile`, `accessDenied`, `io`, …
   mutating func load(
     upTo content: GenerationPage.Content?, isSparing: Bool = false
@@ -44,10 +45,10 @@ extension DomainState {
     if new.damagedByteCount > 0 {
       journalIsDamaged = true
       events.append(.damaged(domain: paths.name, path: paths.journal, byteCount: new.damagedByteCount))
-      // The property list has what was folded into it.
+      // Take the values that were damaged from the property list, which has them up to its last export.
       if let list = try? paths.plistFile().read(), list.identity == new.exported { new.restore(from: list.values) }
     } else if new.position < Int(clamping: header.baseLength) {
-      // The base was on the disk before it had this name.
+      // The base of a journal is synchronised before it gets its name, so a short base is damage.
       journalIsDamaged = true
     }
     if let start, new.damagedByteCount == 0 {
@@ -57,23 +58,23 @@ extension DomainState {
     }
   }
 
-  /// Where the records begin that this process has not read, of a journal that it reads from the start: behind the base, or behind what it
-  /// has read if it is the same journal. Each is told by itself; what lies before can only be compared. Nil if nobody observes, or if what
-  /// this process has read last is not in the files.
+  /// The start of the records that this process has not read, in a journal that it reads from the beginning: the end of the base,
+  /// or of the part read before if it is the same journal. The commits after it are reported one by one; the values before it can
+  /// only be compared. nil if there are no observers, or if the last record that this process has read is no longer in the files.
   private func knownLength(of new: JournalHeader) -> Int? {
     guard isLoaded, foreign.isSplit, indexed == nil else { return nil }
     if header?.epoch == new.epoch { return image.position }
     return header == nil && journal != nil ? nil : Int(clamping: new.baseLength)
   }
 
-  /// Somebody has taken the journal away. What this process knows of it is still so, and is written again by the next writer.
+  /// The journal was deleted. The values that this process knows remain in force, and the next writer writes them again.
   private mutating func keepWhatIsKnown() throws(PreferenceError) {
     guard header != nil, let journal else { return try loadPlist() }
     isJournalGone = true
     try readTail(journal, to: Int(try journal.status().st_size))
   }
 
-  /// The records of a journal whose header is damaged.
+  /// Loads the records of a journal whose header is damaged.
   private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
     guard header == nil else { return try keepWhatIsKnown() }
     let bytes = try file.read(at: 0, count: Int(try file.status().st_size))
@@ -85,7 +86,7 @@ extension DomainState {
     adopt(new, nil, nil)
   }
 
-  /// Nil where it is damaged.
+  /// Returns nil if the header is damaged.
   private mutating func readHeader(_ file: OpenFile) throws(PreferenceError) -> JournalHeader? {
     do throws(PreferenceError) {
       return try JournalHeader(file.read(at: 0, count: JournalHeader.byteCount), paths.journal)
@@ -97,14 +98,14 @@ extension DomainState {
     }
   }
 
-  /// Where the new journal began with what this process knows, there is nothing to read but its tail.
+  /// If the new journal began with the values that this process has, only its tail has to be read.
   private mutating func switchTo(_ file: OpenFile, _ new: JournalHeader) throws(PreferenceError) -> Bool {
     guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0, indexed == nil else {
       return false
     }
     try readTail(journal, to: Int(clamping: new.previousLength))
     guard image.position == Int(clamping: new.previousLength) else { return false }
-    // The first record says which property list was written with it.
+    // The first record identifies the property list that was exported with the journal.
     let count = min(Int(clamping: new.baseLength), 128) - JournalHeader.byteCount
     let bytes = try file.read(at: JournalHeader.byteCount, count: max(0, count))
     guard image.readExport(bytes, salt: new.salt) else { return false }
@@ -123,7 +124,7 @@ extension DomainState {
     adopt(JournalImage(list?.values ?? firstValues(), exported: list?.identity), nil, nil)
   }
 
-  /// For a domain without a file.
+  /// The values of a domain without files.
   private mutating func firstValues() -> PropertyListDictionary {
     do throws(PreferenceError) {
       return try paths.firstValues() ?? PropertyListDictionary()
@@ -135,8 +136,8 @@ extension DomainState {
   }
 
   /// - Parameters:
-  ///   - start: The values before the changes in `tail`. Nil if these are not known: then the values are compared.
-  ///   - tail: What has led from `start` to the values of `new`.
+  ///   - start: The values before the changes in `tail`. If nil, the values are compared.
+  ///   - tail: The changes that lead from `start` to the values of `new`.
   mutating func adopt(
     _ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?, after start: PropertyListDictionary? = nil,
     _ tail: ChangeCollector = ChangeCollector(isWanted: false)
@@ -158,7 +159,7 @@ extension DomainState {
     mark = (0, 0)
   }
 
-  /// For those who cannot write: a property list that was changed is seen, but not taken into the journal.
+  /// Used if the files cannot be written: merges an edited property list in memory only.
   mutating func mergeInMemory() throws(PreferenceError) {
     guard header != nil, try paths.plistIdentity() != image.exported,
       let list = try? paths.plistFile().read()

@@ -1,10 +1,10 @@
 import Glibc
 import PropertyLists
 
-// All of this within the lock of the writers, and after `catchUp`.
+// All of these are called under the writers' lock, after `catchUp`.
 extension DomainState {
-  /// Adds a record. It is safe against the end of this process at return, and visible to all others.
-  /// - Returns: What has changed.
+  /// Adds a record. At return it survives the end of this process, and all others can read it.
+  /// - Returns: The changes.
   mutating func append(
     _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool = true
   ) throws(PreferenceError) -> [PreferenceChange.Key] {
@@ -14,7 +14,7 @@ extension DomainState {
     let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
     record.append(to: &bytes, salt: header.salt)
-    // What no reader would take. Only a huge property list of somebody else makes such a one.
+    // No reader accepts a larger record. Only a huge property list of another program leads to one.
     guard bytes.count <= JournalRecord.maximumBodyByteCount else {
       throw PreferenceError(.domainTooLarge, "\(paths.journal): a record of \(bytes.count) bytes")
     }
@@ -28,7 +28,7 @@ extension DomainState {
     do throws(PreferenceError) {
       try commit(files)
     } catch {
-      // Nobody will find the record. So it has to go from this process's view as well.
+      // The record was not committed, so this process must not use it either: load the journal again.
       self.header = nil
       seen = nil
       throw error
@@ -37,8 +37,8 @@ extension DomainState {
     return changes.take()
   }
 
-  /// Writes `bytes`. Where they reach beyond what the file has, zeros come behind: to write where there are blocks already takes a
-  /// third off the time of a synchronization, and works on a full disk.
+  /// Writes `bytes`. Beyond the end of the file, zeros are added: writing to allocated blocks makes a synchronization a third
+  /// faster, and works on a full disk.
   private mutating func write(_ journal: OpenFile, at start: Int) throws(PreferenceError) {
     let end = start + bytes.count
     if end <= allocated { return try journal.write(bytes, at: start) }
@@ -52,7 +52,7 @@ extension DomainState {
       do throws(PreferenceError) {
         try journal.write(bytes, at: start)
       } catch {
-        // What was written is no record before it is committed. On a full disk it may be just what somebody else needs.
+        // An uncommitted record need not stay; on a full disk its blocks may be needed by another program.
         ftruncate(journal.number, off_t(start))
         allocated = 0
         throw error
@@ -66,8 +66,8 @@ extension DomainState {
     events.append(.large(domain: paths.name, byteCount: image.byteCount))
   }
 
-  /// Adds a record, and before it one of what could not be written until now.
-  /// - Returns: What has changed for this process, which has seen its own values all the time.
+  /// Adds a record, preceded by one with the values that could not be written until now.
+  /// - Returns: The changes for this process, which has seen its own unwritten values all the time.
   mutating func appendWithUnsaved(
     _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool
   ) throws(PreferenceError) -> [PreferenceChange.Key] {
@@ -87,7 +87,7 @@ extension DomainState {
     seen = files.page.generation
   }
 
-  /// Writes a journal that holds every key once, and puts it in the place of the one in use. It is on the disk at return.
+  /// Writes a journal that has every key once, and replaces the one in use. It is on the disk at return.
   ///
   /// The property list that goes with it must have been written before, or be the one that was read.
   mutating func replaceJournal(_ files: DomainFiles) throws(PreferenceError) {
@@ -103,12 +103,12 @@ extension DomainState {
       offsets.append(UInt32(bytes.count))
       JournalRecord(sequence: sequence, entries: [.set(key, value)]).append(to: &bytes, salt: new.salt)
     }
-    // A short journal is read faster as a whole.
+    // Reading a short journal as a whole is faster than using an index.
     if bytes.count > IndexedJournal.leastByteCount {
       new.indexOffset = UInt32(bytes.count)
       JournalRecord(sequence: sequence, entries: [.index(offsets)]).append(to: &bytes, salt: new.salt)
     }
-    // Behind `through`, as they are not in the property list.
+    // After `through`, because they are not in the property list.
     for key in image.unexported.keys.sorted() {
       let entry = image.values[key].map { JournalRecord.Entry.set(key, $0) } ?? .remove(key)
       JournalRecord(sequence: sequence + 1, entries: [entry]).append(to: &bytes, salt: new.salt)
@@ -124,7 +124,7 @@ extension DomainState {
     do throws(PreferenceError) {
       journal = try file.place(at: paths.journal)
     } catch {
-      // The old one goes on to hold, and what is known of it: it may be all there is.
+      // The old journal remains in use: it may be all there is.
       if header != nil { try? commit(files) }
       throw error
     }
@@ -140,7 +140,8 @@ extension DomainState {
     try commit(files)
   }
 
-  /// Takes in a property list that somebody else has changed, replaced or deleted. What was changed here and is not in it stays.
+  /// Merges a property list that another program has changed, replaced or deleted. Values of this domain that were not exported
+  /// yet are kept.
   mutating func mergeEditedPlist(_ files: DomainFiles) {
     do throws(PreferenceError) {
       guard try paths.plistIdentity() != image.exported else { return }
@@ -157,18 +158,18 @@ extension DomainState {
       for change in changes { foreign.note(.init(change.name), old: change.old, new: change.new) }
       foreign.endCommit()
     } catch {
-      // One that is damaged may be in the middle of being written. It is looked at again before it is replaced.
+      // A damaged property list may be in the middle of being written. It is checked again before it is replaced.
       events.append(.notExported(domain: paths.name, error))
     }
   }
 
-  /// What lies at the path of the journal is not what this process has read: it was deleted, cut off, or an older one put there. What
-  /// is known is written again, and what lies there is kept under another name.
+  /// Called if the file at the journal's path is not the one that this process has read: it was deleted, truncated, or replaced
+  /// by an older one. The known values are written again, and the file there is kept under another name.
   mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) {
     guard let journal, let header else { return }
     let there = try FileIdentity.at(paths.journal)
     let status = try journal.status()
-    // Somebody who may write to the directory can put a file of his own there, and would read what comes.
+    // Another user with write access to the directory could put a file of his own there, and would read the next records.
     if let there, status.st_uid == geteuid(), there.inode == FileIdentity(status).inode, there.size >= UInt64(image.position),
       try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
     {
@@ -179,7 +180,7 @@ extension DomainState {
     try replaceJournal(files)
   }
 
-  /// Length and checksum of the record at the start.
+  /// The length and checksum of the record at the start of `bytes`.
   private static func mark(of bytes: [UInt8]) -> UInt64 {
     guard bytes.count >= 8 else { return 0 }
     return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) }

@@ -1,60 +1,61 @@
 import Glibc
 import PropertyLists
 
-/// What a process knows of a domain, and how it follows what others do. Guarded by a lock of `FileDomain`.
+/// The values of a domain in a process, and the state needed to follow other processes' changes. Guarded by a lock of
+/// `FileDomain`.
 struct DomainState {
   let paths: DomainPaths
-  /// Nil where the domain has never been written, or cannot be.
+  /// nil if the domain was never written, or cannot be.
   var files: DomainFiles?
   var journal: OpenFile?
   var header: JournalHeader?
   var image = JournalImage()
-  /// Where only some values were read: the rest of them.
+  /// If only some values were read, the journal with the rest of them.
   var indexed: IndexedJournal?
   /// Keys of `indexed` whose values are in `image`.
   var fetched: Set<PropertyListDictionary.Key> = []
-  /// Whether to read no more of a long journal than what is asked for.
+  /// Whether to read only the requested values of a long journal.
   private var isSparing: Bool
-  /// Whether there was a first look, to which what others change is compared.
+  /// Whether the values were loaded once, so that other processes' changes can be found by comparison.
   var isLoaded = false
-  /// The generation up to which `image` is known to be complete.
+  /// The generation up to which `image` is complete.
   var seen: UInt64?
-  /// Why the values are not known, or not all of them.
+  /// The reason why values are missing, all or some.
   var problem: PreferenceError?
-  /// When that was found, on the clock of `Deadline`.
+  /// The time at which the problem was found, on the clock of `Deadline`.
   private var problemTime: UInt64 = 0
-  /// Why the values that another program has stored were not taken, once that was reported.
+  /// The reported reason why another program's values were not taken over.
   var firstProblem: PreferenceError?
-  /// What could not be written.
+  /// The values that could not be written.
   var unsaved: [PropertyListDictionary.Key: PropertyListValue?] = [:]
-  /// What others have changed, and no observer has noted.
+  /// Changes by other processes that were not noted for observers yet.
   var foreign = ChangeCollector(isWanted: true)
-  /// What was noted, and is told by the thread of the `ChangeWatch`.
+  /// Keys of noted changes that the thread of the `ChangeWatch` has to deliver.
   var untold: Set<PropertyListDictionary.Key> = []
-  /// What is to be reported outside of the lock.
+  /// Events to report outside of the lock.
   var events: [PreferenceEvent] = []
   var isKnownToBeLarge = false
-  /// How much of the journal in use is on the disk.
+  /// The length of the journal in use that is on the disk.
   var durablePosition = 0
-  /// No journal lies where it was.
+  /// The journal is no longer at its path.
   var isJournalGone = false
-  /// The journal is put aside before another one takes its place.
+  /// The journal is damaged, and is moved aside before another one replaces it.
   var journalIsDamaged = false
-  /// Where this process wrote its last record to the journal in use, and how that begins; 0 where it wrote none.
+  /// The offset of this process's last record in the journal in use, and the record's first bytes; 0 if there is none.
   var mark: (offset: Int, bytes: UInt64) = (0, 0)
-  /// The name of the journal in use is on the disk.
+  /// Whether the name of the journal in use is on the disk.
   var nameIsDurable = false
-  /// The files when they were last looked at without a lock file.
+  /// The identities of the files at the last look without a lock file.
   private var loaded: (journal: FileIdentity?, plist: FileIdentity?) = (nil, nil)
-  /// A journal whose content may not have reached the disk, though the system took it: it is never trusted again.
+  /// Synchronising the journal has failed, so its content may not be on the disk although later calls succeed.
   var mustReplaceJournal = false
 
-  /// How much of the journal in use is known to have blocks on the disk.
+  /// The length of the journal in use that has blocks on the disk.
   var allocated = 0
-  /// For records, again and again.
+  /// A buffer that all records reuse.
   var bytes: [UInt8] = []
 
-  /// - Parameter isFromNothing: What the first look finds is compared to no values, and is a change.
+  /// - Parameter isFromNothing: The first load is compared to an empty domain, and so reported as a change.
   init(_ paths: DomainPaths, isSparing: Bool, isFromNothing: Bool) {
     self.paths = paths
     self.isSparing = isSparing && !isFromNothing
@@ -62,14 +63,15 @@ struct DomainState {
     foreign.isSplit = isFromNothing
   }
 
-  /// From now on each commit of another process is a change of its own. That takes all values: the old one of each change is told too.
+  /// From now on each commit of another process is a change of its own. All values are loaded, because each change is reported
+  /// with the old value.
   mutating func beginObserving() {
     isSparing = false
     try? complete()
     foreign.isSplit = true
   }
 
-  /// Sees to it that the value of a key is in `image`.
+  /// Loads the value of a key into `image`.
   mutating func fetch(_ key: PropertyListDictionary.Key) {
     guard let indexed, !indexed.known.contains(key), !fetched.contains(key) else { return }
     do throws(PreferenceError) {
@@ -80,7 +82,7 @@ struct DomainState {
     }
   }
 
-  /// Sees to it that all values are in `image`.
+  /// Loads all values into `image`.
   mutating func complete() throws(PreferenceError) {
     guard indexed != nil else { return }
     let content = files?.page.content
@@ -88,13 +90,13 @@ struct DomainState {
     try load(upTo: content, isSparing: false)
   }
 
-  /// In byte order.
+  /// The keys in byte order.
   mutating func takeUntold() -> [String] {
     defer { untold = [] }
     return untold.sorted().map(\.name)
   }
 
-  /// The value as this process sees it.
+  /// The value as this process sees it, including one that could not be written.
   func value(forKey key: PropertyListDictionary.Key) -> PropertyListValue? {
     if !unsaved.isEmpty, let own = unsaved[key] { return own }
     return image.values[key]
@@ -106,7 +108,7 @@ struct DomainState {
     return values
   }
 
-  /// Takes in what was committed since the last look. One load where there is nothing.
+  /// Reads the commits since the last call. If there are none, this costs one load.
   mutating func refresh() {
     guard let files else {
       if seen == nil || mustTryAgain { reload() }
@@ -123,7 +125,7 @@ struct DomainState {
     seen = generation
   }
 
-  /// What kept the values from being read may have passed, and no generation says so: descriptors are free again, a mode was changed.
+  /// The reason may be gone without a new generation: descriptors are free again, or a file's mode was changed.
   private var mustTryAgain: Bool { problem != nil && Deadline.now() &- problemTime > 20_000_000 }
 
   private mutating func note(_ error: PreferenceError) {
@@ -131,7 +133,7 @@ struct DomainState {
     problemTime = Deadline.now()
   }
 
-  /// Without a lock file: reads whatever there is, once.
+  /// Without a lock file: reads the files once.
   private mutating func reload() {
     do throws(PreferenceError) {
       try load(upTo: nil)
@@ -143,8 +145,8 @@ struct DomainState {
     seen = 0
   }
 
-  /// Without a lock file nobody says that something has changed.
-  /// - Returns: Whether it has.
+  /// Without a lock file there is no generation, so the files' identities are compared.
+  /// - Returns: Whether anything has changed.
   mutating func reloadIfChanged() -> Bool {
     let journal = try? FileIdentity.at(paths.journal)
     let plist = try? paths.plistIdentity()
@@ -163,7 +165,7 @@ struct DomainState {
     if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
   }
 
-  /// Within the lock of the writers: all that is committed, and what the page says is put right where it is not so.
+  /// Under the writers' lock: reads all commits, and corrects the page if it does not agree with the journal.
   mutating func catchUp(_ files: DomainFiles) throws(PreferenceError) {
     self.files = files
     let page = files.page
@@ -179,7 +181,7 @@ struct DomainState {
     } else if content != nil, header == nil, seen == page.generation, problem == nil {
       return
     }
-    // The machine was started since, a writer died, or somebody put other files here.
+    // The machine was restarted, a writer died, or the files were replaced.
     try load(upTo: nil)
     if let content, content.epoch == header?.epoch, image.position < Int(clamping: content.length) { journalIsDamaged = true }
     if isJournalGone || journalIsDamaged && header == nil {
@@ -191,8 +193,8 @@ struct DomainState {
     problem = nil
   }
 
-  /// - Returns: Whether this process now knows all that is committed. Not so where the journal is another one, or damaged, or where
-  ///   this process has read what a writer did not live to commit.
+  /// - Returns: Whether this process now has all committed records. False if the journal was replaced or is damaged, or if this
+  ///   process has read a record that its writer did not commit.
   mutating func readTail(upTo content: GenerationPage.Content) throws(PreferenceError) -> Bool {
     guard header?.epoch == content.epoch, let journal else { return false }
     let length = Int(clamping: content.length)

@@ -2,8 +2,8 @@ internal import Glibc
 internal import PropertyLists
 
 extension FileDomain {
-  /// Returns when everything that this process sees is on the disk.
-  /// - Throws: `full`, `accessDenied`, `io`, … where that could not be done. What was set is kept, and tried again with the next call.
+  /// Returns when all values that this process sees are on the disk.
+  /// - Throws: `full`, `accessDenied`, `io`, … Values that could not be written are kept, and the next call tries again.
   public func synchronize() throws(PreferenceError) {
     schedule.syncIsDue(false)
     if hasUnsaved || withState({ $0.mustReplaceJournal }) {
@@ -22,7 +22,7 @@ extension FileDomain {
     do throws(PreferenceError) {
       try journal.synchronize()
     } catch {
-      // The kernel says so once; the pages may be gone. Only a new file tells.
+      // The kernel reports a failed write once and may drop the pages, so only a new file can be trusted.
       withState { state in if state.journal === journal { state.mustReplaceJournal = true } }
       throw error
     }
@@ -31,11 +31,11 @@ extension FileDomain {
     }
   }
 
-  /// Brings the property list up to date, where something has changed since it was written, and makes the journal short again where most
-  /// of it is of no use any more. All is on the disk at return.
+  /// Exports the property list if values have changed since the last export, and compacts the journal if most of it is obsolete.
+  /// Everything is on the disk at return.
   /// - Throws: `symbolicLink`, `notAFile`, `full`, `accessDenied`, `io`, …
   public func checkpoint() throws(PreferenceError) {
-    // The journal goes to the disk at the end. A property list that is newer than it is merged, as any other.
+    // The journal is synchronised at the end. A newer property list is merged, as in any edit.
     if hasUnsaved || withState({ $0.mustReplaceJournal }) { try synchronize() }
     try export()
     try edit { state, files throws(PreferenceError) in
@@ -46,7 +46,8 @@ extension FileDomain {
     removeLeftovers()
   }
 
-  /// A checkpoint that leaves nothing behind in the files of what was removed or overwritten, but for what was put aside as damaged.
+  /// A checkpoint after which removed and overwritten values are no longer in the files, except in damaged files that were moved
+  /// aside.
   /// - Throws: as `checkpoint`.
   public func compact() throws(PreferenceError) {
     try synchronize()
@@ -58,16 +59,15 @@ extension FileDomain {
     removeLeftovers()
   }
 
-  /// Also where a link leads.
+  /// Also removes leftovers in the directory to which a symbolic link leads.
   private func removeLeftovers() {
     var directories: Set = [directory]
     if let plist = try? paths.plistFile().path { directories.insert(PreferenceDirectory(LinkedFile.parent(of: plist))) }
     for directory in directories { NewFile.removeLeftovers(in: directory) }
   }
 
-  /// For programs that end: `synchronize()`, and `checkpoint()` where that takes little time, or was put off long enough.
-  ///
-  /// So the time it takes to set a value does not grow with the number of values.
+  /// For programs that are about to end: calls `synchronize()`; calls `checkpoint()` instead if that takes little time, or has
+  /// been postponed long enough. So the time to set a value does not grow with the number of values.
   /// - Throws: as `checkpoint`.
   public func settle() throws(PreferenceError) {
     let isDue = withState { state in
@@ -78,7 +78,7 @@ extension FileDomain {
   }
 
   private func export() throws(PreferenceError) {
-    // Somebody who edits the property list at the same time makes it start again, but not for ever.
+    // An edit of the property list at the same time makes the export start again, at most three times.
     for _ in 0..<3 {
       guard withState({ $0.mustExport }) else { return }
       let (values, sequence) = try withCompleteState { ($0.image.values, $0.image.sequence) }
@@ -93,10 +93,10 @@ extension FileDomain {
     }
   }
 
-  /// Whether it is there now: not so where the property list was edited in the meantime.
+  /// Whether the property list was replaced. It is not if it was edited in the meantime.
   private func place(_ bytes: [UInt8], through sequence: UInt64) throws(PreferenceError) -> Bool {
     var isDone = false
-    // A link stays, and the file at its end is replaced.
+    // A symbolic link is kept, and its target is replaced.
     let plist = try paths.plistFile().path
     let directory = PreferenceDirectory(LinkedFile.parent(of: plist))
     var new: NewFile? = try NewFile(in: directory, bytes)
@@ -110,7 +110,7 @@ extension FileDomain {
         let before = state.image.sequence
         state.mergeEditedPlist(files)
         guard state.image.sequence == before else { return [] }
-        // It could not be taken in.
+        // The edited property list could not be merged.
         if try state.paths.plistIdentity() != state.image.exported { try state.putAsideDamagedPlist() }
       }
       guard let file = new.take() else { return [] }
@@ -127,15 +127,15 @@ extension FileDomain {
 extension DomainState {
   var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && image.byteCount > 0) }
 
-  /// Most of it came after the base: it holds much that was overwritten since, or much that is in no index.
+  /// Most of the journal follows its base, so that much of it was overwritten since, or is not indexed.
   var isJournalWasteful: Bool {
     journalIsDamaged || image.position > 64 << 10 && image.position / 2 > Int(clamping: header?.baseLength ?? 0)
   }
 
-  /// Bytes of the journal that are not yet in the property list.
+  /// The number of bytes of the journal that are not exported to the property list yet.
   var unexportedByteCount: Int { image.position - image.exportPosition }
 
-  /// - Throws: where it is not damaged, but cannot be read: that is no reason to write over it.
+  /// - Throws: An error if the file is not damaged but cannot be read, because then it must not be overwritten.
   mutating func putAsideDamagedPlist() throws(PreferenceError) {
     do throws(PreferenceError) {
       _ = try paths.plistFile().read()

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-// How a change is made: one thread of one process at a time.
+// Changing a domain: one thread of one process at a time.
 extension FileDomain {
-  /// Runs `body` under the lock of all writers, with everything that is committed taken in, and commits the entries it returns.
+  /// Runs `body` under the writers' lock, after all commits of other processes were read, and commits the entries that it
+  /// returns.
   func edit(
     isOpening: Bool = false, timeout: UInt64? = nil,
     _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
@@ -23,7 +24,7 @@ extension FileDomain {
 
   struct Edited {
     var hasWritten = false
-    /// The keys, collected only where somebody observes.
+    /// The changed keys, collected only if there are observers.
     var changed: [String] = []
   }
 
@@ -36,7 +37,7 @@ extension FileDomain {
       written = try body(&state, files)
       return written
     }
-    // Who deletes the lock file lets in others, who do not see this one: what they have overwritten is written again.
+    // If the lock file was deleted, another process may have locked a new one and written concurrently; reapply our entries.
     while edited.hasWritten, writing.files.last?.isDeleted == true {
       let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
       edited.changed += again.changed
@@ -51,7 +52,7 @@ extension FileDomain {
     let now = Deadline.now()
     var mustVerify = now &- writing.verified > 100_000_000
     if let files = writing.files.last {
-      // Read-only until now, or opened before a fork; or another file lies at the path.
+      // Reopen the files if they are read-only, were opened before a fork, or are no longer at their paths.
       if !files.isWritable || !files.isOwn || files.isDeleted || mustVerify && !files.isInPlace(paths) {
         try openFiles(&writing, creating: true)
         mustVerify = true
@@ -78,14 +79,14 @@ extension FileDomain {
         let position = state.image.position
         let epoch = state.header?.epoch
         let entries = try body(&state, files)
-        // Asked under the lock: an observer that comes later reads what is written here.
+        // Read under the lock, so that an observer added later reads the values written here.
         let isObserved = !observers.isEmpty
         let changes = try state.appendWithUnsaved(entries, files, isWanted: isObserved)
         if isObserved {
           noteForeignChanges(&state)
           observers.note(.thisProcess, changes)
         }
-        // All that was new is told by this process itself.
+        // This process delivers all of its own changes itself.
         if state.foreign.isEmpty, state.untold.isEmpty { told.store(stamp, ordering: .releasing) }
         return .success(
           Edited(

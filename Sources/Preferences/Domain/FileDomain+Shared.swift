@@ -12,8 +12,7 @@ extension FileDomain {
 
   private static let shared = Mutex<[Location: Entry]>([:])
 
-  /// The one object of this process for a domain.
-  /// - Throws: nothing that would keep the domain from being used: see `problem`.
+  /// The one object of this process for a domain. Never fails; see `problem`.
   public static func shared(
     _ name: DomainName, in directory: PreferenceDirectory, _ options: Options = Options()
   ) -> FileDomain {

@@ -1,26 +1,26 @@
 public import PropertyLists
 
 extension FileDomain {
-  /// Sets a value, or removes it where the new one is nil. Setting an equal value writes nothing and tells nobody.
-  /// - Throws: `keyTooLong`, `valueTooLarge`, `valueTooDeep`, `domainTooLarge`; `busy`, `full`, `accessDenied`, `readOnly`, … where the
-  ///   files cannot be written: then nothing has changed.
+  /// Sets a value; nil removes it. Setting an equal value writes nothing and notifies no observer.
+  /// - Throws: `keyTooLong`, `valueTooLarge`, `valueTooDeep`, `domainTooLarge`; `busy`, `full`, `accessDenied`, `readOnly`, … if
+  ///   the files cannot be written. Then nothing has changed.
   public func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) {
     try Self.check(key, value)
     let key = PropertyListDictionary.Key(key)
-    // What is so already at this moment need not be made so.
+    // An equal value on the disk need not be written.
     let (isSaved, hasUnsaved) = withState { ($0.isSaved(value, forKey: key), !$0.unsaved.isEmpty) }
     if isSaved { return }
     try change(hasUnsaved: hasUnsaved) { state in state.entry(key, value).map { [$0] } ?? [] }
   }
 
-  /// Sets and removes several values at once: others see all of it or nothing.
+  /// Sets and removes several values in one transaction: other processes see all of the changes or none.
   /// - Throws: as `set`.
   public func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) {
     for edit in edits { try Self.check(edit.key, edit.value) }
     try change { state in state.entries(edits) }
   }
 
-  /// Replaces the whole domain at once.
+  /// Replaces the whole domain in one transaction.
   /// - Throws: as `set`.
   public func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) {
     for (key, value) in values.unsorted { try Self.check(key, value) }
@@ -30,7 +30,7 @@ extension FileDomain {
     }
   }
 
-  /// Changes one value that depends on what it was, as a counter does. No other process writes in between.
+  /// Changes one value depending on its previous one, as a counter does. No other process writes in between.
   /// - Parameter body: Must not use this domain.
   /// - Throws: as `set`.
   public func update(_ key: String, _ body: (PropertyListValue?) -> PropertyListValue?) throws(PreferenceError) {
@@ -43,7 +43,7 @@ extension FileDomain {
     }
   }
 
-  /// Changes several values that depend on what they were, all at once. No other process writes in between.
+  /// Changes several values depending on their previous ones, in one transaction. No other process writes in between.
   /// - Parameter body: Gets the values of those of the keys that have one. Must not use this domain.
   /// - Throws: as `set`.
   public func update(
@@ -62,8 +62,8 @@ extension FileDomain {
     }
   }
 
-  /// Gives a value another key, in place of what that one had: others see all of it or nothing, and no other process writes in between.
-  /// - Parameter isWanted: Is asked with the value, nil where there is none. Must not use this domain.
+  /// Moves a value to another key, replacing that key's value, in one transaction. No other process writes in between.
+  /// - Parameter isWanted: Called with the value, or nil if there is none. Must not use this domain.
   /// - Throws: as `set`.
   public func rename(_ old: String, to new: String, if isWanted: (PropertyListValue?) -> Bool) throws(PreferenceError) {
     try change { state throws(PreferenceError) in
@@ -76,9 +76,9 @@ extension FileDomain {
     }
   }
 
-  /// As `set`; but where the files cannot be written the value is kept in the memory of this process, which sees it from then on, and
-  /// is written as soon as that is possible. What is too large is refused.
-  /// - Returns: Why the value is not in the files.
+  /// As `set`; but if the files cannot be written, the value is kept in the memory of this process, which reads it from then on,
+  /// and is written as soon as possible. Values beyond the limits are refused.
+  /// - Returns: The reason why the value is not in the files; nil if it is.
   public func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError? {
     do throws(PreferenceError) {
       try set(value, forKey: key)
@@ -104,7 +104,7 @@ extension FileDomain {
   private func change(
     hasUnsaved: Bool? = nil, _ entries: (inout DomainState) throws(PreferenceError) -> [JournalRecord.Entry]
   ) throws(PreferenceError) {
-    // Where the files could not be written a moment ago nobody waits for them again.
+    // If an earlier write failed, do not wait for the lock again.
     try edit(timeout: hasUnsaved ?? self.hasUnsaved ? 0 : options.timeout) { state, _ throws(PreferenceError) in
       let entries = try entries(&state)
       try state.checkSize(entries)
@@ -126,13 +126,13 @@ extension FileDomain {
 }
 
 extension DomainState {
-  /// Whether nothing would be written.
+  /// Whether setting the value would write nothing.
   mutating func isSaved(_ value: PropertyListValue?, forKey key: PropertyListDictionary.Key) -> Bool {
     fetch(key)
     return problem == nil && unsaved.isEmpty && image.values[key] == value
   }
 
-  /// Whether it is in the journal as this process knows it.
+  /// Whether the entry agrees with the journal as this process has read it.
   func holds(_ entry: JournalRecord.Entry) -> Bool {
     switch entry {
     case .set(let key, let value): image.values[key] == value
@@ -141,14 +141,14 @@ extension DomainState {
     }
   }
 
-  /// Nil where it is so already.
+  /// Returns nil if the value is equal already.
   mutating func entry(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> JournalRecord.Entry? {
     fetch(key)
     guard value != self.value(forKey: key) || !unsaved.isEmpty else { return nil }
     return value.map { .set(key, $0) } ?? .remove(key)
   }
 
-  /// The last edit of a key holds.
+  /// If a key is repeated, its last edit is used.
   mutating func entries(_ edits: [(key: String, value: PropertyListValue?)]) -> [JournalRecord.Entry] {
     var last: [PropertyListDictionary.Key: PropertyListValue?] = [:]
     for edit in edits { last[.init(edit.key)] = .some(edit.value) }
@@ -156,7 +156,7 @@ extension DomainState {
   }
 
   func checkSize(_ entries: [JournalRecord.Entry]) throws(PreferenceError) {
-    // Mostly far away: then nothing has to be looked up.
+    // Usually far below the limit, which needs no look-up of old values.
     let most = entries.reduce(image.byteCount) { sum, entry in
       if case .set(let key, let value) = entry { sum + JournalImage.byteCount(key, value) } else { sum }
     }
@@ -179,6 +179,6 @@ extension DomainState {
 }
 
 extension PreferenceError.Code {
-  /// Whether trying again would not help.
+  /// Whether the error is permanent, so that trying again would fail too.
   var isRefusal: Bool { [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .unsafeName].contains(self) }
 }

@@ -2,31 +2,31 @@ internal import Glibc
 public import PropertyLists
 internal import Synchronization
 
-/// A preference domain in files: `NAME.plist` for people and other programs, `NAME.journal` with what has happened since, `NAME.lock`
-/// for what the processes that use it share.
+/// A preference domain in files: `NAME.plist` for people and other programs, `NAME.journal` with the changes since its last
+/// export, `NAME.lock` with the writers' lock and the memory that processes share.
 ///
-/// What one process sets is seen by all others at their next read, and by this one at once. A value that was set survives the end of
-/// the process; it is on the disk within 250 ms where `ChangeWatch` runs, and at the return of `synchronize()`. Reading takes no system
-/// call unless something has changed. A file that cannot be read is never overwritten.
+/// A value that was set is visible to other processes at their next read, and to this one at once. It survives the end of the
+/// process; it is on the disk within 250 ms if `ChangeWatch` runs, and when `synchronize()` returns. Reading makes no system call
+/// unless something has changed. A file that cannot be read is never overwritten.
 ///
 /// Thread-safe. Two objects for one domain behave like two processes.
 public final class FileDomain: PreferenceDomain, WatchedDomain {
   public struct Options: Sendable {
-    /// Makes the directory and the lock file when the domain is opened, so that the first value that any process sets is seen at once.
-    /// Otherwise they are made by the first write, which others learn of by `ChangeWatch`.
+    /// Creates the directory and the lock file when the domain is opened, so that the first value that any process sets is
+    /// visible at once. Otherwise the first write creates them, and other processes learn of it by `ChangeWatch`.
     public var isCreating = true
-    /// How long to wait for another process, in milliseconds.
+    /// The time to wait for another process's lock, in milliseconds.
     public var timeout: UInt64 = 2000
-    /// Reads of a large domain only what is asked for, until something else is needed. For programs that use one value and end.
+    /// Reads only the requested values of a large domain, as long as that suffices. For programs that use one value and end.
     public var isSparing = false
-    /// Tells the first observer of all that the files hold already, as far as the journal reaches back record by record: for a domain that
-    /// was made a moment ago.
+    /// Reports to the first observer all values that are in the files already, record by record as far as the journal reaches
+    /// back: for a domain that was created a moment ago.
     public var isFromNothing = false
-    /// The path of a property list of another program, which holds the values as long as the domain has no file of its own: the first
-    /// write takes them over. It is never written to. One that others may have written is not used, and reported.
+    /// The path of another program's property list, whose values are used as long as the domain has no file of its own; the first
+    /// write takes them over. It is never written. If other users may write to it, it is not used, and that is reported.
     public var firstBase: String?
-    /// Whether a symbolic link in the place of the property list is followed, as `LinkedFile` allows it. Not in a directory that others
-    /// than the user's own programs write to, an app's container for example: they would choose what is overwritten.
+    /// Whether a symbolic link in place of the property list is followed, as far as `LinkedFile` allows. Not in a directory that
+    /// a confined program can write to, such as an app's container: it could choose which file is overwritten.
     public var isFollowingLinks = false
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
@@ -41,24 +41,24 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   let observers = PreferenceObservers()
   let schedule = Schedule()
 
-  /// Held by the one thread that writes. Taken before `state`, never after it.
+  /// Held by the one thread that writes. Locked before `state`, never after it.
   let writing = Mutex(WritingState())
   let state: Mutex<DomainState>
-  /// The page in use, retained by `pages`, or 0. So reading the stamp takes no lock.
+  /// The address of the page in use, retained by `pages`, or 0. With it, reading the stamp takes no lock.
   let page = Atomic<UInt>(0)
-  /// The stamp up to which everybody has been told of everything. So the thread that looks for news takes no lock where there is none.
+  /// The stamp up to which all changes were delivered. With it, the watching thread takes no lock if nothing has changed.
   let told = Atomic<UInt64>(0)
-  /// Counts what changes without the page: what could not be written, another lock file.
+  /// Counts changes that the page does not count: values that could not be written, a new lock file.
   let local = Atomic<UInt64>(.random(in: 0 ... .max))
 
   struct WritingState {
-    /// Every lock file that was used. A reader may still look at the page of an old one.
+    /// Every lock file that was used. A reader may still be reading the page of an old one.
     var files: [DomainFiles] = []
-    /// When the files were last found where they should be, on the clock of `Deadline`.
+    /// The time when the files were last verified to be at their paths, on the clock of `Deadline`.
     var verified: UInt64 = 0
   }
 
-  /// Never fails: why values are not there is said by `problem`, and by whatever writes.
+  /// Never fails: `problem` has the reason why values are missing, and writing throws it.
   public init(_ name: DomainName, in directory: PreferenceDirectory, _ options: Options = Options()) {
     self.name = name
     self.directory = directory
@@ -66,7 +66,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     paths = DomainPaths(name, in: directory, firstBase: options.firstBase, isFollowingLinks: options.isFollowingLinks)
     state = Mutex(DomainState(paths, isSparing: options.isSparing, isFromNothing: options.isFromNothing))
     open()
-    // Whoever observes and never reads is told of what comes after this moment.
+    // Reads the values, so that an observer that never reads gets the changes from this moment on.
     withState { _ in }
     ChangeWatch.add(self)
   }
@@ -90,16 +90,16 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   public func values() -> PropertyListDictionary {
     read { state in
-      // Why it is not possible is said by `problem`.
+      // `problem` has the reason if this fails.
       try? state.complete()
       return state.values
     }
   }
 
-  /// Bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
+  /// The number of bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
   public var byteCount: Int { read { $0.image.byteCount } }
 
-  /// Why values are missing: the files are damaged or cannot be read. Nil where all is well.
+  /// The reason why values are missing: the files are damaged or cannot be read. nil if all values are there.
   public var problem: PreferenceError? { read { $0.problem } }
 
   public func observe(
@@ -108,7 +108,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   ) -> PreferenceObservation {
     let observation = observers.add(note: note, tell: tell)
     withState { $0.beginObserving() }
-    // What came before this moment, and nothing will come for.
+    // Delivers changes made before this moment, of which no event will come.
     ChangeWatch.look(at: self)
     return observation
   }
@@ -119,7 +119,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
       defer { state.events = [] }
       return (body(&state), state.events, state.problem == nil)
     }
-    // What is missing now may be there at the next look, though no generation says so: nobody keeps this answer.
+    // The missing values may be readable at the next attempt, although no generation changes then; the stamp must change so that
+    // this result is not cached.
     if !isComplete { local.add(1, ordering: .releasing) }
     PreferenceEvent.report(events)
     return result
@@ -131,7 +132,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     do throws(PreferenceError) {
       try edit(isOpening: true, timeout: min(options.timeout, 200)) { _, _ throws(PreferenceError) in [] }
     } catch {
-      // It can still be read, perhaps.
+      // The domain may still be readable.
       let files = try? DomainFiles.open(paths, creating: false, sharing)
       writing.withLock { writing in
         guard writing.files.isEmpty, let files else { return }
@@ -157,13 +158,13 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     use(files, &writing)
   }
 
-  /// Why a file that was opened for reading alone could not be opened otherwise.
+  /// The reason why a file could only be opened for reading.
   func readOnlyReason(_ path: String) throws(PreferenceError) -> PreferenceError {
     _ = try OpenFile.open(path, O_RDWR)
     return PreferenceError(.accessDenied, path)
   }
 
-  // MARK: For the other files of this class
+  // MARK: Used by the other files of this class
 
   func withState<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result { read(body) }
 
@@ -171,7 +172,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   var hasFiles: Bool { page.load(ordering: .acquiring) != 0 }
 
-  /// The keys of which others have changed the values since the last call.
+  /// The keys whose values other processes have changed since the last call.
   func takeForeignChanges() -> [String] {
     let stamp = stamp
     guard told.load(ordering: .acquiring) != stamp, !options.isFromNothing || !observers.isEmpty else { return [] }
@@ -183,10 +184,10 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return keys
   }
 
-  /// Before this process's own changes that come after them.
+  /// Called before this process's own, later changes are noted.
   func noteForeignChanges(_ state: inout DomainState) {
     for commit in state.foreign.takeCommits() {
-      // A value that could not be written hides what others set.
+      // A value of this process that could not be written hides other processes' changes of its key.
       let keys = commit.filter { state.unsaved[.init($0.name)] == nil }
       observers.note(.otherProcess, keys)
       state.untold.formUnion(keys.map { .init($0.name) })
@@ -208,7 +209,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return try result.get()
   }
 
-  /// For the end of the process: another thread may hold a lock, and never give it back. In a process that was forked off there is none.
+  /// For the end of the process, when another thread may hold a lock and never release it. A process that was forked off has no
+  /// other threads.
   func isFree(within milliseconds: UInt64) -> Bool {
     let deadline = Deadline(milliseconds: milliseconds)
     while writing.withLockIfAvailable({ _ in }) == nil || state.withLockIfAvailable({ _ in }) == nil {
@@ -218,18 +220,18 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return true
   }
 
-  /// Whether a writer holds the lock: what it has added to the journal may not be committed yet.
+  /// Whether a writer holds the lock, so that its records in the journal may not be committed yet.
   var isBeingWritten: Bool {
-    // A thread of this process that writes holds both.
+    // A writing thread of this process holds both locks.
     writing.withLockIfAvailable { $0.files.last?.lock.isFree == false } ?? true
   }
 
   var isLockReplaced: Bool { writing.withLock { $0.files.last?.isInPlace(paths) == false } }
 
-  /// Lets the next write look whether all files are where they should be.
+  /// Makes the next write verify that all files are at their paths.
   func forgetVerification() { writing.withLock { $0.verified = 0 } }
 
-  /// A domain that nobody had written when it was opened.
+  /// Opens a domain that had no files when this object was created.
   func openIfNew() {
     _ = writing.withLockIfAvailable { writing in
       guard writing.files.isEmpty, let files = try? DomainFiles.open(paths, creating: false, sharing) else { return }

@@ -1,40 +1,40 @@
 import PropertyLists
 
-/// What a journal says up to a position.
+/// The content of a journal up to a position.
 struct JournalImage {
   private(set) var values = PropertyListDictionary()
   /// See `PreferenceLimits.domainByteCount`.
   private(set) var byteCount = 0
   /// Keys that were changed after the property list was written, with the sequence number of the last change.
   private(set) var unexported: [PropertyListDictionary.Key: UInt64] = [:]
-  /// Of the last record.
+  /// The sequence number of the last record.
   private(set) var sequence: UInt64 = 0
-  /// The property list, as it was when its content and the journal's were last the same. Nil: there was none.
+  /// The identity of the property list when its content was last equal to the journal's. nil if there was none.
   private(set) var exported: FileIdentity?
   private(set) var exportedThrough: UInt64 = 0
-  /// How long the journal was then.
+  /// The length of the journal at that time.
   private(set) var exportPosition = 0
-  /// Behind the last record.
+  /// The end of the last record.
   private(set) var position = 0
-  /// Bytes that held no record, though there were some behind them.
+  /// The number of bytes without a valid record that were followed by one.
   private(set) var damagedByteCount = 0
 
   init() {}
 
-  /// The values of a property list that no journal has known before.
+  /// The values of a property list that was never merged into a journal.
   init(_ values: PropertyListDictionary, exported: FileIdentity?) {
     self.values = values
     self.exported = exported
     byteCount = Self.byteCount(of: values)
   }
 
-  /// Of a journal that is not read as a whole: see `IndexedJournal`.
+  /// The image of a journal that is not read as a whole: see `IndexedJournal`.
   init(tail: JournalImage, byteCount: Int) {
     self = tail
     self.byteCount = byteCount
   }
 
-  /// What a journal that is not read as a whole holds for a key.
+  /// Sets the value of a key that was read by `IndexedJournal`.
   mutating func know(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) { values[key] = value }
 
   static func byteCount(of values: PropertyListDictionary) -> Int {
@@ -45,15 +45,15 @@ struct JournalImage {
     value.map { key.name.utf8.count + (ValueCoding.byteCount($0) ?? 0) } ?? 0
   }
 
-  /// Everything that is right in `bytes`, which lie at `position` of the journal.
+  /// Applies all valid records in `bytes`, which begin at `position` of the journal.
   mutating func read(_ bytes: [UInt8], salt: UInt32, _ changes: inout ChangeCollector) {
     let start = position
     unsafe bytes.withUnsafeBytes { all in
-      // To grow step by step takes longer than all the rest.
+      // Reserve the capacity, because growing step by step would take longer than everything else.
       if values.isEmpty { values = unsafe PropertyListDictionary(minimumCapacity: JournalScan.recordCount(all)) }
       var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
       while let record = scan.next() {
-        // What a newer version has written is left out.
+        // Records of a newer version are skipped.
         if scan.isValid(record) {
           scan.forEachEntry(of: record) {
             guard $0.kind != JournalRecord.Kind.index, let entry = scan.decode($0) else { return }
@@ -71,21 +71,21 @@ struct JournalImage {
   /// Set by `apply` until `position` is known.
   private var exportIsNew = false
 
-  /// Behind a record that has just been applied.
+  /// Sets the position after a record that was just applied.
   mutating func advance(to position: Int) {
     self.position = position
     if exportIsNew { exportPosition = position }
     exportIsNew = false
   }
 
-  /// Another journal that says the same begins with a base of this length.
+  /// Continues in another journal with the same values, whose base has this length.
   mutating func skipBase(_ length: Int) {
     position = length
     exportPosition = length
   }
 
-  /// A journal that was written from this image begins: its base holds what is in the property list with `sequence`, and what is not
-  /// with the next number.
+  /// Continues in a journal that was written from this image: values in the property list have `sequence`, all others the next
+  /// number.
   mutating func restart(sequence: UInt64, position: Int) {
     exportedThrough = sequence
     self.sequence = unexported.isEmpty ? sequence : sequence + 1
@@ -94,13 +94,13 @@ struct JournalImage {
     skipBase(position)
   }
 
-  /// Only what lies behind is going to be read.
+  /// Continues at a position without reading the records before it.
   mutating func restart(at position: Int) { self.position = position }
 
-  /// The base of a journal that was read from its start.
+  /// Sets the length of the base of a journal that was read from its start.
   mutating func noteBase(_ length: Int) { exportPosition = max(exportPosition, length) }
 
-  /// The record at the start of a base: which property list goes with it.
+  /// Reads the record at the start of a base, which identifies the property list that was exported with it.
   mutating func readExport(_ bytes: [UInt8], salt: UInt32) -> Bool {
     unsafe bytes.withUnsafeBytes { all in
       var scan = unsafe JournalScan(all, from: 0, after: sequence, salt: salt)
@@ -115,13 +115,13 @@ struct JournalImage {
     }
   }
 
-  /// What damage took away and the property list still has.
+  /// Adds the values that were lost by damage and are still in the property list.
   mutating func restore(from list: PropertyListDictionary) {
     values = merged(with: list)
     byteCount = Self.byteCount(of: values)
   }
 
-  /// One record. What comes in one record with `exported` is in the property list already.
+  /// Applies one record. Changes in the same record as `exported` are in the property list already.
   mutating func apply(_ entries: [JournalRecord.Entry], sequence: UInt64, _ changes: inout ChangeCollector) {
     self.sequence = sequence
     for entry in entries { apply(entry, sequence, &changes) }
@@ -149,7 +149,7 @@ struct JournalImage {
     changes.note(key, old: old, new: value)
   }
 
-  /// The values that a changed property list and the changes it does not hold make together.
+  /// The values of an edited property list, with the changes that were not exported applied to them.
   func merged(with list: PropertyListDictionary) -> PropertyListDictionary {
     var merged = list
     for key in unexported.keys { merged[key] = values[key] }
@@ -157,7 +157,7 @@ struct JournalImage {
   }
 }
 
-/// What it takes to make one image of another's values.
+/// The edits that lead from one dictionary to another.
 extension PropertyListDictionary {
   func entries(to new: PropertyListDictionary) -> [JournalRecord.Entry] {
     var entries: [JournalRecord.Entry] = []

@@ -1,14 +1,14 @@
 import Glibc
 import PropertyLists
 
-/// The property list of a domain: what people and other programs read, and may change.
+/// The property list of a domain, which people and other programs read and may edit.
 struct PlistFile {
   let path: String
-  /// Nil where anybody may have written it.
+  /// nil if the file may belong to any user.
   var trust: ManagedTrust?
 
-  /// - Throws: `damaged` where it is no property list with a dictionary at the top; `symbolicLink`, `notAFile`, `accessDenied`, `io`;
-  ///   `foreignOwner` and `permissionsTooOpen` where it has to be the administrator's.
+  /// - Throws: `damaged` if the file is not a property list with a dictionary at the top; `symbolicLink`, `notAFile`,
+  ///   `accessDenied`, `io`; `foreignOwner` and `permissionsTooOpen` if it must be the administrator's and is not.
   func read() throws(PreferenceError) -> (values: PropertyListDictionary, identity: FileIdentity)? {
     guard let file = try OpenFile.open(path, O_RDONLY) else { return nil }
     let status = try file.status()

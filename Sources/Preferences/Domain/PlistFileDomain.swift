@@ -1,9 +1,11 @@
 public import PropertyLists
 internal import Synchronization
 
-/// A property list that this process only reads: managed settings, those for all users.
+/// A property list that this process only reads: managed settings, and those for all users.
 ///
-/// It is read when it is opened, and again when `ChangeWatch` finds it changed. One that cannot be read holds nothing, and says why.
+/// It is read when the domain is opened, and again when `ChangeWatch` finds it changed. One that cannot be read counts as empty,
+/// and `problem` has the reason.
+///
 /// Thread-safe.
 public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   public let path: String
@@ -20,7 +22,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
 
   public convenience init(path: String) { self.init(path: path, nil) }
 
-  /// - Parameter trust: Who must have written it; what others could have written holds nothing.
+  /// - Parameter trust: The required owner; a file that other users could have written counts as empty.
   init(path: String, _ trust: ManagedTrust?) {
     self.path = path
     self.trust = trust
@@ -38,7 +40,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
   public var stamp: UInt64 { counter.load(ordering: .acquiring) }
   public func value(forKey key: String) -> PropertyListValue? { state.withLock { $0.values[key] } }
   public func values() -> PropertyListDictionary { state.withLock { $0.values } }
-  /// Why the values are not there. Nil where all is well, or there is no such file.
+  /// The reason why the values are missing. nil if they are not, or if there is no such file.
   public var problem: PreferenceError? { state.withLock { $0.problem } }
 
   public func observe(
@@ -57,14 +59,14 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     }
   }
 
-  /// Reads the file again where it is another one.
+  /// Reads the file again if its identity has changed.
   private func reload() -> Bool {
     var news: PreferenceError?
     let keys = state.withLock { state -> [String] in
       guard (try? FileIdentity.at(path)) != state.identity || state.problem != nil else { return [] }
       let new = Self.load(path, trust)
       if new.problem != state.problem { news = new.problem }
-      // One that is being written, or cannot be read any more: what was known goes on to hold.
+      // The file is being written, or cannot be read any more: the previous values stay in force.
       if new.problem != nil, state.problem == nil, state.identity != nil {
         state.problem = new.problem
         return []

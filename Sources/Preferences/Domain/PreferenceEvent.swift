@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// What an administrator or a developer should hear of, and a program need not wait for.
+/// An event for an administrator or developer, which the program need not handle.
 public enum PreferenceEvent: Sendable {
-  /// A domain has become larger than `PreferenceLimits.noticeByteCount`. Said once for each domain and process.
+  /// A domain has become larger than `PreferenceLimits.noticeByteCount`. Reported once per domain and process.
   case large(domain: String, byteCount: Int)
-  /// A damaged file was put aside under another name. What the journal knew goes on to be used.
+  /// A damaged file was moved aside under another name. The journal's values remain in use.
   case quarantined(domain: String, QuarantinedFile, path: String)
-  /// Parts of a journal were damaged. What lay in them was taken from the property list as far as it was there.
+  /// Parts of a journal were damaged. Their values were taken from the property list if they were there.
   case damaged(domain: String, path: String, byteCount: Int)
-  /// Values could not be written; they are kept in memory and written as soon as that is possible.
+  /// Values could not be written; they are kept in memory and written as soon as possible.
   case unsaved(domain: String, PreferenceError)
-  /// The property list beside the journal could not be brought up to date, or read.
+  /// The property list beside the journal could not be updated, or read.
   case notExported(domain: String, PreferenceError)
-  /// What another program has stored before, see `FileDomain.Options.firstBase`, was not taken over.
+  /// The values that another program has stored earlier, see `FileDomain.Options.firstBase`, were not taken over.
   case firstValuesIgnored(domain: String, PreferenceError)
-  /// Settings that an administrator forces were not used: others could have written them, or they are damaged.
+  /// Settings forced by an administrator were not used: other users could have written them, or they are damaged.
   case managedIgnored(path: String, PreferenceError)
 
   public enum QuarantinedFile: Sendable {
@@ -24,7 +24,7 @@ public enum PreferenceEvent: Sendable {
 
   private static let handler = Mutex<(@Sendable (PreferenceEvent) -> Void)?>(nil)
 
-  /// Says who wants to hear; nobody at first. Called outside of all locks of the store, on any thread.
+  /// Sets the handler of all events; there is none at first. It is called outside of all locks of the store, on any thread.
   public static func report(to new: (@Sendable (PreferenceEvent) -> Void)?) { handler.withLock { $0 = new } }
 
   static func report(_ events: [PreferenceEvent]) {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Keeps a damaged file as `NAME.corrupt-DATE`, so that it can be looked at and is never lost by being overwritten.
+/// Keeps a damaged file as `NAME.corrupt-DATE`, so that it can be examined and is not overwritten.
 enum Quarantine {
-  /// Gives the file a second name. It stays where it is until another one takes its place: a process that dies in between leaves a
-  /// damaged file, and not none, which would say that somebody deleted it.
+  /// Gives the file a second name (a hard link). The first one remains until another file replaces it: if the process dies in
+  /// between, a damaged file is left instead of none, which would mean that the domain was deleted.
   /// - Returns: The new path.
   static func keep(_ path: String, in directory: PreferenceDirectory) throws(PreferenceError) -> String {
-    // A name has room for 255 bytes.
+    // A file name has at most 255 bytes.
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
     let start = path.utf8.distance(from: slash, to: path.endIndex) > 220 ? String(path[..<slash]) + "long-name" : path
     let date = date()
@@ -17,7 +17,7 @@ enum Quarantine {
       guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK, unsafe access(new, F_OK) != 0 else {
         throw PreferenceError(errno: errno, path)
       }
-      // A file system without second names.
+      // The file system does not support hard links: copy the file.
       guard let old = try OpenFile.open(path, O_RDONLY) else { return new }
       _ = try NewFile(in: directory, old.read(at: 0, count: Int(try old.status().st_size))).place(at: new)
       return new

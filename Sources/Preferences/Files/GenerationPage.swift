@@ -1,7 +1,7 @@
 import CLinux
+internal import CofferFiles
 import Glibc
 import Synchronization
-internal import SystemCalls
 
 /// What the processes that share a domain know together: which journal is in use, how much of it is committed, and a number that
 /// changes with every commit.

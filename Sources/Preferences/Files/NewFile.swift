@@ -1,5 +1,5 @@
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 /// A file that is written under another name and takes its place when it is complete.
 ///

@@ -1,5 +1,5 @@
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 /// An open file, closed with this object. Reads and writes at offsets, so that threads share it without a lock.
 final class OpenFile: Sendable {

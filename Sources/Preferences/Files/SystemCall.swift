@@ -1,5 +1,5 @@
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 extension PreferenceError {
   /// The error for a failed system call.

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension [UInt8] {
-  /// Little-endian, as all numbers of the journal.
+  /// Little-endian, as all numbers in the journal.
   mutating func append<Number: FixedWidthInteger>(number: Number) {
     unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
   }
@@ -11,13 +11,14 @@ extension [UInt8] {
   }
 }
 
-/// Reads what `[UInt8].append(number:)` and others have written. Nil at the end, and from then on.
+/// Reads numbers and strings that `[UInt8].append(number:)` and the like have written. Returns nil beyond the end, and from then
+/// on.
 @safe struct ByteReader {
   let bytes: UnsafeRawBufferPointer
   private(set) var offset: Int
   let end: Int
 
-  /// - Parameter range: Within the bytes.
+  /// - Parameter range: A range of the bytes to read.
   init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
     unsafe self.bytes = unsafe bytes
     offset = range.lowerBound
@@ -45,10 +46,10 @@ extension [UInt8] {
     return true
   }
 
-  /// Nil where the bytes are no UTF-8.
+  /// Returns nil if the bytes are not UTF-8.
   mutating func text(_ count: Int) -> String? {
     guard let bytes = unsafe take(count) else { return nil }
-    // `String(validating:)` takes three times as long for a text of a few bytes. What was repaired is not what is there.
+    // `String(validating:)` takes three times as long for a string of a few bytes. If decoding repaired the bytes, they differ.
     var text = unsafe String(decoding: bytes, as: UTF8.self)
     let isSame = text.withUTF8 { repaired in
       unsafe repaired.count == count && (count == 0 || memcmp(repaired.baseAddress!, bytes.baseAddress!, count) == 0)

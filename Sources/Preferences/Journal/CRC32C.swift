@@ -1,6 +1,6 @@
-/// The checksum of RFC 3720 (Castagnoli's polynomial), eight bytes at a time. Against accidents alone.
+/// The checksum of RFC 3720 (Castagnoli's polynomial), eight bytes at a time. It detects accidents, not manipulation.
 enum CRC32C {
-  /// Of one byte at each of eight places: 8 times 256 words.
+  /// The checksum of one byte at each of eight positions: 8 times 256 words.
   private static let table: [UInt32] = {
     var table = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -17,7 +17,7 @@ enum CRC32C {
     return table
   }()
 
-  /// - Parameter start: The checksum of what came before; any other number makes sums that only those who know it can check.
+  /// - Parameter start: The checksum of the preceding bytes; or a random salt, without which the checksum cannot be checked.
   static func checksum(_ bytes: UnsafeRawBufferPointer, start: UInt32 = 0) -> UInt32 {
     unsafe table.withUnsafeBufferPointer { table in
       var sum = ~start
@@ -37,14 +37,14 @@ enum CRC32C {
       return ~sum
     }
   }
-  /// What `start` was, so that the checksum of the bytes became `sum`.
+  /// The value of `start` for which the checksum of the bytes is `sum`.
   static func start(of sum: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
     unsafe table.withUnsafeBufferPointer { table in
       var state = ~sum
       var offset = bytes.count
       while offset > 0 {
         offset -= 1
-        // The upper byte of a word of the table belongs to it alone.
+        // The upper byte of each word of the table is unique.
         let index = UInt32(lastByteIndex[Int(state >> 24)])
         state = unsafe (state ^ table[Int(index)]) << 8 | (index ^ UInt32(bytes[offset]))
       }
@@ -52,7 +52,7 @@ enum CRC32C {
     }
   }
 
-  /// Which word of the table ends with a byte.
+  /// The index of the table's word that has the byte as its upper byte.
   private static let lastByteIndex: [UInt8] = {
     var index = [UInt8](repeating: 0, count: 256)
     for byte in 0..<256 { index[Int(table[byte] >> 24)] = UInt8(byte) }

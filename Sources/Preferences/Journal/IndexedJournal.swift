@@ -1,22 +1,22 @@
 import PropertyLists
 
-/// A long journal of which a program that wants one value reads only the index, the records behind it, and one record.
+/// A long journal, from which reading one value takes only the index, the records after it, and one record of the base.
 ///
-/// What it finds it proves by its checksum. Where anything is not as it should be the journal has to be read as a whole.
+/// Each record that is read is verified by its checksum. If anything is not as expected, the caller reads the journal as a whole.
 final class IndexedJournal: Sendable {
-  /// Of a base, in bytes, from which on it gets an index.
+  /// The least size of a base, in bytes, that gets an index.
   static let leastByteCount = 16 << 10
 
   private let file: OpenFile
   private let header: JournalHeader
   private let offsets: [UInt32]
-  /// What the records behind the index say.
+  /// The values of the records after the index.
   let tail: JournalImage
-  /// Keys that the tail knows of, the removed ones among them.
+  /// Keys that the tail sets or removes.
   let known: Set<PropertyListDictionary.Key>
 
-  /// - Parameter length: Committed bytes.
-  /// - Returns: Nil where there is no index, or something is damaged.
+  /// - Parameter length: The number of committed bytes.
+  /// - Returns: nil if there is no index, or something is damaged.
   init?(_ file: OpenFile, _ header: JournalHeader, length: Int) throws(PreferenceError) {
     self.file = file
     self.header = header
@@ -55,8 +55,8 @@ final class IndexedJournal: Sendable {
     known = keys
   }
 
-  /// The value in the base; the tail comes first.
-  /// - Throws: `damaged` where the journal has to be read as a whole.
+  /// The value in the base. The caller looks in the tail first.
+  /// - Throws: `damaged` if the journal has to be read as a whole.
   func value(forKey key: PropertyListDictionary.Key) throws(PreferenceError) -> PropertyListValue? {
     var low = 0
     var high = offsets.count
@@ -71,9 +71,9 @@ final class IndexedJournal: Sendable {
     return nil
   }
 
-  /// The bytes of one record. Nil where its length makes no sense.
+  /// The bytes of one record. nil if its length is invalid.
   private static func record(_ file: OpenFile, _ header: JournalHeader, _ offset: Int) throws(PreferenceError) -> [UInt8]? {
-    // Mostly all of it.
+    // 256 bytes hold most records as a whole.
     let start = try file.read(at: offset, count: 256)
     guard start.count > JournalRecord.headByteCount else { return nil }
     let count = unsafe start.withUnsafeBytes { unsafe Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }

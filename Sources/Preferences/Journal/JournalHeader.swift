@@ -1,20 +1,20 @@
-/// The first 64 bytes of a journal: magic (8), version (4), 0 (4), epoch (8), salt (4), 0 (4), epoch and length of the journal whose
-/// place it took (8 + 8), length of the base (8), offset of the index (4), checksum (4).
+/// The first 64 bytes of a journal: magic (8), version (4), 0 (4), epoch (8), salt (4), 0 (4), epoch and length of the preceding
+/// journal (8 + 8), length of the base (8), offset of the index (4), checksum (4).
 struct JournalHeader: Equatable, Sendable {
   static let byteCount = 64
   private static let magic = Array("COFFERJN".utf8)
   private static let version: UInt32 = 1
 
-  /// Even, never 0, another one for each journal of a domain.
+  /// An even number other than 0, different for each journal of a domain.
   var epoch: UInt64
-  /// Where the checksums of the records start: a record that was copied from another journal is none.
+  /// The start value of the records' checksums: a record copied from another journal fails.
   var salt: UInt32
-  /// The journal that held the same values up to this length. 0 where there was none.
+  /// The preceding journal, which held the same values up to `previousLength`. 0 if there was none.
   var previousEpoch: UInt64
   var previousLength: UInt64
-  /// Of this header and the records that say what the other journal said. More records come behind.
+  /// The length of this header and the records that repeat the preceding journal's values. New records follow.
   var baseLength: UInt64
-  /// Of the record that says where the records before it lie, in the order of their keys. 0 where there is none.
+  /// The offset of the record with the offsets of the records before it, in the order of their keys. 0 if there is none.
   var indexOffset: UInt32 = 0
 
   var bytes: [UInt8] {
@@ -72,7 +72,7 @@ struct JournalHeader: Equatable, Sendable {
     self.indexOffset = indexOffset
   }
 
-  /// For the journal that takes the place of one with `epoch`.
+  /// The header of the journal that replaces the one with `epoch`.
   static func following(epoch: UInt64, length: UInt64) -> JournalHeader {
     var next = UInt64.random(in: 1 ... .max / 2) * 2
     if next == epoch { next ^= 2 }

@@ -1,15 +1,16 @@
 import PropertyLists
 
-/// What happens at once. Length of the body (4 bytes), checksum of body and length (4), body: sequence number (8), entries.
+/// Changes that take effect at once. Length of the body (4 bytes), checksum of body and length (4), body: sequence number (8),
+/// entries.
 ///
 /// An entry: kind (1), length of the key (4), length of the value (4), key, value. Little-endian.
 struct JournalRecord {
   enum Entry {
     case set(PropertyListDictionary.Key, PropertyListValue)
     case remove(PropertyListDictionary.Key)
-    /// The property list holds all records up to `through`, and was this file. Nil: there was no property list.
+    /// The property list with this identity contains all records up to `through`. nil if there was no property list.
     case exported(FileIdentity?, through: UInt64)
-    /// Where the records of the base lie, in the order of their keys: each holds one key.
+    /// The offsets of the base's records, in the order of their keys. Each of these records holds one key.
     case index([UInt32])
   }
 
@@ -22,7 +23,7 @@ struct JournalRecord {
 
   static let headByteCount = 8
   static let entryHeadByteCount = 9
-  /// Enough for a domain that is set as a whole.
+  /// Enough to set a whole domain in one record.
   static let maximumBodyByteCount = 64 << 20
 
   let sequence: UInt64
@@ -42,7 +43,7 @@ struct JournalRecord {
     bytes.replace(at: start + 4, number: sum)
   }
 
-  /// Of a body, and of its length.
+  /// The checksum of a body and its length.
   static func checksum(_ body: UnsafeRawBufferPointer, salt: UInt32) -> UInt32 {
     unsafe CRC32C.checksum(body, start: salt ^ UInt32(truncatingIfNeeded: body.count))
   }

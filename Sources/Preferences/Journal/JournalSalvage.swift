@@ -1,6 +1,7 @@
-/// Finds the salt of a journal whose header is damaged. Each record holds it: a checksum that is run backwards ends where it began.
+/// Finds the salt of a journal whose header is damaged. Each record determines it: a checksum computed backwards ends at its
+/// start value.
 enum JournalSalvage {
-  /// Nil where no two records lie one behind the other.
+  /// Returns nil if no two consecutive records are found.
   static func salt(of bytes: [UInt8]) -> UInt32? {
     unsafe bytes.withUnsafeBytes { bytes in
       var work = 0
@@ -8,7 +9,7 @@ enum JournalSalvage {
       while offset + 16 <= bytes.count, work < 64 << 20 {
         if let first = unsafe record(bytes, at: offset), let second = unsafe record(bytes, at: first.end) {
           work += second.end - offset
-          // Any bytes give some salt; that two give the same one is no accident.
+          // Any bytes give some salt; only records of one journal give the same salt twice.
           if first.sequence <= second.sequence, second.sequence - first.sequence < 1 << 32 {
             let salt = unsafe first.salt(bytes)
             if unsafe salt == second.salt(bytes) { return salt }

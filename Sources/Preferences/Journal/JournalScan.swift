@@ -2,12 +2,12 @@ import PropertyLists
 
 /// Walks the records of a journal without decoding them.
 ///
-/// A record whose checksum is wrong, with a right one behind it, is damage: it is left out and counted. Without a right one behind
-/// it, it is where a writer ended in the middle of its work, and the end.
+/// A record with a wrong checksum that is followed by a valid one is damaged: it is skipped and counted. If none follows, it is
+/// an unfinished write and ends the journal.
 @safe struct JournalScan {
   struct Record {
     let sequence: UInt64
-    /// Of the entries, in the bytes.
+    /// The range of the entries in the bytes.
     let entries: Range<Int>
   }
 
@@ -19,10 +19,10 @@ import PropertyLists
 
   private let bytes: UnsafeRawBufferPointer
   private let salt: UInt32
-  /// Behind the last record that was right.
+  /// The end of the last valid record.
   private(set) var offset: Int
   private var lastSequence: UInt64
-  /// Ranges that hold no record, though there are some behind them.
+  /// Ranges without a valid record that are followed by one.
   private(set) var damage: [Range<Int>] = []
 
   init(_ bytes: UnsafeRawBufferPointer, from offset: Int, after sequence: UInt64, salt: UInt32) {
@@ -34,7 +34,7 @@ import PropertyLists
 
   mutating func next() -> Record? {
     if let record = record(at: offset) { return step(record) }
-    // Zeros and nothing else are not yet a record.
+    // Zeros alone are not a record yet.
     guard unsafe offset < bytes.count, let found = firstRecord(after: offset) else { return nil }
     damage.append(offset..<found.entries.lowerBound - 16)
     return step(found)
@@ -53,12 +53,12 @@ import PropertyLists
       let body = unsafe reader.take(Int(count))
     else { return nil }
     let sequence = unsafe UInt64(littleEndian: body.loadUnaligned(as: UInt64.self))
-    // Equal in the base of a journal, whose records are of one moment.
+    // The records in the base of a journal have equal sequence numbers, because they were written at one moment.
     guard sequence >= lastSequence, unsafe sum == JournalRecord.checksum(body, salt: salt) else { return nil }
     return Record(sequence: sequence, entries: start + 16..<start + 8 + Int(count))
   }
 
-  /// Damage is rare and small; a search that finds nothing must not take long either, whatever the bytes say.
+  /// Searches for the next valid record. The work is limited, so that no content of a damaged file makes the search slow.
   private func firstRecord(after start: Int) -> Record? {
     var work = 0
     var candidate = start + 1
@@ -77,7 +77,7 @@ import PropertyLists
     return nil
   }
 
-  /// How many records there seem to be, by their lengths alone. At most one for the least that a record takes.
+  /// The number of records, by their lengths alone, without checking them.
   static func recordCount(_ bytes: UnsafeRawBufferPointer) -> Int {
     var reader = unsafe ByteReader(bytes, 0..<bytes.count)
     var count = 0
@@ -85,14 +85,15 @@ import PropertyLists
     return count
   }
 
-  /// Whether a record is made of entries. Where it is not, though its checksum is right, a newer version has written it.
+  /// Whether a record consists of entries. A record that does not, although its checksum is right, was written by a newer
+  /// version.
   func isValid(_ record: Record) -> Bool {
     var reader = unsafe ByteReader(bytes, record.entries)
     while !reader.isAtEnd { guard nextEntry(&reader) != nil else { return false } }
     return true
   }
 
-  /// The entries of a valid record, in their order.
+  /// The entries of a valid record, in order.
   func forEachEntry(of record: Record, _ body: (Entry) -> Void) {
     var reader = unsafe ByteReader(bytes, record.entries)
     while !reader.isAtEnd, let entry = nextEntry(&reader) { body(entry) }
@@ -108,7 +109,7 @@ import PropertyLists
     return Entry(kind: kind, key: key..<value, value: value..<value + Int(valueCount))
   }
 
-  /// Nil where the entry says nothing that this version understands.
+  /// Returns nil if this version cannot decode the entry.
   func decode(_ entry: Entry) -> JournalRecord.Entry? {
     var keyReader = unsafe ByteReader(bytes, entry.key)
     guard let key = keyReader.text(entry.key.count) else { return nil }

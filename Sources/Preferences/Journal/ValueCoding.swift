@@ -1,6 +1,6 @@
 import PropertyLists
 
-/// Values as they lie in the journal: a byte for the type, then the content; texts, data and containers with their length.
+/// The encoding of values in the journal: a type byte, then the content; strings, data and containers with their length.
 enum ValueCoding {
   private enum Tag {
     static let no: UInt8 = 0
@@ -16,7 +16,7 @@ enum ValueCoding {
     static let uid: UInt8 = 10
   }
 
-  /// Bytes that `append` adds. Nil where there are more levels than `PropertyList.maximumDepth`.
+  /// The number of bytes that `append` adds. nil if the value has more levels than `PropertyList.maximumDepth`.
   static func byteCount(_ value: PropertyListValue, depth: Int = 0) -> Int? {
     switch value {
     case .boolean: return 1
@@ -84,7 +84,7 @@ enum ValueCoding {
     }
   }
 
-  /// Nil where the bytes are no value.
+  /// Returns nil if the bytes are not a value.
   static func read(_ reader: inout ByteReader, depth: Int = 0) -> PropertyListValue? {
     guard let tag = reader.number(UInt8.self) else { return nil }
     switch tag {

@@ -2,11 +2,11 @@ internal import PropertyLists
 
 /// The search list of an application or a suite:
 ///
-/// 1. what the administrator forces, on this user and on all
-/// 2. the arguments
+/// 1. the administrator's forced settings, for this user and for all
+/// 2. the command-line arguments
 /// 3. the application's own values, for this machine and for any
 /// 4. suites, the one added last first, for this machine and for any
-/// 5. the global domain, for this machine and for any, and in it the languages that the environment names
+/// 5. the global domain, for this machine and for any; its languages come from the environment if they are not stored
 /// 6. the languages of the user
 /// 7. for all users: application, suites, global
 /// 8. registered values
@@ -15,7 +15,7 @@ internal import PropertyLists
 public final class ApplicationList: Sendable {
   public let name: DomainName
   public let list: SearchList
-  /// The one entry that is written: the application's own values, for any machine.
+  /// The one entry that `set` writes: the application's own values, for any machine.
   public let own: any WritableDomain
   private let places: SearchPlaces
   private let source: any DomainSource
@@ -43,9 +43,9 @@ public final class ApplicationList: Sendable {
     list = SearchList(entries)
   }
 
-  /// Above all suites that were added before; one that is in the list already moves there.
+  /// Adds a suite before all suites that were added earlier; one that is in the list already moves there.
   public func addSuite(_ suite: DomainName) {
-    // A list is no suite of its own, and the global domain has its place.
+    // Neither the list's own domain nor the global domain can be a suite.
     guard suite != name, suite != .global else { return }
     let builder = EntryBuilder(places: places, source: source)
     let added = [builder.byHost(.suiteByHost, suite), builder.file(.suite, suite).entry]
@@ -70,7 +70,7 @@ public final class ApplicationList: Sendable {
   }
 }
 
-/// Makes the entries of a list.
+/// Creates the entries of a list.
 struct EntryBuilder {
   let places: SearchPlaces
   let source: any DomainSource
@@ -83,7 +83,7 @@ struct EntryBuilder {
     return (SearchEntry(kind, name: name.name, path: path(directory, name), domain: domain), domain)
   }
 
-  /// Hardly anybody has one: no files are made until one is written.
+  /// Few programs have values for one machine, so the files are created by the first write.
   func byHost(_ kind: SearchEntry.Kind, _ name: DomainName) -> SearchEntry {
     let file = name.onHost(places.host)
     var options = FileDomain.Options()
@@ -109,13 +109,13 @@ struct EntryBuilder {
     propertyList(kind, name.name, at: path(places.anyUser, name))
   }
 
-  /// Of the languages that `AppleLanguages` names in the entries above: chosen when the program starts, as its texts are.
+  /// The settings of the languages in `AppleLanguages`, which is read from the entries above once, at the start of the program.
   func languages(asIn entries: [SearchEntry]) -> [SearchEntry] {
     let key = "AppleLanguages"
     let wanted = entries.lazy.compactMap { $0.domain.value(forKey: key) }.first?.coercedToStringArray ?? []
     var found: [String] = []
     return wanted.prefix(8).compactMap { language in
-      // For de-AT, de will do.
+      // `de` is used for `de-AT`.
       var parts = language.split(separator: "-", omittingEmptySubsequences: false)[...]
       while !parts.isEmpty {
         let language = parts.joined(separator: "-")

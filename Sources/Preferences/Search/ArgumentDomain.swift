@@ -2,16 +2,17 @@ public import PropertyLists
 
 /// The arguments of a program as settings: `-key value`.
 public enum ArgumentDomain {
-  /// Pairs of a key after a dash and a value that does not start with one; `--` ends them. A value that looks like a property list is
-  /// read as one, so a negative number is written `"<integer>-5</integer>"`. All others stay texts. The last of a key counts.
-  /// - Parameter arguments: Without the name of the program.
+  /// Reads pairs of a key after a dash and a value that does not start with one; `--` ends them. A value that is a property list
+  /// is read as one, so a negative number is written `"<integer>-5</integer>"`. All other values are strings. If a key is
+  /// repeated, its last value is used.
+  /// - Parameter arguments: The arguments without the name of the program.
   public static func parse(_ arguments: some Sequence<String>) -> PropertyListDictionary {
     var values = PropertyListDictionary()
     var key: String?
     for argument in arguments {
       if argument.utf8.elementsEqual("--".utf8) { break }
       if argument.utf8.first == UInt8(ascii: "-") {
-        // One dash alone names no key; of two, the second belongs to the key.
+        // A single dash is not a key; of two dashes, the second is part of the key.
         let name = argument.utf8.dropFirst()
         key = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
       } else {
@@ -22,12 +23,12 @@ public enum ArgumentDomain {
     return values
   }
 
-  /// A text that only looks like a property list is a text: nobody who writes `-name "<me>"` wants to hear of it.
+  /// A value that only looks like a property list, as in `-name "<me>"`, is a string, without a message.
   private static func value(_ argument: String) -> PropertyListValue {
     let text = trimmed(argument)
     guard let first = text.first, "{[(<\"".utf8.contains(first) else { return .string(String(decoding: text, as: UTF8.self)) }
     if let read = try? PropertyList.read(text) { return read.value }
-    // `<0fbd77>` was data; `<integer>-5</integer>` is what an XML property list has inside.
+    // The first attempt reads data such as `<0fbd77>`; `<integer>-5</integer>` lacks the outer element of an XML property list.
     if first == UInt8(ascii: "<") {
       let whole = Array("<plist version=\"1.0\">".utf8) + text + Array("</plist>".utf8)
       if let read = try? PropertyList.read(whole) { return read.value }
@@ -35,7 +36,7 @@ public enum ArgumentDomain {
     return .string(String(decoding: text, as: UTF8.self))
   }
 
-  /// Without white space and new lines, of Unicode as well as of ASCII, at both ends.
+  /// Removes white space and line breaks, Unicode's included, at both ends.
   private static func trimmed(_ text: String) -> [UInt8] {
     let scalars = text.unicodeScalars
     let space = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }

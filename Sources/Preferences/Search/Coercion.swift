@@ -1,8 +1,9 @@
 public import PropertyLists
 
-/// How a setting of one type is read as another, as `NSUserDefaults.h` has it. A missing value is read like one that does not fit.
+/// The conversions between types of settings, as documented in `NSUserDefaults.h`. A missing value converts as one of a type that
+/// cannot be converted.
 extension PropertyListValue {
-  /// A text; of a number its decimal text, of a Boolean "1" or "0".
+  /// A string; the decimal text of a number; "1" or "0" for a Boolean. nil for other values.
   public var coercedToString: String? {
     switch self {
     case .string(let text): text
@@ -14,7 +15,8 @@ extension PropertyListValue {
     }
   }
 
-  /// Numbers are cut to whole ones, and to the range of `Int`. Of a text the number it starts with, `YES` is 1. 0 for all others.
+  /// Numbers are truncated to whole numbers and to the range of `Int`. A string is read as its leading number; `YES` is 1. Other
+  /// values are 0.
   public var coercedToInteger: Int {
     switch self {
     case .integer(let value): Int(value)
@@ -26,7 +28,8 @@ extension PropertyListValue {
     }
   }
 
-  /// Of a text the number it starts with. 0 for what is no number. (The header would not convert Booleans; Foundation does, to 1.)
+  /// A string is read as its leading number. Other values are 0. (According to the header Booleans are not converted; Foundation
+  /// converts true to 1.)
   public var coercedToDouble: Double {
     switch self {
     case .integer(let value): Double(value)
@@ -38,7 +41,7 @@ extension PropertyListValue {
     }
   }
 
-  /// The nearest `Float`; infinity for what is too large.
+  /// The nearest `Float`; infinity if the number is too large.
   public var coercedToFloat: Float {
     switch self {
     case .integer(let value): Float(value)
@@ -48,7 +51,7 @@ extension PropertyListValue {
     }
   }
 
-  /// A number that is not 0; a text that starts with Y, y, T, t or, after a sign and zeros, one of 1 to 9.
+  /// True for a number that is not 0, and for a string that starts with Y, y, T, t or, after a sign and zeros, with 1 to 9.
   public var coercedToBool: Bool {
     switch self {
     case .boolean(let value): value
@@ -60,7 +63,7 @@ extension PropertyListValue {
     }
   }
 
-  /// Nil unless all elements are texts: numbers are not converted.
+  /// nil unless all elements are strings: numbers are not converted.
   public var coercedToStringArray: [String]? {
     guard case .array(let elements) = self else { return nil }
     var texts: [String] = []
@@ -72,7 +75,7 @@ extension PropertyListValue {
     return texts
   }
 
-  /// The shortest text that is read back as the same number; of one that has come from a `Float`, as the same `Float`.
+  /// The shortest decimal text that reads back as the same number; if the number fits a `Float` exactly, as the same `Float`.
   private static func decimalText(_ value: Double) -> String {
     let narrow = Float(value)
     let text = Double(narrow) == value ? narrow.description : value.description
@@ -85,7 +88,7 @@ extension PropertyListValue {
   }
 }
 
-/// Numbers at the start of a text, as `NSString` reads them: no other locale than C, no hexadecimal ones, no `inf`.
+/// Numbers at the start of a string, as `NSString` reads them: in the C locale, without hexadecimal numbers and `inf`.
 enum NumericText {
   private static func isDigit(_ byte: UInt8?) -> Bool {
     byte.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
@@ -125,7 +128,7 @@ enum NumericText {
     rest = rest.dropFirst(digits)
     if rest.first == UInt8(ascii: ".") {
       let fraction = rest.dropFirst().prefix(while: isDigit).count
-      // "5." is 5, and "." is nothing.
+      // "5." is 5; "." is not a number.
       if digits + fraction > 0 { rest = rest.dropFirst(1 + fraction) }
       digits += fraction
     }

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Where a search list gets its domains. Thread-safe.
+/// Creates the domains of a search list. Thread-safe.
 public protocol DomainSource: Sendable {
-  /// The same object for the same name and directory, as long as somebody has it.
+  /// Returns the same object for the same name and directory as long as it is in use.
   func domain(_ name: DomainName, in directory: PreferenceDirectory, _ options: FileDomain.Options) -> any WritableDomain
-  /// A property list that is only read. It need not be there.
+  /// A property list that is only read. It need not exist.
   func propertyList(at path: String) -> any PreferenceDomain
-  /// One that counts only while nobody but the administrator can write it.
+  /// A property list that is used only while the administrator alone can write it.
   func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain
   func exists(_ path: String) -> Bool
 }
 
 extension FileDomain: WritableDomain {}
 
-/// The files of the system.
+/// The files of the file system.
 public struct FileDomainSource: DomainSource {
   public init() {}
 
@@ -32,7 +32,7 @@ public struct FileDomainSource: DomainSource {
   public func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
-/// Where no place for files is known.
+/// Used if there is no directory for files.
 package struct UnavailableDomainSource: DomainSource {
   private let reason: PreferenceError
 

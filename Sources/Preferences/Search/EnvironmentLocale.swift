@@ -1,9 +1,9 @@
 internal import PropertyLists
 
-/// `AppleLanguages` and `AppleLocale`, as the environment names the languages of the user.
+/// `AppleLanguages` and `AppleLocale`, derived from the environment.
 ///
-/// As gettext reads it: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set is the locale, and `LANGUAGE` a list of languages
-/// before it, unless the locale is C. Names are those of Apple's systems: `de-DE`, `sr-Latn-RS`, `zh-Hans-CN`, and `de_DE` for the locale.
+/// As in gettext: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set is the locale; unless it is C, the languages in
+/// `LANGUAGE` precede it. The names are Apple's: `de-DE`, `sr-Latn-RS`, `zh-Hans-CN`, and `de_DE` for the locale.
 enum EnvironmentLocale {
   static func values(_ environment: (String) -> String?) -> PropertyListDictionary {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
@@ -34,7 +34,7 @@ private struct LocaleName {
   private let region: String?
   private let script: String?
 
-  /// Nil for C and POSIX, and for what is no name of a locale.
+  /// Returns nil for C, POSIX and invalid names.
   init?(_ text: String) {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let name = parts[0].prefix { $0 != "." }.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
@@ -56,7 +56,7 @@ private struct LocaleName {
     text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) && $0 < 0x80 }
   }
 
-  /// Of BCP 47.
+  /// The language tag of BCP 47.
   var tag: String { [language, script, region].compactMap { $0 }.joined(separator: "-") }
 
   var identifier: String { [language, script, region].compactMap { $0 }.joined(separator: "_") }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What tells this machine from others that share a home directory with it.
+/// Identifies this machine among those that share a home directory.
 public enum HostIdentifier {
   /// The 32 digits of `/etc/machine-id`; on a machine without one, a digest of its name.
   public static let current = read("/etc/machine-id") ?? digest(of: hostName())
 
-  /// Nil where the file does not hold exactly what machine-id(5) says. It becomes part of a file's name.
+  /// Returns nil if the file does not have exactly the format of machine-id(5), because it becomes part of a file name.
   package static func read(_ path: String) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -19,7 +19,7 @@ public enum HostIdentifier {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// 32 digits: FNV-1a, twice. The same in every process, unlike Swift's own hashes.
+  /// 32 digits: two FNV-1a hashes. Equal in every process, unlike Swift's own hashes.
   package static func digest(of name: String) -> String {
     func fnv(_ seed: UInt64) -> UInt64 { name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } }
     return [fnv(0xCBF2_9CE4_8422_2325), fnv(0x6295_C58D_62B8_2175)].map { word in

@@ -1,25 +1,26 @@
 internal import Glibc
 internal import PropertyLists
 
-/// What one thread has found in one search list: as long as no stamp has moved, a key is answered without a lock or a system call.
+/// The values that one thread has found in one search list: as long as no stamp changes, a read takes no lock and makes no system
+/// call.
 ///
-/// Belongs to its thread. It keeps the domains of the list alive until another list needs its place, or the thread ends.
+/// Used by its own thread only. It retains the domains of the list until another list takes its place, or the thread ends.
 @safe final class SearchCache {
-  /// In memory of its own, and not an array: reading one must neither count references nor check for exclusive access.
+  /// Allocated separately instead of in an array: reading a slot must neither count references nor check for exclusive access.
   @unsafe struct Slot {
-    /// 0 where the slot is empty.
+    /// 0 if the slot is empty.
     fileprivate var hash: UInt64 = 0
-    /// The sum of the stamps of all entries before the search: a change in the middle of it makes the answer old at once.
+    /// The sum of the stamps of all entries before the search, so that a change during the search invalidates the slot.
     fileprivate var stamp: UInt64 = 0
     fileprivate var key: UnsafeMutableBufferPointer<UInt8>
     var value: PropertyListValue?
-    // The value, coerced when it was found.
+    // The value, coerced once when it was found.
     var integer = 0
     var double = 0.0
     var bool = false
   }
 
-  /// A key has its place in one group of slots, by its hash.
+  /// A key's hash selects one group of slots.
   private static let groupCount = 128
   private static let groupSize = 4
   private static var slotCount: Int { groupCount * groupSize }
@@ -41,11 +42,11 @@ internal import PropertyLists
     unsafe slots.deallocate()
   }
 
-  /// - Parameter body: Gets the slot with what a search for the key finds now. Must not read settings itself.
+  /// - Parameter body: Called with the slot of the key's present value. Must not read settings itself.
   @inline(__always)
   func read<Result>(_ key: String, _ body: (UnsafeMutablePointer<Slot>) -> Result) -> Result {
     if let slot = unsafe find(key) { return unsafe body(slot) }
-    // A search may come to what a program has to say about damaged files, and so to anything: also to another cache in this one's place.
+    // A search may call the program's log handler about damaged files, which may replace this cache by another one.
     let kept = unsafe Unmanaged.passRetained(self)
     defer { unsafe kept.release() }
     return unsafe body(fill(key))
@@ -64,11 +65,11 @@ internal import PropertyLists
     }
   }
 
-  /// The first slot of the group.
+  /// The index of the group's first slot.
   @inline(__always)
   private static func group(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 57) &* groupSize }
 
-  /// Keys are compared byte by byte: `==` would take two Unicode forms of one text for one key.
+  /// Compares keys byte by byte: `==` would treat two Unicode normal forms as one key.
   @inline(__always)
   private func holds(
     _ slot: UnsafeMutablePointer<Slot>, _ key: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ stamp: UInt64
@@ -79,12 +80,12 @@ internal import PropertyLists
 
   @inline(never)
   private func fill(_ key: String) -> UnsafeMutablePointer<Slot> {
-    // Before the search.
+    // Read before the search.
     let stamp = structure.stamp
     let value = structure.search(key)
     return unsafe Self.withBytes(key) { bytes in
       let hash = unsafe Self.hash(bytes)
-      // In the place of an old answer for the key; else the others of the group move on, and its last one makes way.
+      // Reuses the key's old slot; otherwise the group's slots move on by one, and the last one is dropped.
       let slot = unsafe slots + Self.group(hash)
       var place = 0
       while place < Self.groupSize - 1, unsafe slot[place].hash != hash { place += 1 }
@@ -108,7 +109,7 @@ internal import PropertyLists
     return text.withUTF8(body)
   }
 
-  /// Never 0. Eight bytes at a time: the slot compares the key itself, so this need not be a good hash, only a fast one.
+  /// Never 0. Eight bytes at a time: the slot compares the key itself, so the hash has to be fast rather than good.
   @inline(__always)
   private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     let raw = UnsafeRawBufferPointer(bytes)

@@ -2,13 +2,13 @@ public import PropertyLists
 
 /// One place of a search list.
 public struct SearchEntry: Sendable {
-  /// What kind of place it is, in the order of the search. "By host" is for this machine alone.
+  /// The kinds of entries, in search order. "By host" means for this machine only.
   public enum Kind: Sendable, Hashable, CaseIterable {
     /// Forced by the administrator on this user, or on all.
     case managed
     case argument
     case applicationByHost
-    /// The one that is written.
+    /// The entry that `set` writes.
     case application
     case suiteByHost
     case suite
@@ -22,9 +22,9 @@ public struct SearchEntry: Sendable {
   }
 
   public let kind: Kind
-  /// Of the domain: `com.example.app`, `NSGlobalDomain`, `NSArgumentDomain`, `ja`.
+  /// The name of the domain: `com.example.app`, `NSGlobalDomain`, `NSArgumentDomain`, `ja`.
   public let name: String
-  /// Of the file. Nil for what lives in memory.
+  /// The path of the file. nil if the domain is in memory.
   public let path: String?
   public let domain: any PreferenceDomain
 
@@ -36,11 +36,11 @@ public struct SearchEntry: Sendable {
   }
 }
 
-/// What one place says about a key.
+/// The result of one entry for a key.
 public struct SearchFinding: Sendable {
   public let kind: SearchEntry.Kind
   public let name: String
   public let path: String?
-  /// Nil where the domain holds no value of the key.
+  /// nil if the domain has no value for the key.
   public let value: PropertyListValue?
 }

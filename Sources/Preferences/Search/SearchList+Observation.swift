@@ -1,9 +1,9 @@
 public import PropertyLists
 
-/// Some entry of a search list holds other values than before, or the list has other entries.
+/// A change of the values of an entry, or of the entries of a search list.
 public struct SearchListChange: Sendable {
   public let origin: PreferenceChange.Origin
-  /// Those whose value has changed in an entry. An entry above it may hide that.
+  /// The keys whose value has changed in an entry. A preceding entry may hide the change.
   public let keys: [String]
 
   package init(origin: PreferenceChange.Origin, keys: [String]) {
@@ -13,13 +13,14 @@ public struct SearchListChange: Sendable {
 }
 
 extension SearchList {
-  /// Calls `handler` with each change of the value that a search finds, whichever entry has changed, one by one and in their order, with
-  /// the values before and after it. A change that an entry above hides is none. Each commit of another process is a change of its own,
-  /// with the exceptions that `PreferenceDomain.observe(note:tell:)` names. The handler runs under no lock, never on two threads at a time, on a
-  /// thread that makes a change or that of the `ChangeWatch`. It may change settings; what it changes of this key is told before the call
-  /// that changes it returns.
-  /// - Parameter initial: Gets the present value, before the call returns and before `handler` gets anything.
-  /// - Returns: The observation ends when this object goes. It keeps the list.
+  /// Calls `handler` with each change of the value that a search finds, whichever entry has changed, one by one and in order,
+  /// with the values before and after. A change that a preceding entry hides is not reported. Each commit of another process is a
+  /// change of its own, with the exceptions listed at `PreferenceDomain.observe(note:tell:)`.
+  ///
+  /// The handler runs outside of all locks, never on two threads at a time, on a thread that makes a change or that of the
+  /// `ChangeWatch`. It may change settings; its own changes of this key are delivered to it before the changing call returns.
+  /// - Parameter initial: Called with the present value, before this function returns and before the first call of `handler`.
+  /// - Returns: The observation, which ends when this object is deallocated. It retains the list.
   public func observe(
     _ key: String, initial: (PropertyListValue?) -> Void = { _ in },
     _ handler: @escaping @Sendable (PreferenceChange) -> Void
@@ -32,9 +33,9 @@ extension SearchList {
     observe(ValueObservation(nil, handler)) { _ in }
   }
 
-  /// Calls `handler` after each change of an entry, hidden or not, and of the list itself: on the thread that made the change, which
-  /// may be several at a time.
-  /// - Returns: The observation ends when this object goes, or the list.
+  /// Calls `handler` after each change of an entry, hidden or not, and of the list itself: on the thread that made the change, so
+  /// possibly on several threads at a time.
+  /// - Returns: The observation, which ends when this object or the list is deallocated.
   public func observeChanges(_ handler: @escaping @Sendable (SearchListChange) -> Void) -> PreferenceObservation {
     let id = core.observations.add(handler)
     core.observations.follow(core)
@@ -44,7 +45,7 @@ extension SearchList {
   private func observe(
     _ observation: ValueObservation, _ tell: (PropertyListDictionary) -> Void
   ) -> PreferenceObservation {
-    // First the domains, then what is known: a change between the two is found when it is told.
+    // Observe the domains before reading the values, so that a change in between is not missed.
     let id = core.observations.add(observation)
     core.observations.follow(core)
     observation.start(in: core, tell)

@@ -6,7 +6,7 @@ extension SearchList {
     ThreadSearchCaches.withCache(of: self) { unsafe $0.read(key, body) }
   }
 
-  /// Nil where no entry holds a value.
+  /// nil if no entry has a value.
   public func value(forKey key: String) -> PropertyListValue? { unsafe read(key) { unsafe $0.pointee.value } }
 
   /// As `coercedToInteger`.
@@ -24,10 +24,10 @@ extension SearchList {
   /// As `coercedToString`.
   public func string(forKey key: String) -> String? { value(forKey: key)?.coercedToString }
 
-  /// The union of all entries; of each key, the value that the search finds. Costs as much as there are values.
+  /// The union of all entries, each key with the value that a search finds. The time is proportional to the number of values.
   public func values() -> PropertyListDictionary { structure.values() }
 
-  /// What each entry says about the key, in the order of the search. The first with a value is the one that counts.
+  /// The result of each entry for the key, in search order. The first with a value determines the setting.
   public func explain(_ key: String) -> [SearchFinding] {
     entries.map { SearchFinding(kind: $0.kind, name: $0.name, path: $0.path, value: $0.domain.value(forKey: key)) }
   }

@@ -1,14 +1,14 @@
 internal import PropertyLists
 internal import Synchronization
 
-/// The places where a setting is looked for, in their order: the first that holds a value counts.
+/// The places in which a setting is searched, in order: the first that has a value determines it.
 ///
-/// Thread-safe. What a thread has changed, or knows to be changed, it reads from then on. A read of a key that this thread has read
-/// before takes no lock and makes no system call as long as nothing has changed; the first read after a change searches.
+/// Thread-safe. A thread reads its own changes, and those that it has synchronised with, from then on. Reading a key again takes
+/// no lock and makes no system call as long as nothing has changed; the first read after a change searches.
 public final class SearchList: Sendable {
   private static let identities = Atomic<UInt64>(0)
 
-  /// Never that of another list of this process.
+  /// Unique in this process.
   let identity: UInt64
   let core: SearchCore
 
@@ -26,15 +26,15 @@ public final class SearchList: Sendable {
   var version: UInt64 { core.version }
   var structure: SearchStructure { core.structure }
 
-  /// In the order of the search.
+  /// The entries in search order.
   public var entries: [SearchEntry] { structure.entries }
 
-  /// Puts entries in or takes them out. Observers hear of the values that are others now.
+  /// Adds or removes entries. Observers are notified of the values that differ afterwards.
   public func edit(_ body: (inout [SearchEntry]) -> Void) { core.edit(body) }
 }
 
-/// What the observations that a list has of its domains hold on to. The list itself they would have to hold weakly, and every read would
-/// pay for that: an object with weak references counts its strong ones in another place.
+/// The part of a list that its observations of domains retain. They would have to reference the list itself weakly, which slows
+/// down each read: an object with weak references keeps its strong count in a side table.
 final class SearchCore: Sendable {
   private let currentVersion = Atomic<UInt64>(0)
   private let current: Mutex<SearchStructure>
@@ -59,7 +59,7 @@ final class SearchCore: Sendable {
     observations.edited(new, Self.keys(of: old, and: new))
   }
 
-  /// Of the domains that only one of the two has, in byte order.
+  /// The keys of the domains that only one of the two has, in byte order.
   private static func keys(of old: SearchStructure, and new: SearchStructure) -> [String] {
     func domains(_ structure: SearchStructure) -> [ObjectIdentifier: any PreferenceDomain] {
       Dictionary(structure.entries.map { (ObjectIdentifier($0.domain), $0.domain) }) { first, _ in first }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Keeps a search list in use. The list itself has no weak references, which would make each read of it slower.
+/// Keeps a search list in use. The list itself has no weak references, because they would slow down each read.
 public final class SearchListUse: Sendable {
   public let application: ApplicationList
   private let made = Mutex<(any AnyObject & Sendable)?>(nil)
 
-  /// What a layer above has beside the list, for all who use it: made at the first call.
+  /// An object that an upper layer attaches to the list, shared by all users of the list and created at the first call.
   package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
     made.withLock { made in
       if let made = made as? Companion { return made }
@@ -18,10 +18,11 @@ public final class SearchListUse: Sendable {
   init(_ application: ApplicationList) { self.application = application }
 }
 
-/// The search lists of one process, one for each name: whoever asks for a name gets the same list, with the same suites, as long as
-/// somebody has it in use.
+/// The search lists of one process, one per name: all requests for a name get the same list, with the same suites, as long as it
+/// is in use.
 ///
-/// Each list keeps files open, so those that nobody uses go, but for the last few: programs ask for a suite again and again.
+/// Lists keep files open, so unused ones are released, except the last few: programs often ask for a suite repeatedly.
+///
 /// Thread-safe.
 public final class SearchLists: Sendable {
   private struct Reference: Sendable {
@@ -30,7 +31,7 @@ public final class SearchLists: Sendable {
 
   private struct State {
     var references: [DomainName: Reference] = [:]
-    /// The last one used at the end.
+    /// The last one used is at the end.
     var recent: [SearchListUse] = []
 
     mutating func use(_ name: DomainName) -> SearchListUse? {
@@ -59,14 +60,13 @@ public final class SearchLists: Sendable {
     self.source = source
   }
 
-  /// The list of an application or a suite. Where one of its files cannot be used, the program runs without
-  /// what is in it.
+  /// The list of an application or a suite. A file that cannot be used is treated as empty.
   public func list(_ name: DomainName) -> SearchListUse {
     let name = places.fullName(of: name)
     if let use = state.withLock({ $0.use(name) }) { return use }
-    // Not under the lock: opening files may come to what a program has to say about damaged ones.
+    // Outside of the lock: opening files may call the program's log handler about damaged ones.
     let new = SearchListUse(ApplicationList(name, places: places, volatileDomains: volatileDomains, source: source))
-    // What goes with the last one closes its files outside of the lock.
+    // Released lists close their files outside of the lock.
     let (use, gone) = state.withLock { state in
       let before = state.recent
       let use = state.use(name) ?? new
@@ -79,7 +79,7 @@ public final class SearchLists: Sendable {
     return use
   }
 
-  /// The user's own values of a domain, on any machine. Asking makes no files.
+  /// The user's own values of a domain, for any machine. Creates no files.
   public func domain(_ name: DomainName) -> any WritableDomain {
     let name = places.fullName(of: name)
     if let use = state.withLock({ $0.references[name]?.use }) { return use.application.own }
@@ -88,7 +88,7 @@ public final class SearchLists: Sendable {
     return source.domain(name, in: PreferenceDirectory(places.directory(of: name)), options)
   }
 
-  /// Whether the administrator has set a value for the users of another application.
+  /// Whether the administrator has set a value in the domain of another application.
   public func isForced(_ key: String, in name: DomainName) -> Bool {
     let name = places.fullName(of: name)
     if let use = state.withLock({ $0.references[name]?.use }) { return use.application.list.isForced(key) }

@@ -1,13 +1,13 @@
 import PropertyLists
 import Synchronization
 
-/// Who wants to know of the changes of one search list, and the list's own observations of its domains: none until somebody asks.
+/// The observers of one search list, and the list's own observations of its domains, which exist only while there are observers.
 final class SearchObservations: Sendable {
   private struct State {
     var next = 0
-    /// By the key that they observe, so that a change of one key costs nothing for those of others.
+    /// By observed key, so that a change of one key costs nothing for observers of others.
     var values: [PropertyListDictionary.Key: [ValueEntry]] = [:]
-    /// Those of all keys.
+    /// The observers of all keys.
     var allValues: [ValueEntry] = []
     var changes: [(id: Int, handler: @Sendable (SearchListChange) -> Void)] = []
     /// By the identity of the domain.
@@ -15,9 +15,9 @@ final class SearchObservations: Sendable {
 
     var isEmpty: Bool { values.isEmpty && allValues.isEmpty && changes.isEmpty }
 
-    /// Who is concerned, in the order in which they came.
+    /// The observers of the keys, in the order in which they were added.
     func concerned(by keys: [PropertyListDictionary.Key]) -> [ValueEntry] {
-      // An observation of one key is concerned once, however often the key is named.
+      // Each observer once, even if the change names its key several times.
       let found = keys.count == 1 ? values[keys[0]] ?? [] : Set(keys).flatMap { values[$0] ?? [] }
       return found.isEmpty ? allValues : (found + allValues).sorted { $0.id < $1.id }
     }
@@ -47,7 +47,7 @@ final class SearchObservations: Sendable {
     }
   }
 
-  /// - Parameter key: Of the observation. Nil where it is of all keys, or of the list.
+  /// - Parameter key: The key of the observation. nil if it observes all keys, or the list.
   func remove(_ id: Int, of key: PropertyListDictionary.Key?) {
     state.withLock { state in
       guard let key else {
@@ -60,9 +60,9 @@ final class SearchObservations: Sendable {
     }
   }
 
-  /// Observes exactly the domains that the list has now.
+  /// Observes exactly the present domains of the list.
   func follow(_ list: SearchCore) {
-    // What is not needed any more ends outside of the lock.
+    // Observations that are no longer needed end outside of the lock.
     let ended = state.withLock { state in
       let old = state.domains
       state.domains = [:]
@@ -83,7 +83,7 @@ final class SearchObservations: Sendable {
     for observation in ended.values { observation.cancel() }
   }
 
-  /// The list has gone. Until then its domains and its core keep each other.
+  /// The list was deallocated. Until then, its domains and its core retain each other.
   func end() {
     let domains = state.withLock { state in
       defer { state = State() }
@@ -92,7 +92,7 @@ final class SearchObservations: Sendable {
     for observation in domains.values { observation.cancel() }
   }
 
-  /// Under the lock of the domain: what each observation concerned has to tell is put behind what came before.
+  /// Called under the lock of the domain: appends the change to the queue of each observation of its keys.
   private func note(_ change: PreferenceChange, of domain: ObjectIdentifier) {
     state.withLock { state in
       if !state.values.isEmpty {
@@ -117,8 +117,8 @@ final class SearchObservations: Sendable {
     for entry in changes { entry.handler(change) }
   }
 
-  /// The list has other entries.
-  /// - Parameter keys: Whose value may be another one by that.
+  /// The entries of the list have changed.
+  /// - Parameter keys: The keys whose value may have changed by that.
   func edited(_ structure: SearchStructure, _ keys: [String]) {
     let entries = state.withLock { state in
       (state.values.values.joined() + state.allValues).sorted { $0.id < $1.id }

@@ -1,25 +1,26 @@
 internal import AppContainers
+internal import CofferFiles
 internal import Glibc
 
-/// Where the domains of a search list lie, and the machine they are read on. Nothing is made by asking. Immutable.
+/// The directories and the host of the domains of a search list. No directories are created. Immutable.
 public struct SearchPlaces: Sendable, Equatable {
-  /// Of an app that `coffer app run` has started; its `user` is in its container.
+  /// Set in an app that `coffer app run` has started; `user` is in its container then.
   let app: RunningApp?
-  /// The user's preferences. Domains for this machine alone are in its directory `ByHost`.
+  /// The user's preferences. Domains for this machine only are in its directory `ByHost`.
   public let user: String
-  /// What the administrator forces on users: files here, and above them those in `users/UID`.
+  /// The administrator's forced settings: files in this directory for all users, and with precedence those in `users/UID`.
   public let managed: String
-  /// Who must own them.
+  /// The user ID that must own the managed files.
   let administrator: UInt32
-  /// Settings for all users, below everybody's own.
+  /// Settings for all users, below each user's own.
   public let anyUser: String
-  /// Directories with `LANGUAGE.plist`; the first that has the file counts.
+  /// Directories with `LANGUAGE.plist`; the first that has the file is used.
   public let languages: [String]
-  /// Part of the names of the files for this machine: hexadecimal digits.
+  /// The part of file names that identifies this machine: hexadecimal digits.
   public let host: String
-  /// Whose managed settings count.
+  /// The user whose managed settings apply.
   public let userIdentifier: UInt32
-  /// Where Foundation keeps the user's preferences; nil where they do not count.
+  /// The directory of Foundation's preferences; nil if they are not used.
   let foundation: String?
 
   public init(
@@ -49,17 +50,19 @@ public struct SearchPlaces: Sendable, Equatable {
     self.userIdentifier = userIdentifier ?? getuid()
   }
 
-  /// The user's preferences lie in `Preferences` under `COFFER_HOME` if that is set, else under `coffer` in the data directory of the
-  /// XDG base directory specification. The places of the administrator are fixed: who could move them could lift what is forced.
+  /// The user's preferences are in `Preferences` under `COFFER_HOME` if that is set, else under `coffer` in the data directory of
+  /// the XDG Base Directory specification. The administrator's directories are fixed: a user who could move them could lift
+  /// forced settings.
   ///
-  /// A program of an app that `coffer app run` has started has them in its container, and those of an application group of the app in
-  /// the group's. Every other suite is a file in its own container: what belongs to somebody else is neither read nor written.
+  /// In an app that `coffer app run` has started, preferences are in its container, and those of an application group of the app
+  /// in the group's. Any other suite is a file in the app's own container, so that the app neither reads nor writes other
+  /// programs' settings.
   ///
-  /// - Parameter environment: The value of a variable. An empty one counts as not set, and none counts in a program with more rights than
-  ///   whoever started it.
-  /// - Throws: `noPlace` where `COFFER_HOME` is not absolute, and where no home directory is known.
+  /// - Parameter environment: The value of a variable. An empty variable counts as not set. In a program with more rights than
+  ///   the process that started it, such as a set-user-ID program, no variable is used.
+  /// - Throws: `noPlace` if `COFFER_HOME` is not absolute, or if there is no home directory.
   public init(environment: (String) -> String?) throws(PreferenceError) {
-    // With `COFFER_HOME` the settings are to be apart from all others, in tests for example.
+    // `COFFER_HOME` separates the settings from all others, for example in tests.
     let foundation = try? UserDirectories(environment: environment).configurationDirectory()
     guard let app = RunningApp(environment: environment) else {
       self.init(user: try Self.userDirectory(environment), app: nil, foundation: foundation)
@@ -68,11 +71,11 @@ public struct SearchPlaces: Sendable, Equatable {
     self.init(user: app.preferences, app: app, foundation: foundation)
   }
 
-  /// In which the user's values of a domain lie.
+  /// The directory of the user's values of a domain.
   public func directory(of name: DomainName) -> String { app?.preferences(ofGroup: name.name) ?? user }
 
-  /// How a domain of the user is opened. What Foundation has stored is its first base, but for the global domain, those of application
-  /// groups, and where `COFFER_HOME` is set. Links are followed outside of containers.
+  /// The options for opening a domain of the user. Foundation's preferences are its first base, except for the global domain,
+  /// application groups, and if `COFFER_HOME` is set. Symbolic links are followed outside of containers only.
   public func options(of name: DomainName) -> FileDomain.Options {
     var options = FileDomain.Options()
     guard directory(of: name) == user else { return options }
@@ -81,37 +84,38 @@ public struct SearchPlaces: Sendable, Equatable {
     return options
   }
 
-  /// What the app is called without its team; nil where the program is none.
+  /// The identifier of the app without its team; nil outside of an app.
   public var applicationIdentifier: String? { app?.identifier }
 
-  /// The container of the app; nil where the program is none.
+  /// The container of the app; nil outside of an app.
   public var container: String? { app?.container }
 
-  /// The directory of an application group of the app.
+  /// The directory of an application group of the app; nil if the app does not have the group.
   public func groupContainer(_ name: String) -> String? { app?.group(name) }
 
-  /// The name of a suite with that of the team, for `group.com.example.x` of an app with one group that ends in it.
+  /// Adds the team to the name `group.com.example.x`, if exactly one group of the app ends in it.
   public func fullName(of name: DomainName) -> DomainName {
     guard let found = app?.groups(named: name.name), found.count == 1 else { return name }
     return (try? DomainName(found[0])) ?? name
   }
 
-  /// Whether a name is that of several application groups of the app.
+  /// Whether several application groups of the app end in this name.
   public func isAmbiguousGroup(_ name: String) -> Bool { (app?.groups(named: name).count ?? 0) > 1 }
 
-  /// Whether a suite has the name of an application group that the app does not have: it gets a file of its own in its place.
+  /// Whether a suite has the name of an application group that the app does not have. Its settings are in a file of the app's
+  /// container then.
   public func lacksGroup(_ name: DomainName) -> Bool {
     guard let app, RunningApp.isGroupOfATeam(name.name) || RunningApp.isGroupWithoutTeam(name.name) else { return false }
     return app.preferences(ofGroup: name.name) == nil
   }
 
-  /// The files for this machine alone.
+  /// The directory of the domains for this machine only.
   public var byHost: String { Self.join(user, "ByHost") }
   func byHost(of name: DomainName) -> String { Self.join(directory(of: name), "ByHost") }
-  /// The managed files of this user.
+  /// The directory of this user's managed files.
   public var managedUser: String { Self.join(managed, "users/\(userIdentifier)") }
 
-  static func join(_ directory: String, _ name: String) -> String { UserDirectories.join(directory, name) }
+  static func join(_ directory: String, _ name: String) -> String { Path.join(directory, name) }
 
   private static func userDirectory(_ environment: (String) -> String?) throws(PreferenceError) -> String {
     do throws(UserDirectories.Failure) {

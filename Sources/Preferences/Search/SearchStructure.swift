@@ -2,16 +2,16 @@ internal import PropertyLists
 
 /// The places of a search list at one moment. Immutable.
 @safe final class SearchStructure: Sendable {
-  /// A constant of a class: its domain can be asked without counting references.
+  /// A class with a constant, so that its domain can be called without reference counting.
   private final class Reference: Sendable {
     let domain: any PreferenceDomain
     init(_ domain: any PreferenceDomain) { self.domain = domain }
   }
 
-  /// Another one after each change of the list.
+  /// Different after each change of the list.
   let version: UInt64
   let entries: [SearchEntry]
-  // Never written after the initialiser.
+  // Not written after the initialiser.
   private nonisolated(unsafe) let references: UnsafeBufferPointer<Unmanaged<Reference>>
 
   init(version: UInt64, entries: [SearchEntry]) {
@@ -29,7 +29,7 @@ internal import PropertyLists
     unsafe references.deallocate()
   }
 
-  /// Stays the same as long as no entry changes: stamps only grow.
+  /// The sum of the domains' stamps. Equal as long as no entry changes, because stamps only grow.
   @inline(__always)
   var stamp: UInt64 {
     var sum: UInt64 = 0
@@ -47,7 +47,7 @@ internal import PropertyLists
     return nil
   }
 
-  /// All keys; of each, the value that the search finds.
+  /// All keys, each with the value that a search finds.
   func values() -> PropertyListDictionary {
     var result = PropertyListDictionary()
     for entry in entries.reversed() { result.merge(entry.domain.values()) }
@@ -56,7 +56,7 @@ internal import PropertyLists
 }
 
 extension PropertyListDictionary {
-  /// Takes over all values of the other.
+  /// Overwrites with all values of the other dictionary.
   mutating func merge(_ other: PropertyListDictionary) {
     if isEmpty {
       self = other

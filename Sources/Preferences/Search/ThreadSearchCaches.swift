@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The caches of one thread: a table of references, found through its thread-specific data and released when it ends.
+/// The caches of one thread: a table of references in its thread-specific data, released when the thread ends.
 enum ThreadSearchCaches {
   private typealias Table = UnsafeMutablePointer<Unmanaged<SearchCache>?>
 
-  /// Lists beyond this number take each other's place, by their identity.
+  /// The number of caches. The list's identity selects the place; lists with the same place replace each other.
   private static let count = 8
 
   private static let key: pthread_key_t = {
@@ -19,7 +19,7 @@ enum ThreadSearchCaches {
     return key
   }()
 
-  /// The cache of this thread for the list, made anew where the structure of the list has changed.
+  /// The cache of this thread for the list, created anew if the structure of the list has changed.
   @inline(__always)
   static func withCache<Result>(of list: SearchList, _ body: (SearchCache) -> Result) -> Result {
     let place = Int(truncatingIfNeeded: list.identity) & (count - 1)
@@ -50,7 +50,7 @@ enum ThreadSearchCaches {
     return cache
   }
 
-  /// The list has gone: its domains need not stay for this thread.
+  /// Releases the cache of a deallocated list, so that this thread no longer retains its domains.
   static func forget(_ list: UInt64) {
     let place = Int(truncatingIfNeeded: list) & (count - 1)
     guard let table = unsafe pthread_getspecific(key)?.assumingMemoryBound(to: Unmanaged<SearchCache>?.self),

@@ -1,19 +1,19 @@
 import PropertyLists
 import Synchronization
 
-/// Works out what a search finds from the changes of the domains, in their order, and tells of each time that it is another value.
+/// Computes the value that a search finds from the changes of the domains, in order, and reports each change of it.
 ///
-/// It keeps what each domain holds, as far as the changes up to now say so, and asks a domain once. So a change is told with the values
-/// that were in force at that moment, though there may have been others since.
+/// It reads each domain once and then applies that domain's changes. So a change is reported with the values of its own moment,
+/// even if there have been others since.
 final class ValueObservation: Sendable {
   enum Event: Sendable {
     case change(ObjectIdentifier, PreferenceChange)
-    /// The list has other entries.
+    /// The entries of the list have changed.
     case structure(SearchStructure)
   }
 
   private struct Known {
-    /// Keeps the domains, whose identities would be given to others otherwise.
+    /// Retains the domains, because another object could reuse the identity of a deallocated one.
     var structure = SearchStructure(version: 0, entries: [])
     var values: [ObjectIdentifier: PropertyListDictionary] = [:]
 
@@ -32,7 +32,7 @@ final class ValueObservation: Sendable {
 
     /// - Returns: The keys for which the search finds another value now.
     mutating func apply(_ changes: [PreferenceChange.Key], of domain: ObjectIdentifier) -> [PreferenceChange.Key] {
-      // Of a domain that is not in the list any more, or not yet: then it is asked when it is.
+      // Ignores a domain that is no longer in the list, or not yet; it is read when it is added.
       guard values[domain] != nil else { return [] }
       return changes.compactMap { change in
         let key = PropertyListDictionary.Key(change.name)
@@ -44,10 +44,10 @@ final class ValueObservation: Sendable {
     }
   }
 
-  /// Nil observes all keys.
+  /// nil observes all keys.
   let key: PropertyListDictionary.Key?
   private let handler: @Sendable (PreferenceChange) -> Void
-  /// Only the thread that delivers looks here.
+  /// Used only by the thread that delivers.
   private let known = Mutex(Known())
   private let queue = OrderedDelivery<Event>()
 
@@ -56,8 +56,8 @@ final class ValueObservation: Sendable {
     self.handler = handler
   }
 
-  /// Takes what is found now as known. To be called once, when `note` may be called already.
-  /// - Parameter tell: Gets what is known, before the handler gets anything.
+  /// Reads the present values. Called once, after which `note` may be called.
+  /// - Parameter tell: Called with the present values, before the first call of the handler.
   func start(in list: SearchCore, _ tell: (PropertyListDictionary) -> Void) {
     _ = follow(list.structure)
     queue.start {
@@ -67,7 +67,7 @@ final class ValueObservation: Sendable {
     }
   }
 
-  /// Under the lock of the domain, for a change. To be called only where it observes one of the keys.
+  /// Called under the lock of the domain for a change, and only if the observation covers one of its keys.
   func note(_ event: Event) { queue.note(event) }
 
   func deliver() { queue.deliver { handle($0) } }
@@ -84,7 +84,7 @@ final class ValueObservation: Sendable {
     if !change.keys.isEmpty { handler(change) }
   }
 
-  /// - Returns: The keys for which the search finds another value now.
+  /// - Returns: The changes of the values that the search finds.
   private func follow(_ structure: SearchStructure) -> [PreferenceChange.Key] {
     let old = known.withLock { $0 }
     guard structure.version > old.structure.version || old.structure.entries.isEmpty else { return [] }
@@ -97,7 +97,7 @@ final class ValueObservation: Sendable {
     return PreferenceChange.difference(from: old.all, to: new.all)
   }
 
-  /// What the domain holds now. The changes that this has in it already are not waiting any more.
+  /// Reads the present values of the domain, and removes from the queue the changes that they contain already.
   private func values(of domain: any PreferenceDomain) -> PropertyListDictionary {
     var values = PropertyListDictionary()
     if let key { values[key] = domain.value(forKey: key.name) } else { values = domain.values() }
@@ -113,13 +113,13 @@ final class ValueObservation: Sendable {
     return values
   }
 
-  /// After how many changes of the domain it held these values. If it did so several times, after the first of them: to tell of more is
-  /// as true.
+  /// The number of queued changes of the domain after which it had these values. If several numbers fit, the smallest one, so
+  /// that more changes are reported.
   private static func count(of events: [Event], in values: PropertyListDictionary, _ domain: ObjectIdentifier) -> Int {
     let changes = events.compactMap { event in
       if case .change(domain, let change) = event { change.keys } else { nil }
     }
-    // Before the first of them.
+    // The values before the first of the changes.
     var state: [PropertyListDictionary.Key: PropertyListValue?] = [:]
     for change in changes.joined().reversed() { state[.init(change.name)] = .some(change.old) }
     for (count, keys) in ([[]] + changes).enumerated() {

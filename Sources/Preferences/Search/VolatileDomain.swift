@@ -1,9 +1,9 @@
 public import PropertyLists
 internal import Synchronization
 
-/// A domain that lives in memory and ends with the process: arguments, registered values, the settings of a language.
+/// A domain in the memory of the process: arguments, registered values, the settings of a language.
 ///
-/// Thread-safe. A change is seen by every thread before the call that made it returns.
+/// Thread-safe. A change is visible to every thread before the changing call returns.
 public final class VolatileDomain: PreferenceDomain {
   private let state: Mutex<PropertyListDictionary>
   private let version: Atomic<UInt64>
@@ -11,7 +11,7 @@ public final class VolatileDomain: PreferenceDomain {
 
   public init(_ values: PropertyListDictionary = PropertyListDictionary()) {
     state = Mutex(values)
-    // From a random number on, so that the sums of the stamps of two lists do not meet by habit.
+    // The stamp starts at a random number, so that the sums of the stamps of two lists are unlikely to be equal.
     version = Atomic(UInt64.random(in: 0 ... .max))
   }
 
@@ -28,10 +28,10 @@ public final class VolatileDomain: PreferenceDomain {
     observers.add(note: note, tell: tell)
   }
 
-  /// Nil removes.
+  /// Sets a value; nil removes it.
   public func set(_ value: PropertyListValue?, forKey key: String) { apply([(key, value)]) }
 
-  /// Sets all of the keys at one moment; nil removes.
+  /// Sets all keys at once; nil removes.
   public func apply(_ edits: [(key: String, value: PropertyListValue?)]) {
     change { values in
       var old = PropertyListDictionary()
@@ -54,7 +54,7 @@ public final class VolatileDomain: PreferenceDomain {
     }
   }
 
-  /// The stamp moves inside the lock: who reads the new stamp reads the new values, or waits for them.
+  /// The stamp changes under the lock: a thread that reads the new stamp reads the new values, or waits for them.
   private func change(_ body: (inout PropertyListDictionary) -> [PreferenceChange.Key]) {
     let keys = state.withLock { values in
       let keys = body(&values)
@@ -67,7 +67,7 @@ public final class VolatileDomain: PreferenceDomain {
 }
 
 extension PreferenceChange {
-  /// What differs, in the byte order of the keys.
+  /// The keys whose values differ, in byte order.
   package static func difference(from old: PropertyListDictionary, to new: PropertyListDictionary) -> [Key] {
     var keys: [Key] = []
     for (name, value) in old.sorted where new[name] != value { keys.append(Key(name, old: value, new: new[name])) }

@@ -1,8 +1,8 @@
 public import PropertyLists
 internal import Synchronization
 
-/// The domains of a process that are in no file. All search lists of the process end with the same registered values and start with
-/// the same arguments.
+/// The domains of a process that are not in files. All search lists of the process share them: the arguments near the beginning,
+/// the registered values at the end.
 ///
 /// Thread-safe.
 public final class VolatileDomains: Sendable {
@@ -11,18 +11,18 @@ public final class VolatileDomains: Sendable {
   /// `NSRegistrationDomain`
   public static let registrationName = "NSRegistrationDomain"
 
-  /// From the command line.
+  /// Parsed from the command line.
   public let argument: VolatileDomain
-  /// The languages of the user, in the global domain below what is stored there. Nil where no environment is known.
+  /// The languages of the user, in the global domain after the stored values. nil if there is no environment.
   let environment: VolatileDomain?
-  /// The values that the program registers at each start. Last in every list.
+  /// The values that the program registers at each start; last in every list.
   public let registration = VolatileDomain()
-  /// Under names of the program's own; in no search list.
+  /// Domains under other names, which are in no search list.
   private let others = Mutex<[PropertyListDictionary.Key: VolatileDomain]>([:])
 
   /// - Parameters:
-  ///   - arguments: As the process has got them, its name first.
-  ///   - environment: The value of a variable. Nil where the languages of the user are not asked for.
+  ///   - arguments: The arguments of the process, starting with its name.
+  ///   - environment: The value of a variable. nil if the languages of the user are not needed.
   public init(arguments: [String], environment: ((String) -> String?)? = nil) {
     self.environment = environment.map { VolatileDomain(EnvironmentLocale.values($0)) }
     argument = VolatileDomain(ArgumentDomain.parse(arguments.dropFirst()))
@@ -42,7 +42,7 @@ public final class VolatileDomains: Sendable {
     }
   }
 
-  /// Replaces what the domain held.
+  /// Replaces all values of the domain.
   public func set(_ values: PropertyListDictionary, forName name: String) {
     let domain =
       self[name]
@@ -54,7 +54,7 @@ public final class VolatileDomains: Sendable {
     domain.replaceAll(with: values)
   }
 
-  /// The arguments and the registered values stay as domains, without a value.
+  /// Removes a domain. The arguments and the registered values become empty instead.
   public func remove(_ name: String) {
     set(PropertyListDictionary(), forName: name)
     _ = others.withLock { $0.removeValue(forKey: .init(name)) }

@@ -1,24 +1,26 @@
 public import PropertyLists
 
-/// A domain that the program may change. Thread-safe.
+/// A domain that the program can change. Thread-safe.
 public protocol WritableDomain: PreferenceDomain {
-  /// Nil removes. An equal value is no change.
-  /// - Throws: A limit, or what the system said.
+  /// Sets a value; nil removes it. Setting an equal value is not a change.
+  /// - Throws: A limit of `PreferenceLimits`, or an error of the system.
   func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError)
-  /// As `set`, for all keys at one moment.
+  /// As `set`, for all keys in one transaction.
   func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError)
   func replaceAll(with values: PropertyListDictionary) throws(PreferenceError)
-  /// Changes values that depend on what they were, at one moment, in which nobody else changes them. `body` must not use the domain.
+  /// Changes values depending on their previous values, in one transaction. `body` must not use the domain.
   func update(
     _ keys: [String], _ body: (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]
   ) throws(PreferenceError)
-  /// As `set`, but where the disk refuses, the value stays in this process's memory, and the error is returned. Limits still refuse.
+  /// As `set`; but if the disk refuses, the value stays in this process's memory, and the error is returned. Values beyond the
+  /// limits are refused.
   func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError?
-  /// Returns when all changes of this process are on the disk.
+  /// Returns when all changes by this process are on the disk.
   func synchronize() throws(PreferenceError)
 }
 
-/// In the place of a domain that cannot be had: the program runs on its defaults, and what it sets stays in memory. Thread-safe.
+/// Stands in for a domain that cannot be used: the program runs on its defaults, and values that it sets stay in memory.
+/// Thread-safe.
 package final class UnavailableDomain: WritableDomain {
   private let memory = VolatileDomain()
   private let reason: PreferenceError

@@ -2,19 +2,19 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The one thread of this process that waits for changes of others, sees to it that values get to the disk in time, and keeps the
-/// property lists up to date.
+/// The thread of this process that waits for other processes' changes, writes values to the disk in time, and exports the
+/// property lists.
 ///
-/// Programs that only read or write a value and end do without it: they call `FileDomain.synchronize()`.
+/// Programs that only read or write a value and end do not need it: they call `FileDomain.synchronize()`.
 public enum ChangeWatch {
   private struct State {
     var isStarted = false
     var domains: [Reference] = []
-    /// Those with something to do, whether or not anybody else still holds them.
+    /// Domains with work due, which are retained until it is done.
     var due: [ObjectIdentifier: any WatchedDomain] = [:]
-    /// Those to look at without a reason from the file system.
+    /// Domains to look at without a file system event.
     var awaited: [Reference] = []
-    /// To wake the thread.
+    /// An eventfd(2) that wakes the thread.
     var event: Int32 = -1
   }
 
@@ -23,10 +23,10 @@ public enum ChangeWatch {
   }
 
   private static let state = Mutex(State())
-  /// The same descriptor, for those who must not wait.
+  /// The same descriptor, for callers that must not wait for the lock.
   private static let event = Atomic<Int32>(-1)
 
-  /// Starts the thread, once. It takes no signals. At the end of the process what is not on the disk is written.
+  /// Starts the thread, once. It blocks all signals. Values that are not on the disk are written at the end of the process.
   public static func start() {
     let isFirst = state.withLock { state in
       guard !state.isStarted else { return false }
@@ -38,7 +38,7 @@ public enum ChangeWatch {
     atexit { ChangeWatch.finish() }
     ForkGate.install()
     var thread = pthread_t()
-    // All signals go to the threads of the program.
+    // Signals are left to the program's own threads.
     var all = sigset_t()
     var old = sigset_t()
     unsafe sigfillset(&all)
@@ -63,7 +63,7 @@ public enum ChangeWatch {
     wake()
   }
 
-  /// Has the thread look at a domain, soon.
+  /// Makes the thread look at a domain soon.
   static func look(at domain: any WatchedDomain) {
     state.withLock { state in if state.isStarted { state.awaited.append(Reference(domain: domain)) } }
     wake()
@@ -78,14 +78,14 @@ public enum ChangeWatch {
 
   static var domains: [any WatchedDomain] { state.withLock { $0.domains.compactMap(\.domain) } }
 
-  /// A domain that the program lets go of stays until its values are on the disk.
+  /// Retains a domain that the program has released until its values are on the disk.
   static func wake(for domain: any WatchedDomain) {
     state.withLock { state in if state.isStarted { state.due[ObjectIdentifier(domain)] = domain } }
     wake()
   }
 
   fileprivate static func release(_ domain: any WatchedDomain) {
-    // Whoever writes makes it due first, and has it held then.
+    // A writer makes the domain due before it retains it here.
     state.withLock { state in if domain.nextTime == 0 { state.due[ObjectIdentifier(domain)] = nil } }
   }
 
@@ -99,7 +99,7 @@ public enum ChangeWatch {
   fileprivate static var eventDescriptor: Int32 { event.load(ordering: .acquiring) }
 
   private static func finish() {
-    // The thread that holds the lock may not be in this process, where that was forked off.
+    // In a process that was forked off, the thread that holds the lock may not exist: wait at most 1 s.
     let deadline = Deadline(milliseconds: 1000)
     while !deadline.hasPassed {
       if let domains = state.withLockIfAvailable({ $0.domains.compactMap(\.domain) }) {
@@ -114,10 +114,10 @@ public enum ChangeWatch {
 /// The work of the thread.
 private struct Watcher {
   private var directories = DirectoryWatches()
-  /// When to look again at domains that something happened to, on the clock of `Deadline`; 0 for never.
+  /// When to look again at domains that had an event, on the clock of `Deadline`; 0 for never.
   ///
-  /// A writer tells the others first by its write to the journal, and then by the number of the generation. Who wakes up by the
-  /// first may come too early for the second.
+  /// A writer causes a file system event by its write to the journal, and increments the generation only afterwards. A thread
+  /// that the event wakes may therefore come too early.
   private var recheckTime: UInt64 = 0
   private var recheckDelay: UInt64 = 0
   private var rechecked: [any WatchedDomain] = []
@@ -140,7 +140,7 @@ private struct Watcher {
       }
       wait(until: next)
       let names = directories.read()
-      // What happens in other directories must not put off the second look at these.
+      // Events in other directories must not postpone the second look at these.
       if !handle(names, domains) { recheckDomains() }
       for domain in domains where directories.unwatched.contains(domain.watchedDirectory) { _ = domain.filesHaveChanged([]) }
     }
@@ -149,7 +149,7 @@ private struct Watcher {
   private func wait(until next: UInt64) {
     var entries = [pollfd(fd: directories.descriptor, events: Int16(POLLIN), revents: 0)]
     entries.append(pollfd(fd: ChangeWatch.eventDescriptor, events: Int16(POLLIN), revents: 0))
-    // What nobody tells of has to be looked for.
+    // Directories that cannot be watched are polled four times a second.
     var nanoseconds: UInt64 = directories.unwatched.isEmpty ? .max : 250_000_000
     let now = Deadline.now()
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
@@ -162,7 +162,7 @@ private struct Watcher {
     unsafe read(ChangeWatch.eventDescriptor, &count, 8)
   }
 
-  /// - Returns: Whether something happened in the directory of a domain.
+  /// - Returns: Whether there was an event in the directory of a domain.
   private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) -> Bool {
     let concerned = domains.filter { names[$0.watchedDirectory] != nil }
     guard !concerned.isEmpty else { return false }
@@ -173,7 +173,7 @@ private struct Watcher {
       if domain.filesHaveChanged(changed) || domain.lookAgain() { isNew = true }
     }
     recheck(in: 1_000_000)
-    // A writer that this thread has come before, or mostly this process's own doing: no reason to look at each of its writes.
+    // Either this thread was faster than the writer, or the event is for a write of this process, so looking twice suffices.
     for microseconds in [UInt32(100), 400] where !isNew {
       usleep(microseconds)
       for domain in concerned where domain.lookAgain() { isNew = true }
@@ -192,7 +192,7 @@ private struct Watcher {
     for domain in rechecked where domain.lookAgain() { isNew = true }
     let next = isNew ? 1_000_000 : recheckDelay * 4
     if next <= Self.longestRecheckDelay { return recheck(in: next) }
-    // A writer that the system has not let go on since.
+    // The writer was not scheduled since.
     if rechecked.contains(where: \.isBeingWritten) { return recheck(in: Self.longestRecheckDelay) }
     recheckTime = 0
     rechecked = []

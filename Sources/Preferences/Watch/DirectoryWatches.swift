@@ -1,17 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells in which directories something has happened, by inotify(7).
+/// Reports in which directories there were changes, by inotify(7).
 ///
-/// In place of one that is not there the nearest one above it is watched, so that nobody has to look again and again. Where nothing can
-/// be watched, because the user has used up all watches or a directory cannot be read, that is said: then somebody has to.
+/// For a directory that does not exist, its nearest existing ancestor is watched, which avoids polling. If a directory cannot be
+/// watched, because the user's inotify watches are exhausted or the directory cannot be read, it is in `unwatched`, and the
+/// caller has to poll.
 struct DirectoryWatches {
-  /// Readable when something has happened. Negative where there is no inotify.
+  /// Readable after a change. Negative if inotify is not available.
   let descriptor = coffer_inotify()
   private var watches: [String: Int32] = [:]
-  /// Those of which all changes are told, not only what appears in them.
+  /// Directories watched for all changes, not only for new entries.
   private var followed: Set<String> = []
-  /// Directories that are not there, with the one that is watched instead.
+  /// Directories that do not exist, with the ancestor that is watched instead.
   private var missing: [String: String] = [:]
   /// Directories that cannot be watched.
   private(set) var unwatched: Set<String> = []
@@ -21,7 +22,7 @@ struct DirectoryWatches {
   private static let arrivals = UInt32(IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
 
   /// Watches these directories and no others.
-  /// - Returns: Those that are watched from now on: what happened in them before, nobody has said.
+  /// - Returns: The directories newly watched, whose earlier changes were not reported.
   mutating func follow(_ wanted: Set<String>) -> Set<String> {
     missing = missing.filter { wanted.contains($0.key) }
     unwatched = unwatched.filter { wanted.contains($0) }
@@ -38,12 +39,13 @@ struct DirectoryWatches {
     return new
   }
 
-  /// - Returns: Whether the directory itself is followed, and was not before.
+  /// - Returns: Whether the directory itself is followed from now on.
   private mutating func watch(_ directory: String) -> Bool {
     let known = watches[directory]
     if add(directory, Self.changes) {
       unwatched.remove(directory)
-      // One that was watched in place of another below it was not followed, whatever the kernel says.
+      // A directory that was watched in place of a missing descendant was not followed, even if the kernel returns the same
+      // watch.
       return followed.insert(directory).inserted || watches[directory] != known
     }
     guard errno == ENOENT || errno == ENOTDIR else {
@@ -56,7 +58,7 @@ struct DirectoryWatches {
       guard add(above, Self.arrivals) else { continue }
       missing[directory] = above
       unwatched.remove(directory)
-      // It may have come between the two calls.
+      // The directory may have been created between the two calls.
       if add(directory, Self.changes) {
         missing[directory] = nil
         followed.insert(directory)
@@ -75,10 +77,10 @@ struct DirectoryWatches {
     return true
   }
 
-  /// Names of files by directory. An empty set: something has happened, and nobody knows to what.
+  /// The names of changed files by directory. An empty set means that the names are unknown.
   mutating func read() -> [String: Set<String>] {
     var names: [String: Set<String>] = [:]
-    // Two paths may lead to one directory.
+    // Two paths may lead to the same directory.
     let byWatch = Dictionary(grouping: watches.keys) { watches[$0] ?? -1 }
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
@@ -100,7 +102,7 @@ struct DirectoryWatches {
           missing = [:]
         }
         for directory in byWatch[watch] ?? [] {
-          // A directory that was deleted or moved away is looked for again by its path.
+          // A directory that was deleted or moved away is looked up again by its path.
           if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0, watches[directory] == watch {
             watches[directory] = nil
             followed.remove(directory)

@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// Keeps fork(2) from happening while the thread of `ChangeWatch` holds a lock: in the child nobody would ever give it back.
+/// Delays fork(2) while the thread of `ChangeWatch` holds a lock, which would stay locked in the child.
 ///
-/// Other threads of a program are its own affair, as with every lock of every library. A program that forks while an observer runs for
+/// Locks held by other threads of the program are not covered, as with any library. A fork waits at most a second, so that an
+/// observer that runs for longer does not block it.
 /// longer than a second does not wait for it any longer.
 enum ForkGate {
-  /// Recursive: an observer, which runs on the thread of the watch, may fork too.
+  /// Recursive, because an observer, which runs on the watching thread, may fork too.
   nonisolated(unsafe) private static let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
-  /// Written between `enter` and `leave` of a fork alone.
+  /// Written only between `enter` and `leave` of a fork.
   nonisolated(unsafe) private static var isHeld = false
 
-  /// Once, before the thread starts.
+  /// Called once, before the thread starts.
   static func install() {
     initialize()
     pthread_atfork(
@@ -27,13 +28,13 @@ enum ForkGate {
         ForkGate.leave()
       },
       {
-        // The child's thread has another number than the one that holds it.
+        // The child's only thread is not the one that locked the mutex, so the mutex is initialised again.
         unsafe ForkGate.isHeld = false
         ForkGate.initialize()
       })
   }
 
-  /// Memory that was only allocated is no mutex: what else was there before decides how glibc takes it.
+  /// Initialises the mutex explicitly: in memory that was only allocated, its content would be arbitrary.
   private static func initialize() {
     var attributes = pthread_mutexattr_t()
     unsafe pthread_mutexattr_init(&attributes)

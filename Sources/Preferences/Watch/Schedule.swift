@@ -1,21 +1,22 @@
 internal import Synchronization
 
-/// When a domain has to be looked after, in nanoseconds of the clock of `Deadline`; 0 for never. Set by whoever writes, without a lock.
+/// The times at which a domain has something to do, in nanoseconds of the clock of `Deadline`; 0 for never. Writers set them
+/// without a lock.
 final class Schedule: Sendable {
-  /// Until the journal is on the disk.
+  /// When the journal has to be on the disk.
   private let sync = Atomic<UInt64>(0)
-  /// Until the property list is up to date.
+  /// When the property list has to be exported.
   private let export = Atomic<UInt64>(0)
-  /// Until what could not be written is tried again.
+  /// When writing values that could not be written is tried again.
   private let retry = Atomic<UInt64>(0)
 
   static let syncDelay: UInt64 = 200_000_000
   static let exportDelay: UInt64 = 2_000_000_000
   static let retryDelay: UInt64 = 1_000_000_000
 
-  /// - Returns: Whether it was not due before.
+  /// - Returns: Whether it has become due by this call.
   @discardableResult func syncIsDue(_ isDue: Bool) -> Bool { Self.set(sync, isDue, Self.syncDelay) }
-  /// Again later where it is due already: a property list is written when nothing has happened for a while.
+  /// Postponed at each call: a property list is exported after 2 s without changes.
   func exportIsDue(_ isDue: Bool) { export.store(isDue ? Deadline.now() + Self.exportDelay : 0, ordering: .relaxed) }
   @discardableResult func retryIsDue(_ isDue: Bool) -> Bool { Self.set(retry, isDue, Self.retryDelay) }
 

@@ -1,25 +1,25 @@
-/// What the thread of `ChangeWatch` looks after. All functions are called on that thread, or at the end of the process.
+/// A domain that the thread of `ChangeWatch` serves. All functions are called on that thread, or at the end of the process.
 protocol WatchedDomain: AnyObject, Sendable {
   var watchedDirectory: String { get }
 
-  /// Something has happened to the files of these names, or nobody knows to which where there are none. Tells the observers.
-  /// - Returns: Whether it was something new to this process.
+  /// Called after events for the files of these names; an empty set means that the names are unknown. Notifies the observers.
+  /// - Returns: Whether there were changes new to this process.
   func filesHaveChanged(_ names: Set<String>) -> Bool
 
-  /// Looks again, without knowing that anything has happened.
+  /// Looks for changes without an event.
   func lookAgain() -> Bool
 
-  /// Whether something is going to be new in a moment, of which no file system tells.
+  /// Whether a writer is about to commit, for which the file system will send no event.
   var isBeingWritten: Bool { get }
 
-  /// Does what is due.
-  /// - Returns: When something is due next, on the clock of `Deadline`; 0 for never.
+  /// Does the work that is due.
+  /// - Returns: The time of the next work, on the clock of `Deadline`; 0 for never.
   func lookAfter(now: UInt64) -> UInt64
 
-  /// When something is due, as `lookAfter` says it.
+  /// The time of the next work, as returned by `lookAfter`.
   var nextTime: UInt64 { get }
 
-  /// The process ends.
+  /// Called at the end of the process.
   func finish()
 }
 
@@ -33,7 +33,8 @@ extension FileDomain {
     guard names.isEmpty || own.contains(where: names.contains) else { return false }
     let isNew = lookAgain()
     guard hasFiles else { return isNew }
-    // The journal and the lock change all the time; where the journal is replaced, the next write notices.
+    // Events for the journal and the lock are too frequent to verify the files each time; a replaced journal is found by the next
+    // write.
     guard names.isEmpty || names.contains(own[0]) || isLockReplaced else { return isNew }
     forgetVerification()
     try? edit { _, _ in [] }
@@ -48,7 +49,7 @@ extension FileDomain {
     return deliver() || isNew
   }
 
-  /// Takes in what others have done and tells the observers.
+  /// Reads other processes' changes and notifies the observers.
   private func deliver() -> Bool {
     let keys = takeForeignChanges()
     guard !keys.isEmpty else { return false }

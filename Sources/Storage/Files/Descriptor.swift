@@ -1,5 +1,5 @@
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 /// An open file, closed when the owner lets go of it.
 ///
@@ -56,6 +56,17 @@ struct Descriptor: ~Copyable {
       done += got.result
     }
     return done
+  }
+
+  /// Up to `count` bytes from an offset; fewer at the end of the file.
+  func bytes(_ count: Int, at offset: Int64) throws(StorageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+      retrying { unsafe pread(number, buffer.baseAddress, count, Int(offset)) }
+    }
+    guard got.result >= 0 else { throw StorageError(errno: got.errno, "read") }
+    bytes.removeLast(count - got.result)
+    return bytes
   }
 
   /// A failed fsync must not be tried again: the kernel has forgotten what it could not write.

@@ -1,6 +1,6 @@
 import CLinux
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 /// Where SQLite's write-ahead log must not be used: it needs memory that all its users share, so one machine, and locks and mappings
 /// that agree with one another.

@@ -1,6 +1,6 @@
 import CLinux
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 /// The queue of writers: two one-byte locks on a file beside the vault, tried without waiting until a deadline.
 ///
@@ -17,6 +17,8 @@ internal import SystemCalls
 ///
 /// Not thread-safe.
 final class SideLock {
+  /// From here on there is a byte for each log index. The room ends long before.
+  private static let indexes = 1 << 32
   private static let turnstile = 0
   private static let writer = 1
   /// A removal writes about ten pages to the log, in a vault of a million records.
@@ -27,6 +29,8 @@ final class SideLock {
   /// -1: no file.
   private var descriptor: Int32 { file?.number ?? -1 }
   private var hasReserve = false
+  /// The byte that `hold` has locked.
+  private var heldByte: Int?
 
   init(_ path: String) { self.path = path }
 
@@ -47,7 +51,31 @@ final class SideLock {
     return try body()
   }
 
-  private func open() throws(StorageError) {
+  /// Holds a shared lock for the log index that the store has mapped, until `letGo`. Other stores, of this process or of others, hold the
+  /// same one, unless the index was removed or replaced: nobody who opens it afresh can see that by the file, and both would use one log
+  /// by two indexes. Each locks first and looks then, so that not both pass.
+  ///
+  /// Without the file it does nothing: readers do not make one.
+  /// - Parameter index: The inode number.
+  /// - Returns: false if a store holds another one.
+  func hold(index: UInt64) -> Bool {
+    let byte = Self.indexes + 1 + Int(index & (1 << 62 - 1))
+    guard byte != heldByte else { return true }
+    letGo()
+    do { try open(creating: false) } catch { return true }
+    guard coffer_ofd_lock(descriptor, Int16(F_RDLCK), byte) == 0 else { return true }
+    heldByte = byte
+    return coffer_ofd_is_locked(descriptor, Self.indexes, byte - Self.indexes) != 1
+      && coffer_ofd_is_locked(descriptor, byte + 1, 0) != 1
+  }
+
+  /// Before the connection closes: the last one to close removes the index, and the next one to open makes another one.
+  func letGo() {
+    if let heldByte { release(heldByte) }
+    heldByte = nil
+  }
+
+  private func open(creating: Bool = true) throws(StorageError) {
     if descriptor >= 0 {
       // Whoever waits at a file that was removed waits alone.
       let now = try FileStatus.at(path)
@@ -55,8 +83,10 @@ final class SideLock {
       if unsafe fstat(descriptor, &status) == 0, let now, now.isSameFile(as: FileStatus(status)) { return }
       file = nil
       hasReserve = false
+      heldByte = nil
     }
-    let opened = retrying { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
+    let flags = O_RDWR | (creating ? O_CREAT : 0)
+    let opened = retrying { unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
     guard opened.result >= 0 else { throw StorageError(errno: opened.errno, path) }
     file = OwnedDescriptor(opened.result)
     do throws(StorageError) {
@@ -95,9 +125,16 @@ final class SideLock {
   }
 
   /// Within the lock. Whether there was any.
-  func releaseReserve() -> Bool {
+  func releaseReserve() -> Bool { releaseReserve(Self.reserveByteCount) }
+
+  /// Within the lock: what opening takes for the index of the log. The rest is for the removal.
+  func releaseRoomToOpen() -> Bool { releaseReserve(Self.reserveByteCount / 4) }
+
+  private func releaseReserve(_ count: Int) -> Bool {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0, ftruncate(descriptor, 0) == 0 else { return false }
+    guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0,
+      ftruncate(descriptor, max(0, status.st_size - count)) == 0
+    else { return false }
     // The next commit asks for it again.
     hasReserve = false
     return true

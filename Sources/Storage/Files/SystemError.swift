@@ -1,5 +1,5 @@
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 extension StorageError {
   /// The error for a failed system call. `missing` is the code for ENOENT and ENOTDIR, which mean something else for each file.

@@ -23,14 +23,14 @@ package final class AgentLock: Sendable {
   }
 
   /// - Parameter socket: The absolute path of the socket on which connections are taken now.
-  package func say(socket: String) {
+  package func publish(socket: String) {
     let bytes = Array(socket.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.number, $0.baseAddress, $0.count, 0) }
   }
 
   /// The socket of the agent that has the lock now. Nil where none has, or has said where it listens.
   package static func socket(ofHolder path: String) -> String? {
-    guard let file = try? SmallFile.open(path), coffer_ofd_is_locked(file.number, 0) == 1 else { return nil }
+    guard let file = try? SmallFile.open(path), coffer_ofd_is_locked(file.number, 0, 1) == 1 else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe bytes.withUnsafeMutableBytes { buffer in
       var span = unsafe MutableRawSpan(_unsafeBytes: buffer)

@@ -1,4 +1,5 @@
 internal import AppContainers
+internal import CofferFiles
 
 /// Where a user's data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
 ///
@@ -17,7 +18,7 @@ public struct Places: Sendable, Equatable {
   public init(environment: (String) -> String?) throws(StorageError) {
     do throws(UserDirectories.Failure) {
       let directories = try UserDirectories(environment: environment)
-      vault = UserDirectories.join(try directories.dataDirectory(), "vault.coffer")
+      vault = Path.join(try directories.dataDirectory(), "vault.coffer")
       state = try directories.stateDirectory()
       runtime = directories.runtime
     } catch {
@@ -30,8 +31,8 @@ public struct Places: Sendable, Equatable {
 
   /// Everything in one directory: that of an agent with a user of its own.
   package init(in directory: String) {
-    vault = UserDirectories.join(directory, "vault.coffer")
-    state = UserDirectories.join(directory, "state")
+    vault = Path.join(directory, "vault.coffer")
+    state = Path.join(directory, "state")
     runtime = nil
   }
 

@@ -23,6 +23,7 @@ enum SQL: String {
   // EXTRA is FULL in WAL mode. With a rollback journal it syncs the directory as well, without which an acknowledged commit can
   // be lost.
   case durable = "PRAGMA synchronous=EXTRA"
+  case journalMode = "PRAGMA journal_mode"
   case useLog = "PRAGMA journal_mode=WAL"
   case useJournal = "PRAGMA journal_mode=DELETE"
   case exclusive = "PRAGMA locking_mode=EXCLUSIVE"

@@ -1,6 +1,6 @@
 import CSQLite
+internal import CofferFiles
 import Glibc
-internal import SystemCalls
 
 extension StorageError {
   /// The error for a result code of SQLite. `errno` is the system's, as far as SQLite kept it.

@@ -2,18 +2,18 @@ internal import Dispatch
 package import Foundation
 internal import Synchronization
 
-/// The time, and who wakes a host up.
+/// The time, and the timer of a host.
 package protocol HostClock: Sendable {
   var now: Date { get }
-  /// A clock wakes one host.
+  /// Sets the function to call. A clock serves one host.
   func onWake(_ body: @escaping @Sendable () -> Void)
-  /// Once, when `date` comes; in place of the date before. Nil: never.
+  /// Calls the function once, at `date`, which replaces an earlier date. nil for never.
   func wake(at date: Date?)
 }
 
-/// The clock on the wall: what it is set to, and the time that the machine sleeps, count.
+/// The wall clock: setting the clock and time in suspend count.
 package final class WallClock: HostClock {
-  /// Later than this, in seconds, is never.
+  /// Dates further away than this, in seconds, are never reached.
   private static let farthest: TimeInterval = 1e9
 
   private let timer: Mutex<any DispatchSourceTimer>
@@ -38,12 +38,12 @@ package final class WallClock: HostClock {
   }
 
   private func deadline(_ date: Date?) -> DispatchWallTime {
-    // Also for what is no number.
+    // Covers NaN too.
     guard let date, date.timeIntervalSince(now) < Self.farthest else { return .distantFuture }
-    // Dispatch takes the first second of 1970 for something else.
+    // DispatchWallTime has a special meaning for the first second of 1970.
     let seconds = max(now, date).timeIntervalSince1970
     let whole = seconds.rounded(.down)
-    // Not before the date.
+    // Rounded up, so that the timer does not fire before the date.
     let nanoseconds = min(((seconds - whole) * 1e9).rounded(.up), 999_999_999)
     return DispatchWallTime(timespec: timespec(tv_sec: Int(whole), tv_nsec: Int(nanoseconds)))
   }

@@ -5,11 +5,11 @@ struct HostedKinds {
   private let tell: @Sendable () -> Void
   private var directory: RequestDirectory
   private var watch: DirectoryWatch
-  /// With the number of requests that were taken.
+  /// Each with the number of requests processed.
   private var files: [(file: KindFile, taken: Int)] = []
 
-  /// From now on the kinds are shown by this program, and requests are kept for it. What was asked for before is answered by asking each
-  /// provider once, which the caller does next.
+  /// Claims the kinds for this program; requests are kept for it from now on. Earlier requests are satisfied by the first call of
+  /// each provider, which the caller makes next.
   /// - Throws: `kindInUse`, `notWatchable`, `container`.
   init(_ names: [KindName], in place: RequestPlace, tell: @escaping @Sendable () -> Void) throws(WidgetError) {
     self.place = place
@@ -20,8 +20,8 @@ struct HostedKinds {
     if try !claim() { try begin() }
   }
 
-  /// How many requests have come for each kind since the last call. One, where somebody has removed the file: who found none has told
-  /// nobody.
+  /// The number of requests for each kind since the last call. 1 if the file was deleted, because a program that did not find the
+  /// file has made no request.
   mutating func take() throws(WidgetError) -> [Int] {
     watch.willLook()
     guard try place.existing()?.isSame(as: directory) ?? false else { return try begin() }
@@ -33,7 +33,7 @@ struct HostedKinds {
         counts.append(1)
       } else {
         let total = try files[index].file.requestCount
-        // Fewer: somebody has emptied it.
+        // Fewer than before if the file was truncated.
         counts.append(total < files[index].taken ? 1 : total - files[index].taken)
         files[index].taken = total
       }
@@ -41,10 +41,10 @@ struct HostedKinds {
     return counts
   }
 
-  /// Anew, where the directory has gone.
+  /// Starts again after the directory was deleted.
   @discardableResult private mutating func begin() throws(WidgetError) -> [Int] {
     repeat {
-      // What this program itself has claimed would be in its way.
+      // Release this program's own claims, which would be in the way.
       files = []
       directory = try place.made()
       watch = try DirectoryWatch(directory.directory, tell: tell)
@@ -52,7 +52,7 @@ struct HostedKinds {
     return names.map { _ in 1 }
   }
 
-  /// - Returns: False where somebody has removed the directory meanwhile.
+  /// - Returns: False if the directory was deleted meanwhile.
   private mutating func claim() throws(WidgetError) -> Bool {
     for name in names {
       guard let file = try Self.claimed(name, in: directory) else { return false }

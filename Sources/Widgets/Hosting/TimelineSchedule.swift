@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A timeline as its host sees it.
+/// A timeline without the type of its entries, as hosts use it.
 struct ScheduledTimeline: Sendable {
   let entries: [ScheduledEntry]
   let policy: TimelineReloadPolicy
@@ -11,26 +11,26 @@ struct ScheduledEntry: Sendable {
   let text: @Sendable () -> String
 }
 
-/// When a widget shows what, and when its provider is asked. It knows no clock: the host says what time it is.
+/// Computes which entry a widget shows and when its provider is called. It reads no clock: the host passes the time.
 struct TimelineSchedule {
-  /// Between a timeline and the next one that only a policy asks for, in seconds.
+  /// The least time, in seconds, between a timeline and the next one that its policy asks for.
   static let shortestInterval: TimeInterval = 60
 
-  /// How often the provider is to be asked, whatever the policy says: at first, and for each request.
+  /// The number of calls of the provider that are due regardless of the policy: one at first, and one for each request.
   private var owed = 1
   private var number = 0
   private var isAsking = false
-  /// In the order of their dates, without those that were shown or passed over.
+  /// Sorted by date, without those that were shown or skipped.
   private var coming: ArraySlice<ScheduledEntry> = []
   private var reloadDate: Date?
 
-  /// The count is the size of a file, which programs of the app can make as large as they like.
+  /// Adds without overflow: the count is the size of a file, which programs of the app can make as large as they like.
   mutating func addRequests(_ count: Int) {
     let (sum, hasOverflown) = owed.addingReportingOverflow(count)
     owed = hasOverflown ? .max : sum
   }
 
-  /// - Returns: The number of the question, if the provider is to be asked now.
+  /// - Returns: The number of the call, if the provider is to be called now.
   mutating func ask(at now: Date) -> Int? {
     guard !isAsking else { return nil }
     if owed > 0 {
@@ -44,11 +44,11 @@ struct TimelineSchedule {
     return number
   }
 
-  /// The answer to question `number`; a second one to the same is ignored.
+  /// The timeline of call `number`; a second one for the same call is ignored.
   mutating func answer(_ timeline: ScheduledTimeline, to number: Int, at now: Date) {
     guard isAsking, number == self.number else { return }
     isAsking = false
-    // Swift's sort keeps the order of equal ones.
+    // Swift's sort is stable.
     coming = timeline.entries.sorted { $0.date < $1.date }[...]
     let earliest = now + Self.shortestInterval
     reloadDate =
@@ -59,16 +59,16 @@ struct TimelineSchedule {
       }
   }
 
-  /// The entry to show now: the last one whose date has come. Those before it are passed over.
+  /// The entry to show now: the last one whose date has passed. Those before it are skipped.
   mutating func due(at now: Date) -> ScheduledEntry? {
     let passed = coming.prefix { $0.date <= now }
     coming = coming.dropFirst(passed.count)
     return passed.last
   }
 
-  /// When there is something to do without a request.
+  /// The date of the next action without a request.
   var nextDate: Date? {
-    // While the provider is asked, the old timeline goes on, and its policy does not matter.
+    // During a call of the provider the old timeline continues, without its policy.
     [coming.first?.date, isAsking ? nil : reloadDate].compactMap { $0 }.min()
   }
 }

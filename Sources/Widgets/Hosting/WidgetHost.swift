@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Shows widgets: asks their providers for timelines, hands the entries to a renderer when their dates come, and does what the app's
-/// programs ask for. There is no home screen; this is what stands in its place.
+/// Shows widgets: calls their providers for timelines, passes the entries to a renderer at their dates, and serves the requests
+/// of the app's programs. It takes the role of Apple's home screen.
 public final class WidgetHost: Sendable {
   private enum Event: Sendable {
     case requests
@@ -45,7 +45,7 @@ public final class WidgetHost: Sendable {
   public var kinds: [String] { names.map(\.kind) }
 
   /// Shows the widgets until the task is cancelled.
-  /// - Throws: `kindInUse`, `notWatchable`, `container`; the last two also later.
+  /// - Throws: `kindInUse`, `notWatchable`, `container`; the last two also while running.
   @concurrent public func run() async throws(WidgetError) {
     let (events, sender) = AsyncStream<Event>.makeStream()
     var hosted = try HostedKinds(names, in: place) { sender.yield(.requests) }
@@ -64,7 +64,7 @@ public final class WidgetHost: Sendable {
     }
   }
 
-  /// Does all that is due.
+  /// Performs everything that is due.
   private func advance(_ schedules: inout [TimelineSchedule], _ sender: AsyncStream<Event>.Continuation) {
     let now = clock.now
     for index in schedules.indices {
@@ -82,7 +82,7 @@ public final class WidgetHost: Sendable {
     do {
       try renderer.show(entry.text(), of: names[index].kind, date: entry.date)
     } catch {
-      // The others are shown all the same.
+      // Other widgets are shown nevertheless.
       Diagnostics.notShown(names[index].kind, error)
     }
   }

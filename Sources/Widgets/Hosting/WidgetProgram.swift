@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A program that shows widgets and does nothing else.
+/// A program that only shows widgets.
 enum WidgetProgram {
   static func run(_ widgets: [ConfiguredWidget]) async {
     do throws(WidgetError) {

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Where a widget is shown.
+/// The output of a host.
 public protocol WidgetRenderer: Sendable {
-  /// Called when the date of the entry has come; in the order of what is shown, never at the same time.
+  /// Called at the date of the entry, in order, never concurrently.
   func show(_ text: String, of kind: String, date: Date) throws
 }
 
-/// Writes each line of a text as a line of the kind, a tab and the text, to an open file: standard output by default.
+/// Writes each line of a text as a line with the kind, a tab and the text to an open file; by default standard output.
 public struct LineRenderer: WidgetRenderer {
   private let file: FileHandle
 

@@ -1,10 +1,11 @@
 internal import AppContainers
 internal import CLinux
+import CofferFiles
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Tells when something has happened in a directory, by inotify(7).
+/// Reports changes in a directory, by inotify(7).
 final class DirectoryWatch {
   private static let changes =
     UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
@@ -12,11 +13,11 @@ final class DirectoryWatch {
   private let source: any DispatchSourceRead
   private let news: News
 
-  /// - Parameter tell: Called when something has happened, and then not again before `willLook()`.
+  /// - Parameter tell: Called after a change, and then not again until `willLook()`.
   /// - Throws: `notWatchable`.
   init(_ directory: OpenDirectory, tell: @escaping @Sendable () -> Void) throws(WidgetError) {
     let number = coffer_inotify()
-    // The directory that is open, whatever lies at its path by now.
+    // Watches the open directory, even if another one is at its path by now.
     let watch = number < 0 ? -1 : unsafe inotify_add_watch(number, "/proc/self/fd/\(directory.number)", Self.changes)
     guard watch >= 0 else {
       let reason = WidgetError(errno: errno, directory.path).detail
@@ -27,7 +28,7 @@ final class DirectoryWatch {
     self.news = news
     source = DispatchSource.makeReadSource(fileDescriptor: number, queue: DispatchQueue(label: "coffer.widgets.requests"))
     source.setEventHandler {
-      // What has happened is in the files.
+      // The events need not be parsed, because the files have the state.
       var buffer = [UInt8](repeating: 0, count: 4096)
       while unsafe read(number, &buffer, buffer.count) > 0 {}
       if !news.isTold.exchange(true, ordering: .acquiringAndReleasing) { tell() }
@@ -38,7 +39,7 @@ final class DirectoryWatch {
 
   deinit { source.cancel() }
 
-  /// What happens from now on is told again.
+  /// Reports the next change again.
   func willLook() { news.isTold.store(false, ordering: .sequentiallyConsistent) }
 
   private final class News: Sendable {

@@ -1,8 +1,9 @@
 internal import AppContainers
 internal import CLinux
+import CofferFiles
 internal import Glibc
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 struct FileIdentity: Equatable, Sendable {
   private let device: dev_t
   private let inode: ino_t
@@ -12,10 +13,10 @@ struct FileIdentity: Equatable, Sendable {
     inode = status.st_ino
   }
 
-  /// Of an open file or directory.
+  /// The identity of an open file or directory.
   init(of number: Int32, _ path: String) throws(WidgetError) { self.init(try Self.status(of: number, path)) }
 
-  /// Of what lies under a name. Nil where nothing does.
+  /// The identity of the file with this name. nil if there is none.
   init?(_ name: FileName, in directory: OpenDirectory) throws(WidgetError) {
     var status = stat()
     guard unsafe fstatat(directory.number, "\(name)", &status, AT_SYMLINK_NOFOLLOW) == 0 else {

@@ -1,13 +1,13 @@
 internal import AppContainers
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
-internal import SystemCalls
 
-/// The file of a kind that some program shows, or has shown. It holds a byte for each request, so that its size counts them, and the
-/// program that shows the kind holds a lock on it.
+/// The file of a kind that a program shows or has shown. Its size is the number of requests, one byte each, and the program that
+/// shows the kind holds a lock on it.
 ///
-/// A request is one append of one byte: there is no half of it, whoever is killed, and nobody waits for anybody. The program that
-/// shows the kind only reads the size. It empties the file once, before it asks the provider for the first time.
+/// A request is one append of one byte, which is atomic even if the process is killed, and never waits. The program that shows
+/// the kind only reads the size. It truncates the file once, before it calls the provider for the first time.
 final class KindFile: Sendable {
   let name: KindName
   private let file: OpenFile
@@ -19,12 +19,12 @@ final class KindFile: Sendable {
     self.directory = directory
   }
 
-  /// Nil where there is none.
+  /// nil if there is none.
   static func existing(_ name: KindName, in directory: OpenDirectory) throws(WidgetError) -> KindFile? {
     try opened(name, in: directory, 0)
   }
 
-  /// The one that is there, or a new one. Nil where the directory has gone.
+  /// Opens the file, or creates it. nil if the directory was deleted.
   static func made(_ name: KindName, in directory: OpenDirectory) throws(WidgetError) -> KindFile? {
     try opened(name, in: directory, O_CREAT)
   }
@@ -36,12 +36,12 @@ final class KindFile: Sendable {
       if opened.errno == ENOENT { return nil }
       throw WidgetError(errno: opened.errno, directory.below(name.file))
     }
-    return KindFile(name, OpenFile(adopting: opened.result, directory.below(name.file)), in: directory)
+    return KindFile(name, OpenFile(opened.result, directory.below(name.file)), in: directory)
   }
 
-  // MARK: Who shows the kind
+  // MARK: The lock of the host
 
-  /// Until this object goes, or the process. A process that is forked off keeps it too.
+  /// Locks the file until this object is deallocated or the process ends. A forked process keeps the lock, too.
   /// - Throws: `kindInUse`.
   func claim() throws(WidgetError) {
     let locked = retrying { coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) }
@@ -50,10 +50,10 @@ final class KindFile: Sendable {
     throw WidgetError(.kindInUse, "another program of the app shows \(name.kind)")
   }
 
-  /// Whether some program shows the kind. Asking takes no lock, and so keeps nobody from it.
+  /// Whether a program shows the kind. Testing takes no lock, so it does not prevent a host from taking it.
   var isClaimed: Bool {
     get throws(WidgetError) {
-      let answer = retrying { coffer_ofd_is_locked(file.number, 0) }
+      let answer = retrying { coffer_ofd_is_locked(file.number, 0, 1) }
       guard answer.errno == 0 else { throw WidgetError(errno: answer.errno, file.path) }
       return answer.result == 1
     }
@@ -61,7 +61,7 @@ final class KindFile: Sendable {
 
   // MARK: Requests
 
-  /// Since it was emptied.
+  /// The number of requests since the file was truncated.
   var requestCount: Int {
     get throws(WidgetError) {
       do throws(ContainerError) { return try file.byteCount } catch { throw WidgetError(error) }
@@ -77,7 +77,7 @@ final class KindFile: Sendable {
     guard emptied.result == 0 else { throw WidgetError(errno: emptied.errno, file.path) }
   }
 
-  /// Whether this is what lies under the name, not something that was removed or replaced.
+  /// Whether the open file is still at its name, not deleted or replaced.
   var isInPlace: Bool {
     get throws(WidgetError) {
       try FileIdentity(name.file, in: directory) == FileIdentity(of: file.number, file.path)

@@ -1,7 +1,8 @@
 internal import AppContainers
+import CofferFiles
 internal import Foundation
 
-/// A kind as the name of a file: letters, digits and `-` are themselves, every other byte is `%` and two digits, and `.kind` follows.
+/// A kind as a file name: letters, digits and `-` are unchanged, every other byte is `%` and two digits, followed by `.kind`.
 struct KindName: Hashable, Sendable {
   private static let suffix = Array(".kind".utf8)
 
@@ -10,7 +11,7 @@ struct KindName: Hashable, Sendable {
 
   /// - Throws: `kindNotAllowed`.
   init(_ kind: String) throws(WidgetError) {
-    // Texts that Swift calls equal are one kind.
+    // Canonically equivalent strings, which are equal in Swift, are the same kind.
     let canonical = kind.precomposedStringWithCanonicalMapping
     let bytes = canonical.utf8.flatMap { byte in Self.isPlain(byte) ? [byte] : Self.escaped(byte) }
     do throws(ContainerError) {
@@ -22,11 +23,11 @@ struct KindName: Hashable, Sendable {
     self.kind = canonical
   }
 
-  /// Nil for what is no such name.
+  /// Returns nil if the file name is not that of a kind.
   init?(_ file: FileName) {
     guard file.bytes.suffix(Self.suffix.count) == Self.suffix[...] else { return nil }
     let text = String(decoding: file.bytes.dropLast(Self.suffix.count), as: UTF8.self)
-    // Of several spellings of a kind one is the name.
+    // Only one spelling of a kind is valid as a file name.
     guard let kind = text.removingPercentEncoding, let name = try? KindName(kind), name.file == file else { return nil }
     self = name
   }

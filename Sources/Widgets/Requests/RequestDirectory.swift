@@ -1,6 +1,7 @@
 internal import AppContainers
+import CofferFiles
 
-/// Where the programs of an app leave requests: `Library/Widgets` in its container.
+/// The directory for requests of an app's programs: `Library/Widgets` in its container.
 struct RequestPlace: Sendable {
   private static let names = ["Library", "Widgets"]
 
@@ -14,7 +15,7 @@ struct RequestPlace: Sendable {
     container = app.container
   }
 
-  /// Nil where no program of the app has ever shown a widget.
+  /// nil if no program of the app has ever shown a widget.
   func existing() throws(WidgetError) -> RequestDirectory? {
     do throws(ContainerError) {
       var here = try root()
@@ -44,23 +45,23 @@ struct RequestPlace: Sendable {
   }
 }
 
-/// That directory, open. A file in it for each kind.
+/// The open directory, with a file for each kind.
 struct RequestDirectory: Sendable {
   let directory: OpenDirectory
 
   init(_ directory: OpenDirectory) { self.directory = directory }
 
-  /// That some program shows or has shown.
+  /// The kinds that a program shows or has shown.
   func kinds() throws(WidgetError) -> [KindName] {
     do throws(ContainerError) { return try directory.names().compactMap { KindName($0) } } catch { throw WidgetError(error) }
   }
 
   func isShown(_ name: KindName) throws(WidgetError) -> Bool { try KindFile.existing(name, in: directory)?.isClaimed ?? false }
 
-  /// One more request of a kind, if somebody shows it. If not, nothing is kept: who starts to show it asks the provider anyway, and
-  /// that is after this call.
+  /// Adds a request for a kind if a program shows it. Otherwise none is kept: a host that starts later calls the provider first
+  /// anyway.
   func request(_ name: KindName) throws(WidgetError) {
-    // Again only if the file was replaced meanwhile: then whoever shows the kind does not see what was written to this one.
+    // Repeated only if the file was replaced meanwhile, because the host of the kind does not see writes to the old one.
     while let file = try KindFile.existing(name, in: directory) {
       if try file.isClaimed { try file.addRequest() }
       if try file.isInPlace { return }

@@ -1,4 +1,4 @@
-import CofferCLI
+import CofferCommand
 import PropertyLists
 import Testing
 

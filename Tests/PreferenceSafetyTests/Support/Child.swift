@@ -1,7 +1,8 @@
 import Glibc
 import Testing
 
-/// A child process with a pipe to its standard input and one from its standard output. Killed and reaped when the test lets go of it.
+/// A child process with pipes to its standard input and from its standard output. Killed and reaped when this object is
+/// deallocated.
 final class Child {
   let identifier: pid_t
   private var input: Int32
@@ -13,13 +14,13 @@ final class Child {
     var outputs: [Int32] = [0, 0]
     var inputs: [Int32] = [0, 0]
     precondition(unsafe pipe(&outputs) == 0 && pipe(&inputs) == 0)
-    // Neither this child nor those that other tests start at the same time may keep the pipes of others open.
+    // No other child that tests start at the same time may keep these pipes open.
     for end in outputs + inputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawn_file_actions_adddup2(&actions, inputs[0], 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, outputs[1], 1)
-    // The threads of tests may have signals blocked: a child starts as from a shell.
+    // The threads of tests may block signals; a child starts as from a shell.
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     var none = sigset_t()
@@ -63,13 +64,13 @@ final class Child {
     _ = unsafe bytes.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
   }
 
-  /// Sends a command and waits for what it says.
+  /// Sends a command and waits for its answer.
   func ask(_ line: String) -> String {
     send(line)
     return self.line() ?? "died"
   }
 
-  /// One line, without its end. Nil at the end of the output, or where none comes in time.
+  /// One line without its end. nil at the end of the output, or after the time limit.
   func line(within milliseconds: Int32 = 300_000) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -80,7 +81,7 @@ final class Child {
       guard unsafe poll(&entry, 1, milliseconds) > 0 else { return nil }
       var part = [UInt8](repeating: 0, count: 1 << 16)
       let count = unsafe part.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
-      // What a killed process had not written to its end is no acknowledgement.
+      // An incomplete line of a killed process is not an acknowledgement.
       guard count > 0 else { return nil }
       buffer += part[..<count]
     }
@@ -92,7 +93,7 @@ final class Child {
     return lines
   }
 
-  /// The status, as waitpid(2) gives it.
+  /// The status of waitpid(2).
   @discardableResult func wait() -> Int32 {
     var status: Int32 = 0
     while unsafe waitpid(identifier, &status, 0) == -1 && errno == EINTR {}
@@ -101,7 +102,7 @@ final class Child {
   }
 }
 
-/// Runs a command to its end: the lines that it printed.
+/// Runs a command to its end and returns the lines of its output.
 @discardableResult func run(_ command: String...) -> [String] { run(command) }
 
 @discardableResult func run(_ command: [String]) -> [String] {
@@ -112,13 +113,13 @@ final class Child {
   return lines
 }
 
-/// For tests that mount file systems, or act as two users: nobody else may.
+/// For tests that mount file systems or act as two users, which only root may do.
 let isSuperuser: ConditionTrait = .enabled(if: geteuid() == 0, "only the superuser can mount and act as another user")
 
-/// Whether the long forms run, which take minutes to hours: `make trust` asks for them.
+/// Whether the long forms run, which take minutes to hours, as in `make trust`.
 let isLong = unsafe getenv("COFFER_TRUST") != nil
 
-/// A program of this build.
+/// The path of a program of this build.
 func program(_ name: String) -> String {
   var buffer = [UInt8](repeating: 0, count: 4096)
   let count = unsafe buffer.withUnsafeMutableBytes {

@@ -3,7 +3,7 @@ import Preferences
 import PropertyLists
 import Testing
 
-/// A directory for one test, removed with it, with preferences below it.
+/// A directory for one test with preferences below it, removed after the test.
 final class Place {
   let root: String
   var path: String { "\(root)/Preferences-\(round)" }
@@ -27,12 +27,12 @@ final class Place {
     return FileDomain(try DomainName("com.example.app"), in: directory, options)
   }
 
-  /// A process that takes commands; see `PreferenceWriter`.
+  /// A process that executes commands; see `PreferenceWriter`.
   func writer(_ options: String..., under tracer: [String] = [], commands: [String] = ["-"]) -> Child {
     Child(tracer + [program("PreferenceWriter")] + options + [path] + commands)
   }
 
-  /// What one process says to these commands.
+  /// The answers of one process to these commands.
   func write(_ commands: String..., under tracer: [String] = []) -> [String] { write(commands, under: tracer) }
 
   func write(_ commands: [String], under tracer: [String] = []) -> [String] {
@@ -56,8 +56,8 @@ final class Place {
     return names.sorted()
   }
 
-  /// Begins anew in an empty directory. Not in the same one: a domain that was let go of with something left to do would put back what
-  /// it knows, where another test has started the thread that looks after domains.
+  /// Starts again in another, empty directory. Not in the same one: if another test has started the `ChangeWatch`, a deallocated
+  /// domain with unfinished work would write its values again.
   func clear() {
     for name in names { _ = unsafe unlink("\(path)/\(name)") }
     _ = unsafe rmdir(path)
@@ -65,14 +65,14 @@ final class Place {
     _ = unsafe mkdir(path, 0o700)
   }
 
-  /// Nil where there is none, or it is no property list.
+  /// nil if the file does not exist, or is not a property list.
   func values() -> PropertyListDictionary? {
     guard let bytes = read(plist), case .dictionary(let values)? = try? PropertyList.read(bytes).value else { return nil }
     return values
   }
 }
 
-/// Nil where there is no such file.
+/// nil if the file does not exist.
 func read(_ path: String) -> [UInt8]? {
   let file = unsafe open(path, O_RDONLY)
   guard file >= 0 else { return nil }
@@ -84,7 +84,7 @@ func read(_ path: String) -> [UInt8]? {
   return count == bytes.count ? bytes : nil
 }
 
-/// In place: the file stays the same one.
+/// Writes in place, so that the file's identity stays the same.
 func write(_ bytes: [UInt8], to path: String) {
   let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
   precondition(file >= 0)
@@ -93,7 +93,7 @@ func write(_ bytes: [UInt8], to path: String) {
   precondition(count == bytes.count)
 }
 
-/// The code of the error, or nil.
+/// The code of the error; nil if none is thrown.
 func code(_ body: () throws -> Void) -> PreferenceError.Code? {
   do { try body() } catch { return (error as? PreferenceError)?.code }
   return nil

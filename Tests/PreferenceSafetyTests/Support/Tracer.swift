@@ -1,17 +1,18 @@
 import Glibc
 import Testing
 
-/// strace(1), attached to a process that has started and opened its domain: what is counted is what the commands do.
+/// strace(1), attached to a process after it has started and opened its domain, so that only the system calls of the commands are
+/// counted.
 struct Tracer {
-  /// What the commands said; "died" for the one that did not come back, and nothing for those behind it.
+  /// The answers to the commands; "died" for the one at which the process ended, and none for those after it.
   var answers: [String] = []
-  /// The system calls, as strace prints them, with the paths of descriptors.
+  /// The system calls as strace prints them, with the paths of descriptors.
   var calls: [String] = []
 
   /// - Parameters:
   ///   - before: Commands that are not traced.
-  ///   - then: Done when the process was released, and not traced either.
-  ///   - prepare: Done between the two.
+  ///   - then: Commands after the trace, which are not traced either.
+  ///   - prepare: Called between the two.
   init(
     _ place: Place, before: [String], prepare: () -> Void = {}, _ commands: [String], then: [String] = [], options: [String] = []
   ) {
@@ -32,7 +33,7 @@ struct Tracer {
     tracer.signal(SIGTERM)
     tracer.wait()
     if answers.last != "died" { answers += then.map(child.ask) }
-    // Without what is done at the end.
+    // Without the work at the end of a process.
     child.signal(SIGKILL)
     child.wait()
     calls = String(decoding: read(log) ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
@@ -49,7 +50,7 @@ struct Tracer {
     return false
   }
 
-  /// How often each system call was made, without those of the test's own pipes.
+  /// The number of each system call, except those on the test's own pipes.
   var counts: [String: Int] {
     var counts: [String: Int] = [:]
     for call in calls {

@@ -20,7 +20,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("A7 literals are initial values")
+  @Test("literals are initial values")
   func literals() throws {
     struct Settings {
       @AppStorage("flag") var flag = true
@@ -38,7 +38,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("A8 a key that is deleted gives the initial value, not 0")
+  @Test("a key that is deleted gives the initial value, not 0")
   func deleted() throws {
     let store = try StoreFixture().standard
     let one = One(store)
@@ -48,7 +48,7 @@ import class PreferenceStore.UserDefaults
     #expect(one.n == 1)
   }
 
-  @Test("A18 the initial value is not registered")
+  @Test("the initial value is not registered")
   func notRegistered() throws {
     let fixture = try StoreFixture()
     let store = try fixture.standard
@@ -57,7 +57,7 @@ import class PreferenceStore.UserDefaults
     #expect(try fixture.suite("com.example.elsewhere")?.object(forKey: "n") == nil)
   }
 
-  @Test("A19 a value of another type gives the initial value, and stays")
+  @Test("a value of another type gives the initial value, and stays")
   func anotherType() throws {
     let store = try StoreFixture().standard
     let one = One(store)
@@ -70,7 +70,7 @@ import class PreferenceStore.UserDefaults
     #expect(one.n == 2)
   }
 
-  @Test("A20 two wrappers of one key: each its own initial value, until one sets")
+  @Test("two wrappers of one key: each its own initial value, until one sets")
   func twoWrappers() throws {
     let store = try StoreFixture().standard
     let (one, other) = (One(store), Other(store))
@@ -86,7 +86,7 @@ import class PreferenceStore.UserDefaults
     #expect(one.n == 1 && other.n == 334)
   }
 
-  @Test("A21 several wrappers of one key in one type")
+  @Test("several wrappers of one key in one type")
   func inOneType() throws {
     struct Both: Sendable {
       @AppStorage("n") var first = 1
@@ -104,7 +104,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("A22 a registered value comes before the initial one")
+  @Test("a registered value comes before the initial one")
   func registeredBefore() throws {
     let store = try StoreFixture().standard
     store.register(defaults: ["n": 12345])
@@ -117,7 +117,7 @@ import class PreferenceStore.UserDefaults
     #expect(one.n == 12345)
   }
 
-  @Test("A23 a value that is registered later is seen at once, and stays")
+  @Test("a value that is registered later is seen at once, and stays")
   func registeredLater() throws {
     let store = try StoreFixture().standard
     let (one, other) = (One(store), Other(store))
@@ -133,7 +133,7 @@ import class PreferenceStore.UserDefaults
     #expect(screens[0].invalidations { store.register(defaults: ["n": 56789]) } == 0)
   }
 
-  @Test("A24 the initial value comes after each of the five domains")
+  @Test("the initial value comes after each of the five domains")
   func lowestPriority() throws {
     let fixture = try StoreFixture(arguments: ["-argument", "2", "-name", "Ada"]) { files in
       try files.write(["global": 3, "AppleLanguages": ["ja"]], to: "Preferences/.GlobalPreferences.plist")
@@ -148,7 +148,7 @@ import class PreferenceStore.UserDefaults
     #expect(AppStorage(wrappedValue: "", "name", store: store).wrappedValue == "Ada")
   }
 
-  @Test("A25 a binding sets what everybody reads")
+  @Test("a binding sets the value that all readers read")
   func binding() throws {
     struct Window: Codable, Storable { var width = 80, height = 24 }
     let store = try StoreFixture().standard
@@ -163,7 +163,7 @@ import class PreferenceStore.UserDefaults
     #expect(store.dictionary(forKey: "window") as? [String: Int] == ["width": 132, "height": 24])
   }
 
-  @Test("A26 deleting it in the store is heard of by its readers")
+  @Test("deleting it in the store is heard of by its readers")
   func deletedInStore() throws {
     let store = try StoreFixture().standard
     let one = One(store)
@@ -173,7 +173,7 @@ import class PreferenceStore.UserDefaults
     #expect(screen.invalidations { store.removeObject(forKey: "n") } == 0)
   }
 
-  @Test("C9 E6 a store that is named, or the standard one")
+  @Test("a store that is named, or the standard one")
   func stores() throws {
     let fixture = try StoreFixture()
     let group = try #require(try fixture.suite("com.example.group"))
@@ -187,13 +187,13 @@ import class PreferenceStore.UserDefaults
     #expect(group.integer(forKey: "n") == 1)
     #expect(standard.integer(forKey: "n") == 2)
     #expect(UserDefaults.defaultAppStorage === UserDefaults.standard)
-    // Those of this process lie in a directory that goes with it.
+    // The settings of this process are in a directory that is removed with it.
     let home = try #require(ProcessInfo.processInfo.environment["COFFER_HOME"])
     let own = UserDefaults.standard.domains().first { $0.kind == .application }
     #expect(home.contains("/coffer-tests-") && own?.path?.hasPrefix(home) == true)
   }
 
-  @Test("the default store of a scope is that of what is used or made in it")
+  @Test("the default store of a scope applies to wrappers used or made in it")
   func scopes() throws {
     let fixture = try StoreFixture()
     let (first, second) = (try fixture.standard, try #require(try fixture.suite("com.example.second")))
@@ -211,7 +211,7 @@ import class PreferenceStore.UserDefaults
     #expect(second.integer(forKey: "n") == 2)
   }
 
-  @Test("C10 E3 each change is one invalidation, and an equal value is no change")
+  @Test("each change is one invalidation, and an equal value is no change")
   func invalidations() throws {
     let store = try StoreFixture().standard
     let one = One(store)
@@ -219,7 +219,7 @@ import class PreferenceStore.UserDefaults
     for value in 2...20 { #expect(screen.invalidations { one.n = value } == 1) }
     #expect(screen.invalidations { one.n = 20 } == 0)
     #expect(screen.invalidations { store.set(20, forKey: "n") } == 0)
-    // Not drawn again: one is all that it needs to hear.
+    // A view that was not drawn again needs no second notification.
     #expect(
       screen.invalidations {
         one.n = 21
@@ -227,7 +227,7 @@ import class PreferenceStore.UserDefaults
       } == 1)
   }
 
-  @Test("C11 an assignment updates the store and whoever shows it")
+  @Test("an assignment updates the store and its readers")
   func assignment() throws {
     let store = try StoreFixture().standard
     let one = One(store)
@@ -237,14 +237,14 @@ import class PreferenceStore.UserDefaults
     #expect(store.integer(forKey: "n") == number)
   }
 
-  @Test("E4 a stored value comes before the initial one")
+  @Test("a stored value comes before the initial one")
   func storedValue() throws {
     let store = try StoreFixture().standard
     store.set("Ada", forKey: "name")
     #expect(AppStorage(wrappedValue: "nobody", "name", store: store).wrappedValue == "Ada")
   }
 
-  @Test("E5 without an initial value it is an Optional, and nil removes")
+  @Test("without an initial value it is an Optional, and nil removes")
   func optional() throws {
     struct Settings {
       @AppStorage("name") var name: String?
@@ -261,7 +261,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E7 setting it in the store updates every wrapper that depends on it")
+  @Test("setting it in the store updates every wrapper that depends on it")
   func everyWrapper() throws {
     let store = try StoreFixture().standard
     let wrappers = (0..<3).map { AppStorage(wrappedValue: $0, "n", store: store) }
@@ -271,7 +271,7 @@ import class PreferenceStore.UserDefaults
     #expect(wrappers.map(\.wrappedValue) == [7, 7, 7])
   }
 
-  @Test("what hides a value is not announced to change, and what is set is stored all the same")
+  @Test("setting a hidden value announces no change, but stores it")
   func hidden() throws {
     let fixture = try StoreFixture(arguments: ["-n", "9"])
     let store = try fixture.standard

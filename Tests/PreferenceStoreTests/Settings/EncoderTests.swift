@@ -3,7 +3,7 @@ import PreferenceStore
 import PropertyLists
 import Testing
 
-/// What `Codable` values are stored as, beside what Foundation's encoder makes of them.
+/// The stored form of `Codable` values, compared to the output of Foundation's encoder.
 @Suite struct EncoderTests {
   private enum Choice: Codable, Storable {
     case none
@@ -30,7 +30,7 @@ import Testing
       try inner.encodeNil(forKey: .own)
       var deeper = list.nestedUnkeyedContainer()
       try deeper.encode(UInt8(7))
-      // Again the same container.
+      // The same container again.
       var again = encoder.container(keyedBy: Keys.self)
       try again.encode(true, forKey: .flag)
     }
@@ -71,7 +71,7 @@ import Testing
 
   private struct Empty: Codable {}
 
-  /// An array with the value in it, so that each value is one that can be stored.
+  /// Wraps the value in an array, so that any value can be stored.
   private struct Stored<Value: Codable>: Codable, Storable, @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
@@ -91,7 +91,7 @@ import Testing
     let expected = try PropertyList.read(Array(encoder.encode([value]))).value
     let stored = try Stored(value).storedValue()
     #expect(stored == expected, sourceLocation: location)
-    // What was decoded is what was encoded.
+    // Decoding reverses encoding.
     func decode<Value: Codable>(_ value: Value) throws -> PropertyListValue? {
       try Stored<Value>(storedValue: stored)?.storedValue()
     }

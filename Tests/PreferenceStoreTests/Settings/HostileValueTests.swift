@@ -5,7 +5,7 @@ import Testing
 
 import class PreferenceStore.UserDefaults
 
-/// What people, other programs and damage leave behind, and what a program had better not store.
+/// Unexpected stored values, written by people or other programs or damaged, and values that a program should not store.
 @Suite struct HostileValueTests {
   private struct Everything: Codable, Storable {
     var number = 80
@@ -37,7 +37,7 @@ import class PreferenceStore.UserDefaults
     ]
   }()
 
-  /// A type either reads a value, and then stores it so that it reads it again, or has none.
+  /// Whether the type reads the value. If so, storing it again must give a value that it reads as well.
   private static func read<Value: Storable>(_ type: Value.Type, _ stored: PropertyListValue) throws -> Bool {
     _ = Value(argumentValue: stored)
     guard let value = Value(storedValue: stored) else { return false }
@@ -82,7 +82,7 @@ import class PreferenceStore.UserDefaults
     #expect(store.synchronize())
   }
 
-  @Test("what is too large or too deep is refused: nothing changes, and the next value is told of as usual")
+  @Test("too large and too deep values are refused without a change, and the next value is delivered as usual")
   func refused() throws {
     let store = try StoreFixture().standard
     let text = AppStorage(wrappedValue: "", "text", store: store)

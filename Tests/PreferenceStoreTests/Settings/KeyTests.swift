@@ -23,7 +23,7 @@ extension SettingKeys {
     }
   }
 
-  @Test("E2 typed keys have their type and their default in one place, for every type")
+  @Test("typed keys have their type and their default in one place, for every type")
   func typedKeys() throws {
     let store = try StoreFixture().standard
     #expect(store[\.volume] == 0.8)
@@ -50,7 +50,7 @@ extension SettingKeys {
     #expect(AppStorage(\.recent, store: store).wrappedValue == ["Goldberg Variations"])
   }
 
-  @Test("E20 Default has a key path, of a key or of a settings object, and a binding")
+  @Test("Default has a key path, of a key or of a settings object, and a binding")
   func defaults() throws {
     struct View {
       @Default(\.volume) var volume
@@ -73,7 +73,7 @@ extension SettingKeys {
     #expect(store.string(forKey: "name") == "Ada")
   }
 
-  @Test("E22 a settings object is the shared one, or the one that is given")
+  @Test("a settings object is the shared one, or the one that is given")
   func sharedSettings() throws {
     struct View {
       @Default(\Settings.name) var shared
@@ -95,7 +95,7 @@ extension SettingKeys {
     var changes: [String] = []
   }
 
-  @Test("C15 onChange is told on the main actor, of the old value and the new one, by all who asked")
+  @Test("each onChange is called on the main actor with the old and the new value")
   @MainActor func onChange() async throws {
     let store = try StoreFixture().standard
     let (heard, again) = (Heard(), Heard())
@@ -117,7 +117,7 @@ extension SettingKeys {
     try await waitAside(for: "four and three changes") { heard.changes.count >= 4 && again.changes.count >= 3 }
     #expect(heard.changes == ["0.8 0.5", "0.5 0.25", "nobody ada", "0.25 0.8"])
     #expect(again.changes == ["0.8 0.5", "0.5 0.25", "0.25 0.8"])
-    // What is on its way when it is cancelled does not come any more.
+    // A change that is not delivered yet when its observation is cancelled is dropped.
     store[\.volume] = 0.1
     for observation in observations { observation?.cancel() }
     await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
@@ -140,7 +140,7 @@ extension SettingKeys {
     #expect(store.string(forKey: "colour") == "blue")
   }
 
-  @Test("a value of another type is converted once, under its key or another; what does not fit stays")
+  @Test("a value of another type is converted once, under its key or another; other values stay")
   func converted() throws {
     let store = try StoreFixture().standard
     store.set(50, forKey: "volume")
@@ -172,7 +172,7 @@ extension SettingKeys {
     let asked = Recorder<Int>()
     let share = SettingMigration.convert("volume", from: Int.self, to: \.volume) { value in
       asked.add(value)
-      // Somebody else changes it meanwhile.
+      // The value changes during the conversion.
       if asked.all.count == 1 { store.set(6, forKey: "volume") }
       return Double(value) / store.double(forKey: "most")
     }
@@ -193,7 +193,7 @@ extension SettingKeys {
     #expect(notifications.count == 1)
   }
 
-  @Test("A17 of programs that seed at the same time, one has seeded, and its value stays")
+  @Test("of programs that seed at the same time, one has seeded, and its value stays")
   func seededTogether() throws {
     let fixture = try StoreFixture()
     let stores = try (0..<4).map { _ in UserDefaults(try StoreFixture(root: fixture.root).lists, try fixture.name) }

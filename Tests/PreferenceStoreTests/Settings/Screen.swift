@@ -2,7 +2,7 @@ import Observation
 import PreferenceStore
 import Synchronization
 
-/// What shows settings, as a view does: it is drawn, hears once that it is out of date, and is then drawn anew, when it gets to that.
+/// Displays settings like a view: it is drawn, is invalidated once by a change, and is drawn again later.
 final class Screen: Sendable {
   private let content: @Sendable () -> Void
   private struct State {
@@ -17,7 +17,7 @@ final class Screen: Sendable {
     draw()
   }
 
-  /// Where it is out of date.
+  /// Draws it if it was invalidated.
   func draw() {
     let isDrawn = state.withLock { state in
       defer { state.isDrawn = true }
@@ -32,10 +32,10 @@ final class Screen: Sendable {
     }
   }
 
-  /// Since it was made.
+  /// The number of invalidations since it was created.
   var invalidations: Int { state.withLock { $0.invalidations } }
 
-  /// What `change` does to it, and then draws.
+  /// The number of invalidations by `change`; then draws it.
   func invalidations(by change: () throws -> Void) rethrows -> Int {
     let before = invalidations
     try change()

@@ -18,7 +18,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test("E21 who reads one key hears nothing of another")
+  @Test("a reader of one key is not notified of another")
   func preciseByKey() throws {
     let store = try StoreFixture().standard
     let person = Person(store)
@@ -30,12 +30,12 @@ import class PreferenceStore.UserDefaults
     #expect(ages.invalidations == 11)
   }
 
-  @Test("another process's change invalidates, once, and only those who read it")
+  @Test("another process's change invalidates the readers of its key once")
   func otherProcess() throws {
     let fixture = try StoreFixture()
     let person = Person(try fixture.standard)
     let (names, ages) = (Screen { _ = person.name.wrappedValue }, Screen { _ = person.age.wrappedValue })
-    // Two search lists over the same files know no more of each other than two processes do.
+    // Two search lists with the same files behave as two processes.
     let other = UserDefaults(try StoreFixture(root: fixture.root).lists, try fixture.name)
     other.set("Ada", forKey: "name")
     #expect(eventually { names.invalidations == 1 })
@@ -43,7 +43,7 @@ import class PreferenceStore.UserDefaults
     #expect(ages.invalidations == 0)
   }
 
-  @Test("who hears of a change still reads the old value then, and the new one afterwards")
+  @Test("a notified reader reads the old value, and the new one afterwards")
   func before() throws {
     let store = try StoreFixture().standard
     let storage = AppStorage(wrappedValue: 1, "n", store: store)
@@ -87,7 +87,7 @@ import class PreferenceStore.UserDefaults
     #expect(seen.all == [2])
   }
 
-  @Test("an observer that sets the value reads what it has set")
+  @Test("an observer that sets the value reads its own value")
   func settingWhileTold() throws {
     let store = try StoreFixture().standard
     let storage = AppStorage(wrappedValue: 1, "n", store: store)
@@ -104,7 +104,7 @@ import class PreferenceStore.UserDefaults
   }
 
   @Test("an observer that sets the value that is coming reads that one too")
-  func settingWhatIsTold() throws {
+  func settingTheKeyDuringItsDelivery() throws {
     let store = try StoreFixture().standard
     let storage = AppStorage(wrappedValue: 1, "n", store: store)
     let seen = Recorder<Int>()
@@ -132,7 +132,7 @@ import class PreferenceStore.UserDefaults
     withExtendedLifetime(observations) {}
   }
 
-  @Test("who looks again before the value is written is told again")
+  @Test("a reader that reads again before the value is written is notified again")
   func readAgainTooEarly() throws {
     let store = try StoreFixture().standard
     let storage = AppStorage(wrappedValue: 1, "n", store: store)
@@ -151,7 +151,7 @@ import class PreferenceStore.UserDefaults
     #expect(told.all == ["first reads 1", "first is told", "second reads 1", "second is told"])
   }
 
-  @Test("a wrapper need not be kept by who has read it")
+  @Test("a reader need not retain the wrapper")
   func shortLived() throws {
     let store = try StoreFixture().standard
     let screen = Screen { _ = AppStorage(wrappedValue: 1, "n", store: store).wrappedValue }
@@ -159,7 +159,7 @@ import class PreferenceStore.UserDefaults
     #expect(screen.invalidations { store.set(3, forKey: "n") } == 1)
   }
 
-  @Test("a change while somebody reads by a wrapper that goes does not cut them off from those to come")
+  @Test("a change during a read through a deallocated wrapper does not end later notifications")
   func changedWhileRead() throws {
     let store = try StoreFixture().standard
     let told = Recorder<Int>()
@@ -178,7 +178,7 @@ import class PreferenceStore.UserDefaults
     let fixture = try StoreFixture()
     // As in `@AppStorage("n", store: UserDefaults(suiteName: …))`.
     let screen = Screen { _ = AppStorage(wrappedValue: 1, "n", store: try? fixture.suite("com.example.suite")).wrappedValue }
-    // More lists than are kept for those who ask for them again.
+    // More lists than `SearchLists` keeps for later requests.
     for number in 0..<20 { _ = try fixture.suite("com.example.suite\(number)") }
     let other = try #require(try fixture.suite("com.example.suite"))
     #expect(screen.invalidations { other.set(2, forKey: "n") } == 1)
@@ -203,7 +203,7 @@ import class PreferenceStore.UserDefaults
     #expect(seen.all == [1, 1, 2])
   }
 
-  @Test("keys are let go when nobody uses or awaits them, and readers share one")
+  @Test("unused keys are released, and readers share one")
   func noLeakOfKeys() throws {
     let store = try StoreFixture().standard
     do {
@@ -211,7 +211,7 @@ import class PreferenceStore.UserDefaults
       for storage in storages { _ = storage.wrappedValue }
       withExtendedLifetime(storages) { #expect(store.observedKeyCount == 10) }
     }
-    // Read, but not to be told of a change.
+    // The keys were read without tracking.
     #expect(store.observedKeyCount == 0)
     let screens = (0..<20).map { number in
       Screen { _ = AppStorage(wrappedValue: 0, "key \(number % 10)", store: store).wrappedValue }
@@ -228,7 +228,7 @@ import class PreferenceStore.UserDefaults
     #expect(store.observedKeyCount == 0)
   }
 
-  @Test("keys that nobody awaits any more, because another key has changed, do not pile up")
+  @Test("keys whose tracking ended by the change of another key do not accumulate")
   func noPileOfKeys() throws {
     let store = try StoreFixture().standard
     let number = Mutex(0)
@@ -244,7 +244,7 @@ import class PreferenceStore.UserDefaults
     #expect(screen.invalidations { store.set(1, forKey: "page 500") } == 1)
   }
 
-  @Test("nobody keeps a store, a wrapper's owner or a value")
+  @Test("stores, wrappers' owners and values are not retained")
   func noCycles() throws {
     final class Model: Sendable {
       let storage: AppStorage<Int>

@@ -15,7 +15,7 @@ import class PreferenceStore.UserDefaults
     #expect(storage.wrappedValue == value)
     let optional = AppStorage<Value?>("k", store: store)
     #expect(optional.wrappedValue == value)
-    // A store that has never seen it, over the same files.
+    // Another store with the same files.
     let again = UserDefaults(try StoreFixture(root: fixture.root).lists, try fixture.name)
     #expect(AppStorage(wrappedValue: other, "k", store: again).wrappedValue == value)
     optional.wrappedValue = nil
@@ -34,7 +34,7 @@ import class PreferenceStore.UserDefaults
     var levels: [Level] = []
   }
 
-  @Test("E10 Bool, Int, Double, String, URL, Data and Date, and each as an Optional")
+  @Test("Bool, Int, Double, String, URL, Data and Date, and each as an Optional")
   func types() throws {
     try Self.roundTrip(true, false)
     try Self.roundTrip(Int.min, 0)
@@ -47,7 +47,7 @@ import class PreferenceStore.UserDefaults
     try Self.roundTrip(Float(0.1), 0)
   }
 
-  @Test("arrays, sets and dictionaries of them, enums, and what is Codable")
+  @Test("arrays, sets and dictionaries of them, enums, and Codable types")
   func compositeTypes() throws {
     try Self.roundTrip([3, 4, 5], [])
     try Self.roundTrip([["a": [true, false]]], [])
@@ -61,7 +61,7 @@ import class PreferenceStore.UserDefaults
     try Self.roundTrip([Window(), Window(width: 2)], [])
   }
 
-  @Test("what is stored can be read by people and by defaults")
+  @Test("stored values can be read by people and by defaults")
   func storedForms() throws {
     #expect(try Theme.dark.storedValue() == .string("dark"))
     #expect(try Level.high.storedValue() == .integer(1))
@@ -71,7 +71,7 @@ import class PreferenceStore.UserDefaults
     #expect(window["width"] == .integer(80))
   }
 
-  @Test("numbers are read as each other where nothing is lost")
+  @Test("numbers are converted if the conversion is exact")
   func numbers() {
     #expect([0, 1, 2].map { Bool(storedValue: .integer($0)) } == [false, true, nil])
     #expect(Bool(storedValue: .string("YES")) == nil)
@@ -85,7 +85,7 @@ import class PreferenceStore.UserDefaults
     #expect(String(storedValue: .integer(2)) == nil)
   }
 
-  @Test("texts of the command line are read as what they stand for, others are not")
+  @Test("texts of the command line are read as numbers, others are not")
   func arguments() throws {
     let fixture = try StoreFixture(arguments: [
       "-flag", "YES", "-count", "12", "-ratio", "1.5", "-level", "1", "-theme", "dark", "-list", "(1, 2)", "-bad", "12 apples",
@@ -102,7 +102,7 @@ import class PreferenceStore.UserDefaults
     #expect(AppStorage(wrappedValue: 7, "stored", store: store).wrappedValue == 7)
   }
 
-  @Test("E11 E14 an enum with Int or String as raw value, used directly")
+  @Test("an enum with Int or String as raw value, used directly")
   func enums() throws {
     enum Options: Int { case a, b, c, d }
     enum Names: String { case first, second }
@@ -125,7 +125,7 @@ import class PreferenceStore.UserDefaults
       settings.perhaps = .d
       settings.named = .first
       #expect(settings.perhaps == .d && settings.named == .first)
-      // What no case stands for.
+      // A raw value without a case.
       store.set(99, forKey: "options")
       #expect(settings.options == .a)
       #expect(store.integer(forKey: "options") == 99)

@@ -1,3 +1,4 @@
+import CLinux
 // A client of the agent that does what no client should. Arguments: what to do, the socket, and a command that gets the connection as
 // descriptor 3.
 //
@@ -11,16 +12,17 @@
 //                             its standard input ends
 //     announce SOCKET COUNT   so many connections, each of which announces a large item and sends no more of it; says so, and holds them
 //                             until its standard input ends
+//     guess SOCKET COUNT      guesses at the key of a passphrase over so many connections, again and again; says "guessing" when each has sent a
+//                             guess, and how many were refused when its standard input ends
 //     copy                    copies its standard input to its standard output, as a filter does
 //     challenged SOCKET COMMAND…
 //                             asks for its items, says what comes, and becomes the command, with the number as its last argument
 //     await SOCKET            says so, and waits for a child that it has from the program that it was before
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
-import CLinux
+import CofferFiles
+import CofferWire
 import Glibc
-import SystemCalls
 import VaultCore
-import Wire
 
 alarm(600)
 
@@ -80,7 +82,7 @@ func hold(_ path: String, _ count: Int) -> Int {
   return channels.count
 }
 
-func announce(_ path: String, _ count: Int, _ operation: Wire.Operation) {
+func announce(_ path: String, _ count: Int, _ operation: CofferWire.Operation) {
   let sockets = (0..<count).map { _ in
     let socket = coffer_local_socket()
     let begun = FrameHeader(operation, request: 1, bodyByteCount: 1 << 20).bytes + [0]
@@ -90,6 +92,32 @@ func announce(_ path: String, _ count: Int, _ operation: Wire.Operation) {
   say("\(sockets.count)")
   var byte: UInt8 = 0
   while unsafe read(0, &byte, 1) > 0 {}
+}
+
+func guess(_ path: String, _ count: Int) throws {
+  let channels = (0..<count).compactMap { _ -> FrameChannel? in
+    guard let socket = OwnedDescriptor(coffer_local_socket()), unsafe coffer_local_name(socket.number, path, 0) == 0 else {
+      return nil
+    }
+    return FrameChannel(socket)
+  }
+  guard let first = channels.first else { exit(2) }
+  try first.send(Call.inspect.frame(request: 1))
+  guard let (_, body) = try first.receive() else { exit(3) }
+  let answer = try body.message()
+  guard let slot = try VaultSummary(wireRows: answer.rows()).slots.first(where: \.type.hasPassphrase) else { exit(4) }
+  let frame = try Call.unlock(.derived(.random(count: 32), slot.type, salt: slot.salt)).frame(request: 1)
+  for channel in channels { try channel.send(frame) }
+  say("guessing")
+  var refused = 0
+  while true {
+    for channel in channels {
+      if next(channel) == "wrongCredential" { refused += 1 }
+      try channel.send(frame)
+      var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&input, 1, 0) == 0 else { return say("\(refused)") }
+    }
+  }
 }
 
 let words = CommandLine.arguments
@@ -103,7 +131,11 @@ if words[1] == "await" {
 }
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 if words[1] == "announce" {
-  announce(words[2], Int(words[3]) ?? 0, words.count > 4 ? UInt16(words[4]).flatMap(Wire.Operation.init) ?? .add : .add)
+  announce(words[2], Int(words[3]) ?? 0, words.count > 4 ? UInt16(words[4]).flatMap(CofferWire.Operation.init) ?? .add : .add)
+  exit(0)
+}
+if words[1] == "guess" {
+  do { try guess(words[2], Int(words[3]) ?? 0) } catch { exit(5) }
   exit(0)
 }
 if words[1] == "hold" { exit(hold(words[2], Int(words[3]) ?? 0) > 0 ? 0 : 2) }

@@ -1,6 +1,6 @@
+package import CofferFiles
 import Foundation
 import Glibc
-package import SystemCalls
 
 /// A terminal, and a person who types.
 package final class Terminal: Sendable {

@@ -81,6 +81,31 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
       var number: Int32 = 0
       unsafe sigwait(&signals, &number)
     }
+  case "add-at-signals":
+    // Once, and again at each signal.
+    let store = try FileStore(at: path)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGUSR1)
+    unsafe sigprocmask(SIG_BLOCK, &signals, nil)
+    while true {
+      do {
+        try addOne(to: store)
+        say("ok")
+      } catch let error as StorageError { say(error.code.name) }
+      var number: Int32 = 0
+      unsafe sigwait(&signals, &number)
+    }
+  case "remove":
+    let store = try FileStore(at: path)
+    var first: Identifier?
+    try store.read { try $0.forEachRecord(under: []) { id, _ in if first == nil { first = id } } }
+    try store.commit { _ in
+      var change = Change()
+      change.records[first!] = .some(nil)
+      return change
+    }
+    say("ok")
   case "add":
     let store = try FileStore(at: path)
     for _ in 0..<number { try addOne(to: store) }
@@ -185,8 +210,8 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
   case "bulk":
     // Commits of 50 rows each, until it is killed.
     let store = try FileStore(at: path)
-    say("ok")
     while true {
+      say("ok")
       try store.commit { _ in
         var change = Change()
         for _ in 0..<50 {

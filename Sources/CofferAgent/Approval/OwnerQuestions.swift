@@ -1,0 +1,232 @@
+import CLinux
+import CofferRequests
+import Glibc
+package import Pinentry
+import Synchronization
+import VaultCore
+
+/// Asks the owner before something is done that the owner wants to be asked about.
+package final class OwnerQuestions: Sendable {
+  /// The owner's time for an answer, and how long a question waits for its turn before.
+  static let seconds = 60
+  /// No lease is longer, whatever an item says.
+  package static let maximumMinutes = 60 * 24 * 365
+
+  /// What has become of a question, for the log.
+  package struct Event: Sendable {
+    package enum Outcome: Equatable, Sendable {
+      case asked
+      /// The owner, now.
+      case allowed(String)
+      /// The owner, or nobody, now.
+      case refused(String)
+      case agreedBefore(String)
+      /// The owner was not asked, because of an answer a short while ago, or because nobody can be asked.
+      case notAsked(String)
+    }
+    package let outcome: Outcome
+    package let program: ProgramIdentity
+    package let peer: Peer
+    package let group: String
+  }
+
+  private struct State {
+    /// Where the owner was when the vault was unlocked.
+    var display: Display?
+    var leases = Leases()
+  }
+
+  private let vault: String
+  private let minutes: Int
+  private let ownDisplay: Display
+  private let user: UInt32
+  private let pinentry: @Sendable () throws(PinentryError) -> PinentryProgram
+  private let clock: @Sendable () -> Int64
+  private let log: @Sendable (Event) throws -> Void
+  private let state = Mutex(State())
+  let queue = FairQueue(milliseconds: Int32(seconds) * 1000)
+
+  /// - Parameters:
+  ///   - vault: Its file, as the owner reads it.
+  ///   - minutes: How long the owner may agree for, where an item says nothing else. 0: only once.
+  ///   - display: Where the agent was started: counts until somebody unlocks the vault elsewhere.
+  ///   - pinentry: The program, looked for when it is needed.
+  ///   - clock: Milliseconds; goes on while the machine sleeps.
+  ///   - log: What cannot be logged is not done.
+  package init(
+    vault: String, minutes: Int, display: Display, user: UInt32 = geteuid(),
+    pinentry: @escaping @Sendable () throws(PinentryError) -> PinentryProgram,
+    clock: @escaping @Sendable () -> Int64 = AgentVault.clock, log: @escaping @Sendable (Event) throws -> Void
+  ) {
+    (self.vault, self.minutes) = (vault, minutes)
+    ownDisplay = display
+    self.user = user
+    self.pinentry = pinentry
+    self.clock = clock
+    self.log = log
+  }
+
+  /// Where the owner is from now on. Who has only a key file does not say: it would be asked what it asks for.
+  func ownerIs(at display: Display) {
+    guard display.isKnown else { return }
+    state.withLock { $0.display = display }
+  }
+
+  /// - Parameter lockCount: How often the vault has been locked.
+  func leases(lockCount: UInt64) -> [Leases.Open] {
+    let now = clock()
+    return state.withLock { $0.leases.open(lockCount: lockCount, at: now) }
+  }
+
+  /// What it covered is asked about again.
+  func endLease(_ number: UInt64) { state.withLock { $0.leases.end(number) } }
+
+  /// Returns where the owner agrees, or has agreed for a while.
+  /// - Parameters:
+  ///   - lockCount: How often the vault had been locked when the question came up.
+  ///   - connection: Of who asks.
+  /// - Throws: `KeychainError`: `confirmationNeeded` where there is no answer, `confirmationRefused`; what the log throws.
+  func confirm(
+    _ confirmation: Confirmation, of program: ProgramIdentity, _ peer: Peer, lockCount: UInt64, connection: Int32
+  ) throws {
+    let log = { [log] (outcome: Event.Outcome) in
+      try log(Event(outcome: outcome, program: program, peer: peer, group: confirmation.group.name))
+    }
+    if try isKnown(confirmation, program, lockCount, log) { return }
+    let places: [Place]
+    do throws(PinentryError) {
+      places = try self.places(for: peer)
+    } catch {
+      try log(.notAsked("nobody can be asked: \(error.words)"))
+      throw KeychainError(.confirmationNeeded, "nobody can be asked: \(error.words)")
+    }
+    do {
+      try queue.inTurn(program, connection) {
+        // What has been answered meanwhile is not asked twice.
+        if try isKnown(confirmation, program, lockCount, log) { return }
+        try log(.asked)
+        try ask(places, confirmation, program, lockCount, connection, log)
+      }
+    } catch let failure as FairQueue.Failure {
+      try log(.notAsked("not asked: \(failure)"))
+      throw KeychainError(.confirmationNeeded, "others are being asked about: \(failure)")
+    }
+  }
+
+  /// Whether the owner has agreed before.
+  private func isKnown(
+    _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ log: (Event.Outcome) throws -> Void
+  ) throws -> Bool {
+    let now = clock()
+    let (isCovered, quiet) = state.withLock { state in
+      (
+        state.leases.cover(confirmation, program, lockCount: lockCount, at: now),
+        state.leases.quiet(confirmation, program, at: now)
+      )
+    }
+    if isCovered {
+      try log(.agreedBefore("agreed before"))
+      return true
+    }
+    switch quiet {
+    case nil: return false
+    case .refused:
+      try log(.notAsked("refused before"))
+      throw KeychainError(.confirmationRefused, "a short while ago")
+    case .unanswered:
+      try log(.notAsked("not answered before"))
+      throw KeychainError(.confirmationNeeded, "nobody has answered a short while ago")
+    }
+  }
+
+  private func ask(
+    _ places: [Place], _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ connection: Int32,
+    _ log: (Event.Outcome) throws -> Void
+  ) throws {
+    let minutes = confirmation.minutes.map { Int(min($0, UInt64(Self.maximumMinutes))) } ?? minutes
+    let choice: Pinentry.Choice
+    do {
+      choice = try choose(
+        places, QuestionText.question(confirmation, program, vault: vault, minutes: minutes),
+        QuestionText.words(minutes: minutes),
+        connection)
+    } catch {
+      let error = error as? PinentryError ?? PinentryError(.failed, "\(error)")
+      guard error.code != .background else {
+        keepQuiet(confirmation, program, .refused)
+        try log(.refused(error.words))
+        throw KeychainError(.confirmationRefused, error.words)
+      }
+      // Also who goes away, and would come again to have the owner interrupted.
+      let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
+      if isQuiet { keepQuiet(confirmation, program, .unanswered) }
+      try log(isQuiet ? .refused("no answer: \(error.words)") : .notAsked("nobody can be asked: \(error.words)"))
+      throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "nobody can be asked: \(error.words)")
+    }
+    switch choice {
+    case .first: try log(.allowed("once"))
+    case .second:
+      try log(.allowed("for \(minutes) minutes"))
+      let now = clock()
+      state.withLock { $0.leases.allow(confirmation, program, minutes: minutes, lockCount: lockCount, at: now) }
+    case .refused:
+      keepQuiet(confirmation, program, .refused)
+      try log(.refused("refused"))
+      throw KeychainError(.confirmationRefused)
+    }
+  }
+
+  private func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Leases.Quiet) {
+    let now = clock()
+    state.withLock { $0.leases.keepQuiet(confirmation, program, why, at: now) }
+  }
+
+  // MARK: Where
+
+  /// One way to show a question.
+  private struct Place {
+    let pinentry: Pinentry
+    /// Nil: always. A terminal serves only the program in its foreground: what is typed there is meant for that.
+    let isWanted: (() -> Bool)?
+  }
+
+  /// The display first, and then the terminal, alone: a pinentry that has both goes from one to the other by itself.
+  /// - Throws: `PinentryError`: `noProgram`, `noDisplay`, `background`.
+  private func places(for peer: Peer) throws(PinentryError) -> [Place] {
+    let display = display()
+    guard display.isKnown else { throw PinentryError(.noDisplay) }
+    let program = try pinentry()
+    var places: [Place] = []
+    if let window = display.atDisplay { places.append(Place(pinentry: try Pinentry(program, at: window), isWanted: nil)) }
+    if let terminal = display.atTerminal, let path = terminal.terminal, peer.isInForeground(of: path) {
+      places.append(Place(pinentry: try Pinentry(program, at: terminal)) { peer.isInForeground(of: path) })
+    }
+    guard !places.isEmpty else { throw PinentryError(.background) }
+    return places
+  }
+
+  /// The next place follows if a pinentry does not work at one.
+  private func choose(
+    _ places: [Place], _ question: Pinentry.Question, _ words: Pinentry.Words, _ connection: Int32
+  ) throws -> Pinentry.Choice {
+    for (index, place) in places.enumerated() {
+      if let isWanted = place.isWanted { guard isWanted() else { break } }
+      do {
+        return try place.pinentry.choose(
+          question, words, seconds: Self.seconds, withdrawal: connection, while: place.isWanted)
+      } catch let error as PinentryError
+        where index + 1 < places.count && [.failed, .ended, .malformed, .notStarted].contains(error.code)
+      {
+        continue
+      }
+    }
+    throw PinentryError(.background)
+  }
+
+  /// The owner's, or the agent's own; never that of who asks.
+  private func display() -> Display {
+    let owners = state.withLock { $0.display }?.owned(by: user)
+    if let owners, owners.isKnown { return owners }
+    return ownDisplay.owned(by: user)
+  }
+}

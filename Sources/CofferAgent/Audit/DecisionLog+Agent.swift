@@ -1,0 +1,92 @@
+package import AuditLog
+import CofferWire
+import VaultCore
+
+/// Writes the decisions of the agent into the audit log.
+extension DecisionLog {
+  /// What the gate, or after it the vault, has decided.
+  package func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
+    switch facts.operation {
+    // They show nothing of items, and are asked often.
+    case .status: return
+    case .inspect where decision == .allow(.anybody): return
+    // That the log is read is logged with its outline.
+    case .logPart where decision == .allow(.owner) || decision == .allow(.command): return
+    default: break
+    }
+    let kind = facts.operation.auditKind
+    switch decision {
+    // The same request comes again.
+    case .challenge: return
+    case .refuse(let code, let rule): try append(.refused, facts, peer, "\(code): \(rule)", to: .refusals, isMerged: true)
+    case .allow(let name):
+      try append(
+        .allowed, facts, peer, name == .owner ? "owner" : "gate", to: kind.ring, isMerged: kind.isMerged, isSynced: kind.isSynced)
+    }
+  }
+
+  private func append(
+    _ decision: AuditEntry.Decision, _ facts: Gate.Facts, _ peer: Peer, _ reason: String, to ring: AuditRing, isMerged: Bool,
+    isSynced: Bool = false
+  ) throws {
+    try append(
+      decision, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "",
+      item: facts.item.map { "\($0)" } ?? "", reason, to: ring, isMerged: isMerged, isSynced: isSynced)
+  }
+
+  /// What has become of a question to the owner.
+  package func append(_ event: OwnerQuestions.Event) throws {
+    let (decision, operation, reason): (AuditEntry.Decision, String, String) =
+      switch event.outcome {
+      case .asked: (.allowed, "agent.ask", "the owner is asked")
+      case .allowed(let how), .agreedBefore(let how): (.allowed, "agent.confirm", how)
+      case .refused(let why), .notAsked(let why): (.refused, "agent.confirm", why)
+      }
+    let (ring, isMerged): (AuditRing, Bool) =
+      switch event.outcome {
+      // Each costs the owner an answer or a minute.
+      case .allowed, .refused: (.decisions, false)
+      case .asked: (.uses, false)
+      case .agreedBefore: (.uses, true)
+      case .notAsked: (.refusals, true)
+      }
+    try append(decision, operation, event.program, event.peer, group: event.group, reason, to: ring, isMerged: isMerged)
+  }
+
+  private func append(
+    _ decision: AuditEntry.Decision, _ operation: String, _ program: ProgramIdentity, _ peer: Peer, group: String,
+    item: String = "", _ reason: String, to ring: AuditRing, isMerged: Bool, isSynced: Bool = false
+  ) throws {
+    var (application, executable) = ("", peer.programPath)
+    switch program {
+    case .app(let name): application = name
+    case .command, .unit, .flatpak: application = program.grantedName ?? ""
+    case .program(let path, _): (application, executable) = (program.grantedName ?? "", path)
+    case .interpreter(let path): executable = path
+    case .unknown(let why): if executable.isEmpty { executable = why }
+    }
+    let caller = AuditEntry.Caller(user: peer.user, process: peer.process, executable: executable, application: application)
+    try append(
+      AuditEntry(
+        at: Self.now(), decision, operation, by: caller, application: application, group: group, item: item, because: reason
+      ).shortened, to: ring, isMerged: isMerged, isSynced: isSynced)
+  }
+}
+
+extension CofferWire.Operation {
+  /// Which entries displace one another, whether repetitions are counted, and whether the entry is on the disk first.
+  fileprivate var auditKind: (ring: AuditRing, isMerged: Bool, isSynced: Bool) {
+    switch self {
+    // What opens the vault, or changes who may do what.
+    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
+      .endLease:
+      (.decisions, false, true)
+    case .pins, .itemCount, .grants, .leases, .log, .logPart: (.uses, true, false)
+    case .entitlements, .items, .contains, .entry, .secret, .watch: (.uses, true, false)
+    case .add, .update, .move, .remove, .discard: (.uses, false, false)
+    // Any program may, as often as it likes.
+    case .status, .lock, .end, .inspect: (.refusals, true, false)
+    case .introduce, .done, .part, .failed, .notices, .challenge: (.refusals, true, false)
+    }
+  }
+}

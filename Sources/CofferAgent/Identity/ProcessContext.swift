@@ -1,0 +1,79 @@
+import CLinux
+import CofferRequests
+import Glibc
+
+/// What a process runs in, where that says more of it than its file does.
+enum ProcessContext {
+  private static let longestText = 64 << 10
+
+  /// The service of the system that a process belongs to.
+  ///
+  /// Which control group a process is in is the kernel's word, and those of the system's services are root's: a program of the user gets
+  /// into none. Services of the user are none of these, as any program of the user can make one.
+  /// - Parameter text: Of /proc/PID/cgroup.
+  static func unit(inControlGroups text: String) -> String? {
+    let lines = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false) }
+    let named =
+      lines.first { $0.count == 3 && $0[1] == "name=systemd" } ?? lines.first { $0.count == 3 && $0[0] == "0" && $0[1] == "" }
+    guard let path = named?[2], path.first == "/" else { return nil }
+    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    // What lies below a service was made by the service itself, which may run others there: a container, the services of a user.
+    guard let name = parts.last, parts.count >= 2, GrantedProgram.isUnit(name),
+      parts.dropLast().allSatisfy({ $0.hasSuffix(".slice") }), !["user.slice", "machine.slice"].contains(parts[0])
+    else { return nil }
+    return name
+  }
+
+  /// The application of Flatpak, as Flatpak has written it into the root of the sandbox.
+  ///
+  /// What runs in a sandbox cannot change that. What runs outside of any can make a sandbox of its own, and write there what it likes.
+  /// - Parameter text: Of `.flatpak-info`.
+  static func flatpak(inInformation text: String) -> String? {
+    var section = ""
+    for line in text.split(separator: "\n") {
+      if line.first == "[" {
+        section = String(line)
+      } else if section == "[Application]", line.hasPrefix("name=") {
+        let identifier = String(line.dropFirst("name=".count))
+        return GrantedProgram.isFlatpak(identifier) ? identifier : nil
+      }
+    }
+    return nil
+  }
+
+  /// - Throws: `Peer.Failure`: `gone`.
+  static func unit(of peer: Peer) throws(Peer.Failure) -> String? {
+    try text("/proc/\(peer.process)/cgroup", of: peer).flatMap { unit(inControlGroups: $0) }
+  }
+
+  /// - Throws: `Peer.Failure`: `gone`.
+  static func flatpak(of peer: Peer) throws(Peer.Failure) -> String? {
+    try text("/proc/\(peer.process)/root/.flatpak-info", of: peer).flatMap { flatpak(inInformation: $0) }
+  }
+
+  /// Nil where there is no such file, or it may not be read.
+  private static func text(_ path: String, of peer: Peer) throws(Peer.Failure) -> String? {
+    let text = contents(path)
+    // After the look: that number was this process's all the time.
+    guard peer.isAlive else { throw .gone }
+    return text
+  }
+
+  /// Of a file that may be anything: it lies where somebody else has put it.
+  private static func contents(_ path: String) -> String? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    var bytes = [UInt8](repeating: 0, count: longestText)
+    var count = 0
+    while count < longestText {
+      let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress! + count, longestText - count) }
+      if got == 0 { return String(validating: bytes[..<count], as: UTF8.self) }
+      guard got > 0 || errno == EINTR else { return nil }
+      count += max(0, got)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,32 @@
+import CofferRequests
+
+/// What a program is, as far as can be told from outside of it. The strongest that fits.
+package enum ProgramIdentity: Hashable, Sendable {
+  /// A program of an installed app: its content is one that the app's team has signed.
+  case app(String)
+  /// Runs in the sandbox of this application of Flatpak.
+  case flatpak(String)
+  /// `coffer` itself.
+  case command
+  /// Belongs to this service of the system.
+  case unit(String)
+  /// None of these, on a local file system. The owner may grant something to exactly this content.
+  case program(path: String, digest: String)
+  /// Runs something that somebody else has written: a script says nothing about itself.
+  case interpreter(path: String)
+  /// Everything else, and why.
+  case unknown(String)
+}
+
+extension ProgramIdentity {
+  /// Under which it can be granted something, where it is no app.
+  package var grantedName: String? {
+    switch self {
+    case .unit(let name): GrantedProgram.unit(name).name
+    case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
+    case .program(_, let digest): GrantedProgram.program(digest).name
+    case .command: Caller.commandName
+    case .app, .interpreter, .unknown: nil
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package import AppContainers
+import Apps
+import CLinux
+import CofferFiles
+import CofferRequests
+import Glibc
+import Synchronization
+package import VaultCore
+
+/// Who knows which program a process runs, and what is said of apps.
+package protocol ProgramDirectory: Sendable {
+  /// - Throws: `Peer.Failure`: `gone`; `ContainerError` where the apps cannot be read.
+  func identify(_ peer: Peer) throws -> ProgramIdentity
+  /// Of an installed app, as it lies there now.
+  /// - Throws: as `identify`; what is wrong with the manifest.
+  func manifest(of application: String) throws -> SignedManifest?
+}
+
+/// Finds out what the program of a peer is, from the kernel and from the apps that are installed.
+package final class Programs: ProgramDirectory {
+  /// A signed executable of an installed app.
+  private struct Signed {
+    let application: String
+    /// The file in the app's directory.
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private struct Registry {
+    var directory: OpenDirectory?
+    var state: FileKey?
+    /// How often it was read.
+    var count: UInt64 = 0
+    var apps = Signatures()
+  }
+
+  /// What is signed.
+  private struct Signatures {
+    var byDigest: [[UInt8]: [Signed]] = [:]
+    /// How long each is; nil: not known. A file of another length need not be read.
+    var sizes: Set<Int64>?
+  }
+
+  private let data: DataDirectory
+  private let command: String?
+  /// Else the manifests alone are here, and where an app's own executables lie is not known.
+  private let hasExecutables: Bool
+  private let digests = ProgramDigests()
+  /// In bytes. To read it takes a third of a second, once for each file.
+  private static let longestProgram: Int64 = 256 << 20
+  private let registry = Guarded(Registry())
+
+  /// - Parameter command: The path of `coffer`; nil where there is none.
+  package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
+    self.data = data
+    self.hasExecutables = hasExecutables
+    self.command = command
+  }
+
+  package func identify(_ peer: Peer) throws -> ProgramIdentity {
+    let program = try program(of: peer)
+    let isInOtherNamespace = try peer.isInOtherNamespace()
+    guard isInOtherNamespace != false else { return program }
+    // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
+    if let identifier = try ProcessContext.flatpak(of: peer) { return .flatpak(identifier) }
+    guard isInOtherNamespace != nil else { return .unknown("it cannot be read") }
+    return .unknown("it is in a container: its requests could be anybody's there")
+  }
+
+  private func program(of peer: Peer) throws -> ProgramIdentity {
+    let (signed, apps) = try current()
+    // The same unchanged file, and the same apps: it is what it was.
+    if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
+      return .app(known.application)
+    }
+    guard let executable = try peer.executable() else { return .unknown("it cannot be read") }
+    let descriptor = executable.number
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return .unknown("it cannot be read") }
+    let file = FileKey(status)
+    let path = Peer.path(of: descriptor)
+    peer.path.withLock { $0 = path }
+    let origin = FileOrigin(of: descriptor)
+    if origin != .program, let application = application(descriptor, status, signed, of: peer) {
+      if origin == .local { peer.known.withLock { $0 = (file, apps, application) } }
+      return .app(application)
+    }
+    if isCommand(status) { return .command }
+    if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
+    if Interpreters.contain(path) { return .interpreter(path: path) }
+    guard origin == .local, status.st_size <= Self.longestProgram,
+      let digest = digests.digest(of: descriptor, status, while: { peer.isAlive })
+    else { return .unknown(path) }
+    return .program(path: path, digest: GrantedProgram.digestText(digest))
+  }
+
+  // MARK: Apps
+
+  package func manifest(of application: String) throws -> SignedManifest? {
+    guard let bundle = try data.apps().directory(FileName(application)) else { return nil }
+    return try ProgramOfApp.manifest(inDirectory: bundle, named: application)
+  }
+
+  private func application(_ descriptor: Int32, _ status: stat, _ signatures: Signatures, of peer: Peer) -> String? {
+    guard !signatures.byDigest.isEmpty, signatures.sizes?.contains(Int64(status.st_size)) ?? true,
+      let digest = digests.digest(of: descriptor, status, while: { peer.isAlive }), let found = signatures.byDigest[digest]
+    else { return nil }
+    if hasExecutables, let here = found.first(where: { $0.device == UInt64(status.st_dev) && $0.inode == UInt64(status.st_ino) })
+    {
+      return here.application
+    }
+    // A copy elsewhere is the same program. Where several apps have it, nothing says which one it is.
+    return Set(found.map(\.application)).count == 1 ? found[0].application : nil
+  }
+
+  /// What the manifests say, read again when the directory of apps has changed: each installation renames something in there.
+  /// - Returns: Also how often that was, which tells two readings apart.
+  private func current() throws -> (signatures: Signatures, count: UInt64) {
+    // One that was removed is nobody's directory any more.
+    let held = registry.withLock { registry -> (OpenDirectory, FileKey, Signatures, UInt64)? in
+      guard let directory = registry.directory, let state = registry.state else { return nil }
+      return (directory, state, registry.apps, registry.count)
+    }
+    if let (directory, state, signatures, count) = held, Self.state(of: directory) == state { return (signatures, count) }
+    let directory = try data.apps()
+    let state = Self.state(of: directory)
+    var signatures = Signatures(sizes: hasExecutables ? [] : nil)
+    for name in try directory.names() {
+      guard "\(name)".utf8.first != UInt8(ascii: "."), let bundle = try directory.directory(name),
+        let signed = try? ProgramOfApp.manifest(inDirectory: bundle, named: "\(name)")
+      else { continue }
+      for executable in signed.manifest.executables {
+        guard hasExecutables else {
+          signatures.byDigest[executable.digest, default: []].append(Signed(application: "\(name)", device: 0, inode: 0))
+          continue
+        }
+        guard let file = try? bundle.file(RelativePath(executable.path)) else { continue }
+        var own = stat()
+        guard unsafe fstat(file.number, &own) == 0 else { continue }
+        signatures.sizes?.insert(Int64(own.st_size))
+        signatures.byDigest[executable.digest, default: []].append(
+          Signed(application: "\(name)", device: UInt64(own.st_dev), inode: UInt64(own.st_ino)))
+      }
+    }
+    return registry.withLock { registry in
+      registry = Registry(directory: directory, state: state, count: registry.count + 1, apps: signatures)
+      return (signatures, registry.count)
+    }
+  }
+
+  /// Nil where it is not there any more.
+  private static func state(of directory: OpenDirectory) -> FileKey? {
+    var status = stat()
+    guard unsafe fstat(directory.number, &status) == 0, status.st_nlink > 0 else { return nil }
+    return FileKey(status)
+  }
+
+  // MARK: Others
+
+  private func isCommand(_ status: stat) -> Bool {
+    var own = stat()
+    guard let command, unsafe stat(command, &own) == 0 else { return false }
+    return own.st_dev == status.st_dev && own.st_ino == status.st_ino
+  }
+}

@@ -1,0 +1,299 @@
+import CLinux
+import CofferFiles
+package import CofferRequests
+package import CofferWire
+import Glibc
+import Storage
+import Synchronization
+package import VaultCore
+
+/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
+package final class AgentVault: @unchecked Sendable {
+  package let path: String
+  package let board = NoticeBoard()
+  /// Proves a credential, and opens the vault for this one use.
+  let open: @Sendable (borrowing Credential) throws -> Vault
+  /// What the vault says of itself without a key, also while it is locked.
+  let inspect: @Sendable () throws -> VaultStatus
+  private let threadLock = ThreadLock()
+  private var vault: Vault?
+  private var locks: UInt64 = 0 { didSet { publish() } }
+  /// Read for each request without the lock: `locks` times four, whether it was unlocked, and whether it is locked.
+  private let published = Atomic<UInt64>(1)
+  private var exemptions = ConfirmationExemptions()
+  private var rules = PolicyEpoch()
+  private var grantees = Grantees()
+  private var quota: ProgramQuota?
+  private let foldTimer = FoldTimer()
+  /// The generation that is known to be in the vault's file.
+  private var foldedGeneration: UInt64 = 0
+  /// Milliseconds of a clock that only goes on.
+  private var lastUse: Int64 = 0
+  private var lastAnchor: Int64 = 0
+  /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed each time.
+  private static let anchorPeriod: Int64 = 100
+
+  /// - Parameters:
+  ///   - quota: What programs may add. Nil: as much as they like.
+  ///   - inspect: What the vault says of itself. In whatever thread, as `open`.
+  ///   - open: Proves a credential, and opens the vault.
+  package init(
+    at path: String, quota: ProgramQuota.Limits? = nil, inspect: @escaping @Sendable () throws -> VaultStatus,
+    open: @escaping @Sendable (borrowing Credential) throws -> Vault
+  ) {
+    self.quota = quota.map { ProgramQuota($0) }
+    self.path = path
+    self.inspect = inspect
+    self.open = open
+  }
+
+  var status: AgentStatus {
+    let state = published.load(ordering: .acquiring)
+    return AgentStatus(isLocked: state & 1 != 0, wasUnlocked: state & 2 != 0, vault: path)
+  }
+
+  /// How often it was locked. Who was the owner before is not any more.
+  var lockCount: UInt64 { published.load(ordering: .acquiring) >> 2 }
+
+  private func publish() {
+    published.store(locks << 2 | (vault == nil ? 0 : 2) | (isLocked ? 1 : 0), ordering: .releasing)
+  }
+
+  private var isLocked: Bool { vault?.isLocked ?? true }
+
+  /// Proves the credential, also where the vault is open: who has it is the owner. It is opened outside of the lock, so that others go
+  /// on meanwhile. A client has derived the key itself; only a credential of the agent's service is derived here.
+  /// - Parameter proven: Called when the credential has proven right. What it throws leaves everything as it was.
+  /// - Returns: How often it was locked until then.
+  /// - Throws: `VaultError`, `StorageError`; what `proven` throws.
+  @discardableResult package func unlock(
+    _ credential: borrowing Credential, proven: () throws -> Void = {}
+  ) throws -> UInt64 {
+    // If another file was put in the vault's place, the old one is let go of first: two connections to two files under one name would
+    // use one log.
+    threadLock.withLock { _ = vault?.fold() }
+    let opened = try open(credential)
+    try proven()
+    return put(opened)
+  }
+
+  /// From now on it is this one.
+  /// - Returns: As `unlock`.
+  func put(_ vault: consuming Vault) -> UInt64 {
+    var vault: Vault? = consume vault
+    return threadLock.withLock {
+      if isLocked { board.tell(.unlocked) }
+      swap(&self.vault, &vault)
+      publish()
+      lastUse = Self.clock()
+      // What was known is of another file, or of the same one before it was put back to an earlier state.
+      rules.restart()
+      exemptions = ConfirmationExemptions()
+      quota = quota.map { ProgramQuota($0.limits) }
+      if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
+      tell([])
+      return locks
+    }
+  }
+
+  /// Whether something was granted to a program by this name. False if that cannot be read.
+  func hasGrant(to name: String) -> Bool {
+    threadLock.withLock {
+      guard vault != nil, let generation = try? vault!.generation() else { return false }
+      return grantees.contain(name, in: vault!, at: rules.count(at: generation))
+    }
+  }
+
+  /// For what is no question about items.
+  /// - Throws: `KeychainError`: `locked`; what `body` throws.
+  func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
+    try threadLock.withLock {
+      guard !isLocked else { throw KeychainError(.locked) }
+      lastUse = Self.clock()
+      defer { tell([]) }
+      defer { settle() }
+      return try body(&vault!)
+    }
+  }
+
+  /// Forgets the keys where nobody has used them for that long.
+  /// - Parameter milliseconds: Nil: never.
+  /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
+  package func lock(unusedFor milliseconds: Int64?) -> Int64? {
+    threadLock.withLock {
+      guard !isLocked else { return nil }
+      guard let milliseconds else { return .max }
+      let left = lastUse + milliseconds - Self.clock()
+      if left <= 0 { forget() }
+      return left > 0 ? left : nil
+    }
+  }
+
+  /// Forgets the keys, but for those that items "after first unlock" take.
+  func lock() { threadLock.withLock { forget() } }
+
+  private func forget() {
+    guard vault != nil else { return }
+    if !isLocked { board.tell(.locked) }
+    vault!.lock()
+    locks += 1
+    tell([])
+    // A reader in another process may keep the log.
+    armFold()
+  }
+
+  /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
+  package func end() {
+    threadLock.withLock {
+      forget()
+      vault = nil
+      publish()
+    }
+  }
+
+  private func armFold() { foldTimer.arm { [weak self] in self?.fold() ?? true } }
+
+  /// - Returns: Whether the vault's file alone is the vault.
+  private func fold() -> Bool {
+    threadLock.withLock {
+      guard vault != nil else { return true }
+      let generation = lastGeneration
+      guard vault!.fold() else { return false }
+      foldedGeneration = generation
+      // What could not be closed at the lock can be now.
+      if isLocked { vault!.rest() }
+      return true
+    }
+  }
+
+  /// After each answer.
+  private func settle() {
+    guard vault != nil else { return }
+    if lastGeneration != foldedGeneration { armFold() }
+    // A locked vault can be copied at any time.
+    guard !isLocked else { return vault!.rest() }
+    guard lastUse - lastAnchor >= Self.anchorPeriod else { return }
+    lastAnchor = lastUse
+    vault!.saveAnchor()
+  }
+
+  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  private func tell(_ notices: [Notice]) {
+    if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
+  }
+
+  /// Questions to the owner for one call: two where an item moves from one group to another, and again what has changed meanwhile.
+  private static let maximumQuestions = 4
+
+  /// - Parameters:
+  ///   - byteCount: Of the call as it was sent.
+  ///   - caller: In whose name. Told for which state of the rules: see `PolicyEpoch`.
+  ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
+  ///     again. Told how often the vault has been locked.
+  ///   - allowed: Called before what was asked is given out or committed, when the rights to it have been checked; with the item that is
+  ///     new. What it throws is thrown instead, and nothing is done.
+  /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
+  package func answer(
+    _ call: consuming Call, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
+    confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
+  ) throws -> Answer {
+    let isReading = call.isReading
+    var call: Call? = consume call
+    var confirmed: [Confirmation] = []
+    var seenLockCount: UInt64 = 0
+    for _ in 0...Self.maximumQuestions {
+      var needed: Confirmation?
+      let answer: Answer? = try threadLock.withLock {
+        guard vault != nil else { throw KeychainError(.locked) }
+        var notices: [Notice] = []
+        // Also where it is refused: others may have changed something.
+        defer {
+          tell(notices)
+          settle()
+        }
+        if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
+        lastUse = Self.clock()
+        if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
+        // What was granted may have been taken back.
+        let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
+        needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
+        guard needed == nil, let call = call.take() else { return nil }
+        let (intention, before) = (call.intention, lastGeneration)
+        let change = try quota?.check(call, byteCount: byteCount, of: service, in: vault!)
+        let answer = try service.carryOut(call, in: &vault!, allowed: allowed)
+        rules.itemsChanged(from: before, to: lastGeneration)
+        if let change { quota?.follow(change, to: answer.newReference?.group, from: before, to: lastGeneration) }
+        notices = intention.notices(answer)
+        return answer
+      }
+      if let answer {
+        if isReading { try allowed(nil) }
+        return answer
+      }
+      guard let needed else { break }
+      try confirm(needed, seenLockCount)
+      confirmed.append(needed)
+    }
+    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
+  }
+
+  /// Carries out a request that only reads, with the rights as they were found last.
+  /// - Returns: Nil if the generation has changed since: then the rights are read again.
+  private func read(
+    _ call: consuming Call, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
+  ) -> Answer? {
+    let seen = lastGeneration
+    do {
+      let service = try service(caller, rules.count(at: seen), confirmed)
+      let secret = call.secretReference
+      if let secret, exemptions.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
+        // Neither asks for confirmation, as seen at this generation.
+      } else {
+        let needed = try service.confirmations(for: call, in: vault!)
+        guard needed.allSatisfy(confirmed.contains) else { return nil }
+        if let secret, needed.isEmpty, lastGeneration == seen { exemptions.insert(secret, at: seen) }
+      }
+      let answer = try service.carryOut(call, in: &vault!)
+      guard lastGeneration == seen else { return nil }
+      return answer
+    } catch {
+      // May be a right that was given meanwhile.
+      return nil
+    }
+  }
+
+  private func service(
+    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64, _ confirmed: [Confirmation]
+  ) throws -> ItemService {
+    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+  }
+
+  private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
+
+  // MARK: Watching
+
+  /// What of it who watches may hear now.
+  /// - Throws: what `caller` throws.
+  func visible(
+    _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller
+  ) throws -> [Notice] {
+    try threadLock.withLock {
+      defer { tell([]) }
+      return try filter.visible(notices) {
+        guard vault != nil else { throw KeychainError(.locked) }
+        return try caller(vault!)
+      }
+    }
+  }
+
+  /// Saves the anchor, and compares the generation if a client watches. Does not count as a use of the vault.
+  package func look() {
+    threadLock.withLock {
+      // A locked vault has closed its file, and keeps it closed.
+      guard !isLocked else { return }
+      vault!.saveAnchor()
+      guard board.isWatched, (try? vault!.generation()) != nil else { return }
+      tell([])
+    }
+  }
+}

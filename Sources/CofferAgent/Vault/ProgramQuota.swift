@@ -1,0 +1,91 @@
+import CofferRequests
+import CofferWire
+import VaultCore
+
+/// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which a program
+/// may write to counts, whoever has added it. The owner is not limited. For one thread.
+package struct ProgramQuota {
+  package struct Limits: Sendable {
+    package var itemCount: Int
+    /// As they are sealed, without their keys.
+    package var byteCount: Int
+
+    package init(itemCount: Int, byteCount: Int) { (self.itemCount, self.byteCount) = (itemCount, byteCount) }
+
+    /// Of an agent of the system.
+    package static let standard = Limits(itemCount: 10_000, byteCount: 64 << 20)
+  }
+
+  struct Usage {
+    var itemCount = 0
+    var byteCount = 0
+  }
+
+  let limits: Limits
+  /// As they were counted, and never less than there is while others change nothing: what is removed is counted no earlier than when a
+  /// program is at its limit.
+  private var known: [AccessGroup: Usage] = [:]
+  private var generation: UInt64 = 0
+
+  package init(_ limits: Limits) { self.limits = limits }
+
+  /// What a call of a program does to what is known here.
+  enum Change {
+    case adds(Usage)
+    case removes
+    /// Whatever else: all is counted anew.
+    case unknown
+  }
+
+  /// - Parameter byteCount: Of the item and its secret, before they are sealed.
+  /// - Throws: `quotaExceeded`; integrity errors.
+  mutating func check(_ call: borrowing Call, byteCount: Int, of service: ItemService, in vault: borrowing Vault) throws -> Change
+  {
+    guard let itemCount = service.addedItemCount(call) else { return service.removes(call) ? .removes : .unknown }
+    let added = Usage(itemCount: itemCount, byteCount: byteCount)
+    let groups = try service.filledGroups(in: vault)
+    if vault.lastGeneration != generation { restart(at: vault.lastGeneration) }
+    if try exceeds(added, groups, vault) {
+      restart(at: generation)
+      guard try !exceeds(added, groups, vault) else {
+        throw KeychainError(
+          .quotaExceeded, "\(limits.itemCount) items and \(limits.byteCount >> 20) MiB in the groups that it may write to")
+      }
+    }
+    return .adds(added)
+  }
+
+  private mutating func exceeds(_ added: Usage, _ groups: [AccessGroup], _ vault: borrowing Vault) throws -> Bool {
+    var sum = Usage()
+    for group in groups {
+      let usage: Usage
+      if let counted = known[group] {
+        usage = counted
+      } else {
+        var damagedCount = 0
+        let list = try vault.entries(in: group, damaged: { _ in damagedCount += 1 })
+        usage = Usage(itemCount: list.entries.count + list.unavailableCount + damagedCount, byteCount: list.byteCount)
+        known[group] = usage
+      }
+      sum.itemCount += usage.itemCount
+      sum.byteCount += usage.byteCount
+    }
+    return sum.itemCount + added.itemCount > limits.itemCount || sum.byteCount + added.byteCount > limits.byteCount
+  }
+
+  private mutating func restart(at generation: UInt64) { (known, self.generation) = ([:], generation) }
+
+  /// - Parameters:
+  ///   - group: To which something was added.
+  ///   - before: The generation that was seen last before the change.
+  ///   - after: The one that came of it. If it is not the next one, somebody else has changed something in between.
+  mutating func follow(_ change: Change, to group: AccessGroup?, from before: UInt64, to after: UInt64) {
+    if case .unknown = change { return }
+    guard before == generation, after == before + 1 else { return }
+    generation = after
+    guard case .adds(let added) = change, let group else { return }
+    known[group, default: Usage()].itemCount += added.itemCount
+    // A field is at most doubled by its padding, but has 128 bytes; with nonces and authenticators.
+    known[group, default: Usage()].byteCount += 2 * added.byteCount + 512
+  }
+}

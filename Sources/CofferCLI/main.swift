@@ -1,5 +1,0 @@
-import Glibc
-import ProcessHardening
-
-Hardening.begin()
-exit(Coffer.start())

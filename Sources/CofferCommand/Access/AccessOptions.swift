@@ -1,0 +1,82 @@
+import AppContainers
+import Apps
+import ArgumentParser
+import Coffer
+import CofferRequests
+import VaultCore
+
+/// In whose name a command works with items.
+struct AccessOptions: ParsableArguments {
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("Do what this app may do, and no more.", valueName: "app"))
+  var application: String?
+
+  @Flag(help: "Open the vault here, also where the agent has it open.")
+  var noAgent = false
+
+  /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is opened here.
+  func open(_ options: VaultOptions) throws -> OpenItems {
+    if let items = try agent(options) { return items }
+    return try open(options, options.openPlace())
+  }
+
+  /// Nil where the vault is to be opened here. An app's name is the agent's to know: nobody can say it.
+  func agent(_ options: VaultOptions) throws -> OpenItems? {
+    if let keychain = try options.systemAgent() { return try items(keychain, options) }
+    guard application == nil, !noAgent else { return nil }
+    return try options.agent().map { OpenItems($0, application: nil) }
+  }
+
+  /// What is named opens it for all programs, as `coffer vault unlock` does: there is no vault here that could be open for one command.
+  private func items(_ keychain: Keychain, _ options: VaultOptions) throws -> OpenItems {
+    guard application == nil else {
+      throw Failure.usage("--as: the system's agent finds out itself who asks", hint: "run the app's program")
+    }
+    guard !noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
+    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try options.unlock(keychain) }
+    return OpenItems(keychain, application: nil)
+  }
+
+  func open(_ options: VaultOptions, _ place: VaultPlace) throws -> OpenItems {
+    let vault = try options.open(place)
+    let signed = try manifest(in: vault)
+    let isOwner = try vault.isOpenedByOwner()
+    let name = signed?.manifest.applicationIdentifier ?? Caller.commandName
+    let isInputAllowed = !options.noInput
+    let log = try DirectAccessLog(in: AuditPlace.state(), application: signed?.manifest.applicationIdentifier ?? "") { error in
+      Descriptor.error.note("coffer: warning: the audit log: \(Failure(error).message.escapingControls())\n")
+    }
+    let keychain = try Keychain(vault, log: log) { confirmation in
+      try OpenItems.confirm(confirmation, name, isInputAllowed)
+    } caller: { vault in
+      switch (signed, isOwner) {
+      case (nil, true): .owner
+      case (nil, false): try .command(in: vault)
+      case (let signed?, true): try Caller(signed, in: vault)
+      case (let signed?, false): try .command(as: signed, in: vault)
+      }
+    }
+    return OpenItems(keychain, application: signed?.manifest.applicationIdentifier)
+  }
+
+  private func manifest(in vault: borrowing Vault) throws -> SignedManifest? {
+    guard let application else { return nil }
+    let apps = try AppPlace.apps()
+    let name = try about(application) { try apps.pin(named: application, in: vault) }.applicationIdentifier
+    return try about(name) {
+      guard let signed = try apps.bundle(name)?.signed ?? developed(name) else { throw VaultError(.appNotInstalled) }
+      // An older manifest of the team's may give more than the one that was installed.
+      guard try signed.manifest.version == vault.pin(name)?.version else {
+        throw AppsError(.bundleDamaged, "version \(signed.manifest.version) lies where another one was installed")
+      }
+      return signed
+    }
+  }
+
+  /// The app of `coffer app dev`, which lies in no place of apps.
+  private func developed(_ name: String) throws -> SignedManifest? {
+    guard let path = Environment[RunningApp.manifestVariable] else { return nil }
+    let signed = try ProgramOfApp.manifest(inFile: path)
+    return signed.manifest.applicationIdentifier.utf8.elementsEqual(name.utf8) ? signed : nil
+  }
+}

@@ -1,0 +1,68 @@
+import Coffer
+import CofferRequests
+import VaultCore
+
+/// The items that a command works with: the agent's, or those of the vault that the command has opened itself.
+struct OpenItems {
+  let keychain: Keychain
+  /// `TEAM.identifier` of the app in whose name the command works.
+  let application: String?
+
+  init(_ keychain: Keychain, application: String?) {
+    self.keychain = keychain
+    self.application = application
+  }
+
+  /// Asks the owner at the terminal, where the owner wants to be asked about this group.
+  /// - Throws: locked where nobody can be asked; cancelled.
+  static func confirm(_ confirmation: Confirmation, _ name: String, _ isInputAllowed: Bool) throws {
+    guard isInputAllowed, Descriptor.input.isTerminal else {
+      throw Failure(
+        .locked,
+        "group \(confirmation.group.name): its owner wants to be asked before \(name) may \(confirmation.deedText), and there is nobody to ask"
+      )
+    }
+    guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }
+  }
+
+  /// - Throws: not found, with the groups that there are, as far as the command may look into them.
+  func checkExists(_ group: AccessGroup, hint: String) throws {
+    try about("group \(group.name)") {
+      guard try !keychain.contains(group) else { return }
+      throw Failure.noGroup(
+        group, of: try keychain.entitlements.groups.filter { $0.rights.contains(.list) }.map(\.group), hint: hint)
+    }
+  }
+
+  /// A group that is not there is made with its first item, where that is wanted.
+  /// - Throws: not found, where it is not.
+  func checkCanAdd(to group: AccessGroup, isCreated: Bool) throws {
+    if !isCreated { try checkExists(group, hint: "--create-group makes it") }
+  }
+
+  /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
+  func finish() {
+    do { try keychain.close() } catch { Vault.noteUnrecorded(error) }
+  }
+}
+
+extension Failure {
+  static func noGroup(_ group: AccessGroup, of groups: [AccessGroup], hint: String) -> Failure {
+    Failure(.notFound, "group \(group.name): there is none", hint: hint, details: groups.map { "group \($0.name)" })
+  }
+}
+
+extension Confirmation {
+  /// As in "may read mail/ada".
+  fileprivate var deedText: String {
+    let name = item.nameWithGroup(group)
+    return switch deed {
+    case .read: "read \(name)"
+    case .add: "add \(name)"
+    case .change: "change \(name)"
+    case .move(let group): "move \(name) to \(group.name)"
+    case .remove: "remove \(name)"
+    case .changeConfirmation: "change whether you are asked about \(name)"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Coffer
+import CofferRequests
+
+struct AgentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agent", abstract: "The program that keeps a vault open.",
+    discussion: "coffer vault unlock starts it, coffer vault lock makes it forget the keys.",
+    subcommands: [AgentStatusCommand.self, AgentStop.self])
+
+  func run() throws {
+    throw Failure.usage("agent: a verb is missing", hint: "coffer agent --help")
+  }
+}
+
+/// Whose agent.
+struct AgentOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
+  var vault: String?
+
+  @Flag(help: "That of the system, with a vault that no program of this user can read.")
+  var system = false
+
+  func keychain() throws -> Keychain {
+    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return keychain }
+    var options = VaultOptions()
+    options.vault = vault
+    return try Keychain.connect(toAgentAt: options.socket())
+  }
+
+  /// - Parameter note: What to say where no agent runs.
+  /// - Throws: What one says that is there, or that it says nothing: it may have the vault open.
+  func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
+    do {
+      try body(try keychain())
+    } catch let error as KeychainError where error.cause == KeychainError.absentAgent {
+      Descriptor.error.note(note)
+    }
+  }
+
+  /// As `coffer agent status --json` would say it.
+  static func printState(_ state: String) throws {
+    try Descriptor.output.write(JSON.object([("agent", .text(state))]).description + "\n")
+  }
+}
+
+struct AgentStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Whether it runs, and has the vault open.",
+    discussion: "Prints unlocked, locked or none.")
+
+  @OptionGroup var agent: AgentOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let state = try agent.keychain().stateText()
+    guard !json else { return try AgentOptions.printState(state) }
+    try Descriptor.output.write(state + "\n")
+  }
+}
+
+struct AgentStop: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stop", abstract: "End it.", discussion: "What it had open is locked then. Where none runs, nothing is done.")
+
+  @OptionGroup var agent: AgentOptions
+
+  @Flag(help: "Print what it is then, as JSON.")
+  var json = false
+
+  func run() throws {
+    try agent.ifThere(else: "note: no agent runs\n") { try $0.endAgent() }
+    if json { try AgentOptions.printState("none") }
+  }
+}
+
+extension Keychain {
+  /// - Throws: `agentNotAnswering`.
+  func stateText() throws -> String {
+    switch try agentStateIfThere() {
+    case nil: "none"
+    case .unlocked: "unlocked"
+    case .locked, .lockedAfterUnlock: "locked"
+    }
+  }
+}

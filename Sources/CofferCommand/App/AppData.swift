@@ -1,0 +1,112 @@
+import AppContainers
+import ArgumentParser
+import CofferFiles
+
+struct AppBackup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Write the documents and settings of an app into an archive.",
+    discussion:
+      "A tar archive with gzip. Caches, the Inbox, tmp and what the app has excluded are left out. Its items are in the vault.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Option(help: ArgumentHelp("The new archive. Nothing that exists is replaced.", valueName: "file"), completion: .file())
+  var output: String
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let container = try AppPlace.container(of: app)
+    let file = try Descriptor.create(output)
+    let backup: Backup
+    do {
+      backup = try about("\(container.app)") { try Backup(of: container, to: OpenFile(file.number, output)) }
+    } catch {
+      Descriptor.remove(output)
+      throw error
+    }
+    for path in backup.leftOut { Descriptor.error.note("note: \(path.escapingControls()): left out\n") }
+    guard json else { return }
+    let members: [(String, JSON)] = [
+      ("count", .integer(Int64(backup.count))), ("leftOut", .array(backup.leftOut.map { .text($0) })),
+    ]
+    try Descriptor.output.write(JSON.object(members).description + "\n")
+  }
+}
+
+struct AppRestore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Put what a backup holds in the place of what an app has now.",
+    discussion: "All of it, or nothing. Asks at a terminal, unless --force is given. Without a terminal nothing is asked.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  var app: String
+
+  @Argument(help: "The archive.", completion: .file())
+  var archive: String
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @Flag(help: "Take the backup of another app, too.")
+  var fromOtherApp = false
+
+  func run() throws {
+    let container = try AppPlace.container(of: app)
+    let file = try Descriptor.open(archive)
+    if !force, Descriptor.input.isTerminal {
+      guard try Question.isYes("Replace the documents and settings of \(container.app)? [y/N] ") else { throw Failure.cancelled }
+    }
+    try about(archive) {
+      _ = try Restoration(of: container, from: OpenFile(file.number, archive), isOfAnyApp: fromOtherApp)
+    }
+  }
+}
+
+struct AppPurge: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "purge", abstract: "Empty tmp, and the caches where the disk is low, of apps that are not running.",
+    discussion: "Prints what was emptied: app and directory.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
+  var app: String?
+
+  @Flag(help: "The caches too, however much room there is.")
+  var caches = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    if let app {
+      let container = try AppPlace.container(of: app)
+      let purged = try about("\(container.app)") { try purge(container) }
+      if json { try Descriptor.output.write(JSON.array([purged]).description + "\n") }
+      return
+    }
+    var purged: [JSON] = []
+    // What one app has made of its container keeps nobody from emptying those of the others.
+    var failures: [Failure] = []
+    for name in try AppPlace.containerNames() {
+      do {
+        if let container = try AppPlace.container(named: name) { purged.append(try purge(container)) }
+      } catch ContainerError.Code.running {
+        Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
+      } catch {
+        failures.append(Failure(error, about: name))
+      }
+    }
+    if json { try Descriptor.output.write(JSON.array(purged).description + "\n") }
+    for failure in failures.dropLast() { Descriptor.error.note(failure.text) }
+    if let last = failures.last { throw last }
+  }
+
+  private func purge(_ container: AppContainer) throws -> JSON {
+    let isDiskLow = try caches || Purge.isDiskLow(at: container.directory)
+    let emptied = try Purge(container, isDiskLow: isDiskLow).emptied.map { ($0.rules.path ?? []).joined(separator: "/") }
+    if !json { for path in emptied { try Descriptor.output.write("\(container.app)\t\(path)\n") } }
+    return .object([("application", .text("\(container.app)")), ("emptied", .array(emptied.map { .text($0) }))])
+  }
+}

@@ -1,0 +1,107 @@
+import Apps
+import ArgumentParser
+import CofferRequests
+import VaultCore
+
+struct AppGrant: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grant", abstract: "Let an app into a group that its manifest does not give it.",
+    discussion: "Replaces what was granted to the app in this group before.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
+  var app: String
+
+  @Argument(help: "The group.")
+  var group: String
+
+  @Flag(help: "It may read secrets.")
+  var read = false
+
+  @Flag(help: "It may add, change and remove items.")
+  var write = false
+
+  @Flag(help: "It may see which items there are.")
+  var list = false
+
+  @Flag(help: "Ask each time.")
+  var confirm = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    var rights: Entitlements.Rights = []
+    if read { rights.insert(.read) }
+    if write { rights.insert(.write) }
+    if list { rights.insert(.list) }
+    guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
+    let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.grant)
+    audit.group = group.name
+    var opened = try vault.openApps()
+    try audit.deciding { try opened.checkIsOwner("grant", "lets them in") }
+    let (name, team) = try audit.deciding { try application(in: opened) }
+    audit.application = name
+    try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
+    let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
+    Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
+    let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
+    try about(name) { try audit.doing { try opened.put(grant) } }
+    opened.finish()
+    if json { try Descriptor.output.write(grant.json.description + "\n") }
+  }
+
+  /// The name that the grant is for, and whose it is.
+  private func application(in vault: borrowing OpenApps) throws -> (name: String, team: String) {
+    switch try GrantedProgram(namedOnCommandLine: app) {
+    case .command: return (app, "this command, also where a key file opens the vault")
+    case .unit: return (app, "a service of the system, whatever it runs")
+    case .flatpak: return (app, "an application of Flatpak, or a program of yours that says so")
+    case .program: return (app, "every program of exactly this content")
+    case nil: break
+    }
+    let pin = try about(app) { try AppPlace.apps().pin(named: app, in: vault) }
+    return (pin.applicationIdentifier, "of team \(pin.teamKey.identifier)")
+  }
+}
+
+struct AppRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what was granted.")
+
+  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
+  var app: String
+
+  @Argument(help: "The group.")
+  var group: String
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let group = try about(self.group) { try AccessGroup(self.group) }
+    var audit = try AppAudit(.revoke)
+    audit.group = group.name
+    var opened = try vault.openApps()
+    audit.came(to: opened)
+    let name = try audit.deciding {
+      try GrantedProgram(namedOnCommandLine: app) != nil
+        ? app : about(app) { try AppPlace.apps().pin(named: app, in: opened) }.applicationIdentifier
+    }
+    audit.application = name
+    try audit.deciding {
+      guard try opened.grants(to: name).contains(where: { $0.group == group }) else {
+        throw Failure(.notFound, "\(name): nothing in \(group) was granted to it", hint: "coffer app show \(name)")
+      }
+    }
+    try about(name) { try audit.doing { try opened.removeGrant(to: name, group) } }
+    opened.finish()
+  }
+}
+
+extension GrantedProgram {
+  /// - Throws: usage.
+  init?(namedOnCommandLine name: String) throws {
+    do throws(Malformed) { try self.init(named: name) } catch { throw Failure.usage("\(name): no such name: \(error)") }
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+
+struct Coffer: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "coffer",
+    abstract: "A keychain and preference store for Linux.",
+    version: "0.1.0",
+    subcommands: [
+      VaultCommand.self, SecretCommand.self, DefaultsCommand.self, AppCommand.self, AccessCommand.self, AgentCommand.self,
+      DoctorCommand.self, CompletionCommand.self,
+    ]
+  )
+
+  /// Nouns alone do nothing.
+  func run() throws {
+    throw Failure.usage("a noun and a verb are missing", hint: "coffer --help")
+  }
+}
+
+extension Coffer {
+  /// Runs the program. What is returned is the exit status.
+  static func start() -> Int32 {
+    let defaults = DefaultsProgram.arguments(of: CommandLine.arguments)
+    do {
+      try RawArguments.check()
+      if let defaults { return DefaultsProgram.run(defaults) }
+      try work()
+      return ExitStatus.ok.rawValue
+    } catch {
+      let failure = Failure(error).naming(vault: CommandWords.vault(in: CommandLine.arguments.dropFirst()))
+      guard defaults == nil else { return DefaultsProgram.refuse(failure) }
+      Descriptor.error.note(failure.text)
+      return failure.status.rawValue
+    }
+  }
+
+  /// The command of a complete and correct command line. To parse a verb alone takes half the time of parsing its way down from the
+  /// root, and start-up is most of what a command costs. Nil for everything else: the root knows what to say.
+  private static func direct() -> (any ParsableCommand)? {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let noun = arguments.first, let verb = arguments.dropFirst().first else { return nil }
+    func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
+      { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
+    }
+    let nouns = configuration.subcommands
+    guard let type = nouns.first(where: named(noun))?.configuration.subcommands.first(where: named(verb)),
+      type.configuration.subcommands.isEmpty
+    else { return nil }
+    return try? type.parse(Array(arguments.dropFirst(2)))
+  }
+
+  private static func work() throws {
+    try CommandWords.check(CommandLine.arguments.dropFirst())
+    var isParsed = false
+    do {
+      var command = try direct() ?? parseAsRoot()
+      isParsed = true
+      try command.run()
+    } catch {
+      // Help and the version come as errors, from the parser or from its own command "help".
+      if !(error is Failure), exitCode(for: error) == .success {
+        return try Descriptor.output.write(fullMessage(for: error) + "\n")
+      }
+      throw isParsed ? error : CommandWords.unknown(in: CommandLine.arguments.dropFirst()) ?? Failure(parsing: error)
+    }
+  }
+}

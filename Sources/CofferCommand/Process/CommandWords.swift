@@ -1,0 +1,118 @@
+import ArgumentParser
+
+/// What the words of a command line say before, or although, the parser of the arguments has not understood them.
+enum CommandWords {
+  /// The parser takes `-hello` for the flags `-h -e -l -l -o`, and prints the help.
+  /// - Throws: usage, for a word of that form: no option of `coffer` has one.
+  static func check(_ arguments: ArraySlice<String>) throws(Failure) {
+    // It has a grammar of its own.
+    guard arguments.first != "defaults" else { return }
+    for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") {
+      guard word.utf8.count > 2, !word.hasPrefix("--"), Int(word) == nil else { continue }
+      throw .usage(
+        "arguments: unknown option '\(word)'",
+        hint: "what begins with - and is no option stands after --; as the value of an option: --name=\(word)")
+    }
+  }
+
+  /// The first word that stands in the place of a noun or a verb, and is none. Nil if there is no such word.
+  static func unknown(in arguments: ArraySlice<String>) -> Failure? {
+    var type: any ParsableCommand.Type = Coffer.self
+    var path = "coffer"
+    for word in arguments {
+      let commands = type.configuration.subcommands
+      guard !commands.isEmpty, word != "help", word.utf8.first != UInt8(ascii: "-") else { return nil }
+      guard let next = commands.first(where: { $0.names.contains(word) }) else {
+        let nearest = Self.nearest(to: word, after: path, among: commands)
+        return .usage(
+          "no such \(path == "coffer" ? "command" : "verb"): \(word)",
+          hint: nearest.isEmpty ? "\(path) --help" : nearest.joined(separator: ", "))
+      }
+      type = next
+      path += " \(word)"
+    }
+    return nil
+  }
+
+  /// Words that other programs use for one thing.
+  private static let alike: [Set<String>] = [
+    ["move", "mv", "rename"], ["get", "show", "read", "cat", "print"], ["remove", "rm", "delete", "del", "erase", "uninstall"],
+    ["get", "set", "cp", "copy"], ["set", "add", "create", "insert", "new", "put", "save", "store", "write"],
+    ["init", "create", "make", "new"],
+    ["unlock", "open"], ["lock", "close"], ["list", "ls", "dir"], ["find", "grep", "search"],
+    ["verify", "lint", "check", "test"],
+    ["status", "info", "show", "state"], ["stop", "end", "exit", "kill", "quit"], ["passphrase", "passwd", "password"],
+    ["install", "upgrade", "update"], ["run", "exec", "start"], ["grant", "allow"], ["revoke", "deny"],
+  ]
+
+  /// Those that mean the same; else those of this name after another noun, which was left out or mistaken; else those that are spelt
+  /// nearly the same.
+  private static func nearest(to word: String, after path: String, among commands: [any ParsableCommand.Type]) -> [String] {
+    let word = word.lowercased()
+    let groups = alike.filter { $0.contains(word) }
+    let same = commands.filter { command in groups.contains { !$0.isDisjoint(with: command.names) } }
+    guard same.isEmpty else { return same.map { "\(path) \($0.name)" } }
+    let elsewhere = Coffer.configuration.subcommands.flatMap { noun in
+      noun.configuration.subcommands.filter { $0.names.contains(word) }.map { "coffer \(noun.name) \($0.name)" }
+    }
+    guard elsewhere.isEmpty else { return elsewhere }
+    let spelt = commands.filter { $0.names.contains { distance(word, $0) <= min(2, (word.count + 1) / 2) } }
+    return spelt.map { "\(path) \($0.name)" }
+  }
+
+  /// How many letters have to be changed, added or left out.
+  private static func distance(_ first: String, _ second: String) -> Int {
+    let second = Array(second.utf8)
+    var row = Array(0...second.count)
+    for (index, letter) in first.utf8.prefix(64).enumerated() {
+      var corner = row[0]
+      row[0] = index + 1
+      for column in second.indices {
+        let changed = corner + (letter == second[column] ? 0 : 1)
+        corner = row[column + 1]
+        row[column + 1] = min(changed, corner + 1, row[column] + 1)
+      }
+    }
+    return row[second.count]
+  }
+
+  /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
+  static func vault(in arguments: ArraySlice<String>) -> String? {
+    guard let noun = arguments.first, ["vault", "secret", "agent"].contains(noun) else { return nil }
+    let words = Array(arguments.prefix { $0 != "--" })
+    guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }
+    guard words[index] == "--vault" else { return String(words[index].dropFirst("--vault=".count)) }
+    return words.indices.contains(index + 1) ? words[index + 1] : nil
+  }
+}
+
+extension ParsableCommand {
+  fileprivate static var name: String { configuration.commandName ?? _commandName }
+  fileprivate static var names: [String] { [name] + configuration.aliases }
+}
+
+extension Failure {
+  /// With a hint whose commands concern the same vault.
+  func naming(vault path: String?) -> Failure {
+    guard let path, let hint, !hint.hasSuffix("--help") else { return self }
+    let named = Self.word(path).map { word in
+      let command = /coffer (?:vault slot|vault|secret|agent) [a-z][a-z-]*(?![a-z-]| --vault)/
+      return hint.replacing(command) { "\($0.output) --vault \(word)" }
+    }
+    return Failure(status, message, hint: named, details: details)
+  }
+
+  /// As a shell reads it. Nil for a path that no quotes can hold, or that is escaped when it is printed.
+  private static func word(_ path: String) -> String? {
+    let isPlain =
+      !path.isEmpty && path.utf8.allSatisfy { $0 >= 0x80 || "/._-+,:@%=".utf8.contains($0) || isLetterOrDigit($0) }
+    if isPlain { return path }
+    guard path == path.escapingControls() else { return nil }
+    if !path.contains("'") { return "'\(path)'" }
+    return path.contains(/["$`]/) ? nil : "\"\(path)\""
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Coffer
+import VaultCore
+
+struct SecretGet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Write a secret to standard output.",
+    discussion:
+      "Exactly its bytes; at a terminal with a line end. coffer://GROUP/SERVICE/ACCOUNT#NAME writes an attribute instead."
+  )
+
+  @OptionGroup var item: ItemOptions
+
+  @Option(name: .customLong("out-fd"), help: ArgumentHelp("Write to this open descriptor instead.", valueName: "n"))
+  var outputDescriptor: Int32?
+
+  @Flag(help: "As JSON, with the secret in base64.")
+  var json = false
+
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(item)
+    let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd", isOutput: true) } ?? .output
+    let items = try access.open(vault)
+    let entry = try selection.one(in: items)
+    if let field = selection.name.field, field != "secret" {
+      try write(field, of: entry, to: output)
+    } else {
+      let secret = try about(entry.name) {
+        try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
+      }
+      if json {
+        try write(entry, secret, to: output)
+      } else {
+        try secret.write(to: output)
+      }
+    }
+    items.finish()
+  }
+
+  private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {
+    let value = entry.item.attributes[field] ?? entry.item.attributes[Item.userPrefix + field]
+    guard let value else {
+      throw Failure(.notFound, "\(entry.name): has no attribute \(field)", hint: "coffer secret find --json SERVICE shows them")
+    }
+    if json { return try output.write(JSON.object([(field, try value.json())]).description + "\n") }
+    try output.write(output.isTerminal ? value.text.escapingControls() + "\n" : value.text)
+  }
+
+  /// The members are text; the secret goes out between them from locked memory.
+  private func write(_ entry: Entry, _ secret: borrowing Secret, to output: Descriptor) throws {
+    let encoded = try Base64.encode(secret)
+    try output.write(String(JSON.object(try entry.members()).description.dropLast()) + #","encoding":"base64","secret":""#)
+    try encoded.withBytes { try output.write($0) }
+    try output.write("\"}\n")
+  }
+}

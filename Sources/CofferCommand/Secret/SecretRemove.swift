@@ -1,0 +1,81 @@
+import ArgumentParser
+import Coffer
+import CofferRequests
+import VaultCore
+
+struct SecretRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Remove an item.",
+    discussion:
+      "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed.",
+    aliases: ["remove"])
+
+  @OptionGroup var item: ItemOptions
+
+  @Option(help: "Instead of a name, the id that \"vault verify\" prints. Opens the vault here.")
+  var id: String?
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    if let id { return try remove(id) }
+    let selection = try Selection(item)
+    guard selection.name.field == nil else {
+      throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
+    }
+    let items = try access.open(vault)
+    let entry: Entry?
+    do {
+      entry = try selection.exact(in: items) ?? selection.only(in: items)
+    } catch let error as SelectedIsUnreadable {
+      Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
+      entry = nil
+    }
+    let name = entry?.nameWithGroup ?? "\(selection.name)"
+    try confirm(name)
+    try about(name) {
+      if let entry {
+        try items.keychain.remove(entry.reference)
+      } else {
+        // Its row cannot be read, and need not be.
+        try items.keychain.remove(
+          selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
+      }
+    }
+    items.finish()
+  }
+
+  private func confirm(_ name: String) throws {
+    guard !force, !vault.noInput, Descriptor.input.isTerminal else { return }
+    guard try Question.isYes("Remove \(name.escapingControls())? [y/N] ") else { throw Failure.cancelled }
+  }
+
+  /// For an item that no name can be given for, or that cannot be read: neither the agent nor a rule knows what it is, so it takes the
+  /// owner's credential.
+  private func remove(_ text: String) throws {
+    guard item.name == nil, item.service == nil, item.account == nil, item.group == nil else {
+      throw Failure.usage("--id: takes no name beside it")
+    }
+    guard access.application == nil, !vault.system else { throw Failure.usage("--id: for a vault that is opened here") }
+    let digits = Array(text.utf8)
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { at in
+      UInt8(String(decoding: digits[at..<at + 2], as: UTF8.self), radix: 16)
+    }
+    guard digits.count == 32, let id = Identifier(bytes) else {
+      throw Failure.usage("--id: 32 hexadecimal digits are needed", hint: "coffer vault verify prints them")
+    }
+    let place = try vault.openPlace()
+    var opened = try vault.open(place)
+    guard try opened.isOpenedByOwner() else {
+      throw Failure(KeychainError(.missingEntitlement, "only the owner removes by id"), about: place.path)
+    }
+    try confirm("the item \(text)")
+    try about("item \(text)") { try opened.remove(id) }
+    opened.finish()
+  }
+}

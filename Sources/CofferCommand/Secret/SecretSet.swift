@@ -1,0 +1,119 @@
+import ArgumentParser
+import Coffer
+import CofferFiles
+import Glibc
+import VaultCore
+
+struct SecretSet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Keep a secret.",
+    discussion: "The secret is typed at the terminal, read from standard input as it is, or from --file. It is never an argument."
+  )
+
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "Replace the secret of an item that is there.")
+  var update = false
+
+  @Option(help: ArgumentHelp("Read the secret from this file.", valueName: "path"), completion: .file())
+  var file: String?
+
+  @Flag(help: "Store an empty secret too.")
+  var allowEmpty = false
+
+  @Flag(help: "Make the group if it is not there.")
+  var createGroup = false
+
+  @Option(help: "When the secret can be read, and whether only on this machine.")
+  var accessible: AccessibilityName?
+
+  @Flag(help: "With --as: it goes when the app is removed.")
+  var installBound = false
+
+  @OptionGroup var attributes: AttributeOptions
+  @OptionGroup var plainText: PlainTextOptions
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(item)
+    guard selection.name.field == nil else {
+      throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
+    }
+    guard !installBound || access.application != nil else {
+      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "--as APP says which app")
+    }
+    let changes = try attributes.changes(for: selection.itemClass)
+    try plainText.check(changes)
+    _ = try selection.name.item(selection.itemClass)
+    try plainText.check(selection.name, typed: item.name, isInputAllowed: !vault.noInput)
+    let source = try SecretSource.choose(file: file, vault)
+    let agent = try access.agent(vault)
+    var place: VaultPlace?
+    if agent == nil {
+      let opened = try vault.openPlace()
+      // All that the caller named is open, and nothing of it has been read.
+      Hardening.hide()
+      if accessible?.accessibility.isThisDeviceOnly == true, let path = try opened.makeDeviceKey() {
+        Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+      }
+      place = opened
+    }
+    var given: Secret?
+    if case .stream(let stream) = source { given = try checked(Secret.reading(stream), from: stream.name) }
+    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
+    let existing = try replaced(selection, in: items)
+    if existing != nil, !update { throw duplicate(selection.name) }
+    let group = try selection.name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
+    if existing == nil, let group { try items.checkCanAdd(to: group, isCreated: createGroup || items.application != nil) }
+    let secret = try given.take() ?? checked(source.read(isInputAllowed: !vault.noInput), from: "secret")
+    try about("\(selection.name)") {
+      if let existing {
+        guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
+          throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
+        }
+        _ = try items.keychain.update(existing.reference, secret: secret) { $0.apply(changes) }
+      } else {
+        var new = try selection.name.item(selection.itemClass)
+        new.apply(changes)
+        try items.keychain.add(
+          new, secret: secret, group: group, accessible: accessible?.accessibility ?? .whenUnlocked, installBound: installBound)
+      }
+    }
+    items.finish()
+    if case .stream(let stream) = source, stream.number == STDIN_FILENO, secret.isLineWithEnd {
+      Descriptor.error.note("note: the secret ends with a line end, which belongs to it (printf '%s' writes none)\n")
+    }
+    if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
+  }
+
+  /// - Throws: usage, for an empty one: the program before this one in a pipeline has failed, or a person has typed Return twice.
+  private func checked(_ secret: consuming Secret, from name: String) throws -> Secret {
+    guard secret.count > 0 || allowEmpty else {
+      throw Failure.usage("\(name): empty; nothing has been stored", hint: "--allow-empty stores an empty secret")
+    }
+    return secret
+  }
+
+  /// What is there already. Of an app's groups only the one where a new item would go, unless an item is to be replaced: that may lie
+  /// in any of them.
+  private func replaced(_ selection: Selection, in items: OpenItems) throws -> Entry? {
+    guard update || items.application == nil || selection.name.group != nil else { return nil }
+    do {
+      return try selection.exact(in: items)
+    } catch let error as SelectedIsUnreadable {
+      throw Failure(error.reason, about: "\(selection.name)")
+    }
+  }
+
+  private func duplicate(_ name: ItemName) -> Failure {
+    Failure(.duplicate, "\(name): there is such an item already", hint: "to replace its secret: coffer secret set --update")
+  }
+}
+
+extension Item {
+  mutating func apply(_ changes: [AttributeChange]) {
+    for change in changes { attributes[change.name] = change.value }
+  }
+}

@@ -1,0 +1,120 @@
+import Coffer
+import CofferRequests
+import VaultCore
+
+/// Finds the one item that a name means.
+struct Selection {
+  let name: ItemName
+  let itemClass: ItemClass
+
+  init(_ options: ItemOptions) throws(Failure) {
+    try self.init(options.itemName(), options.itemClass.itemClass)
+  }
+
+  init(_ name: ItemName, _ itemClass: ItemClass) throws(Failure) {
+    self.name = name
+    self.itemClass = itemClass
+    _ = try name.item(itemClass)
+  }
+
+  init(name: String, group: String?, _ itemClass: ItemClass) throws(Failure) {
+    var parsed = try ItemName(parsing: name)
+    if let group {
+      guard parsed.group == nil || parsed.group == group else { throw .usage("group: the name says one, --group another") }
+      parsed.group = group
+    }
+    try self.init(parsed, itemClass)
+  }
+
+  /// The group to look in. Nil: all that the app has in whose name the command works.
+  private func group(_ items: OpenItems) throws -> AccessGroup? {
+    try name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
+  }
+
+  /// - Throws: `notFound`, also for a group that is not there, and `severalMatch` with the candidates.
+  func one(in items: OpenItems) throws -> Entry {
+    do {
+      return try exact(in: items) ?? only(in: items)
+    } catch let error as SelectedIsUnreadable {
+      throw Failure(error.reason, about: "\(name)")
+    }
+  }
+
+  /// The item of exactly this name.
+  /// - Throws: `severalMatch`; `SelectedIsUnreadable`.
+  func exact(in items: OpenItems) throws -> Entry? {
+    do {
+      return try exact(itemClass, in: items)
+    } catch let error as KeychainError {
+      if error.concernsOneRecord || error.code == .otherDevice { throw SelectedIsUnreadable(reason: error) }
+      throw Failure(error, about: "\(name)")
+    }
+  }
+
+  private func exact(_ itemClass: ItemClass, in items: OpenItems) throws -> Entry? {
+    var query = KeychainQuery(itemClass, group: try group(items), attributes: try name.item(itemClass).attributes)
+    for (name, absent) in itemClass.primaryAttributes where query.attributes[name] == nil { query.attributes[name] = absent }
+    let found = try items.keychain.items(query)
+    guard found.count < 2 else {
+      throw Failure(
+        .severalMatch, "\(name): \(found.count) items match", hint: "name one with its group: coffer://GROUP/SERVICE/ACCOUNT",
+        details: found.map(\.nameWithGroup))
+    }
+    return found.first
+  }
+
+  /// The only item of the service, where no account is named.
+  /// - Throws: `notFound`, also for a group that is not there, and `severalMatch`.
+  func only(in items: OpenItems) throws -> Entry {
+    guard name.account == nil else { throw try none(otherClass(in: items), items) }
+    let item = try name.item(itemClass)
+    let found = try about("\(name)") {
+      try items.keychain.items(KeychainQuery(itemClass, group: group(items), attributes: item.attributes))
+    }
+    guard let first = found.first else { throw try none(otherClassOfService(in: items), items) }
+    guard found.count == 1 else {
+      throw Failure(
+        .severalMatch, "\(name): \(found.count) items match", hint: "name one: SERVICE/ACCOUNT",
+        details: found.map(\.nameWithGroup).sorted())
+    }
+    return first
+  }
+
+  /// With a hint at what may have been meant.
+  private func none(_ otherClass: ItemClass?, _ items: OpenItems) throws -> Failure {
+    if items.application == nil, let group = try group(items) {
+      try items.checkExists(group, hint: "--group names one of these")
+    }
+    let classHint = otherClass.map { "there is one of another class: --class \(ClassName($0).rawValue)" }
+    return Failure(
+      .notFound, "\(name): no such item",
+      hint: attributeHint ?? classHint ?? (items.application == nil ? "coffer secret list shows the items there are" : nil))
+  }
+
+  /// A name that ends in an attribute is one only in its long form.
+  private var attributeHint: String? {
+    let text = name.account ?? name.service
+    guard let mark = text.lastIndex(of: "#"), mark != text.startIndex else { return nil }
+    let item = String(text[..<mark])
+    let parts = [name.group ?? AccessGroup.standard.name] + (name.account == nil ? [item] : [name.service, item])
+    let field = PercentEncoding.encode(String(text[text.index(after: mark)...]))
+    return "an attribute is written coffer://\(parts.map(PercentEncoding.encode).joined(separator: "/"))#\(field)"
+  }
+
+  /// Another class that has an item of this name. One look-up for each: a miss in a large vault must cost no walk. What cannot be
+  /// told makes no hint.
+  private func otherClass(in items: OpenItems) -> ItemClass? {
+    ItemClass.allCases.first { $0 != itemClass && (try? exact($0, in: items)) != nil }
+  }
+
+  /// Likewise, of this service. Where only a service was named, there was a walk already.
+  private func otherClassOfService(in items: OpenItems) -> ItemClass? {
+    guard let all = try? items.keychain.items(KeychainQuery(group: group(items))) else { return nil }
+    return all.first { ItemName.parts(of: $0.item).service.utf8.elementsEqual(name.service.utf8) }?.item.itemClass
+  }
+}
+
+/// The very item that was named is there, but its record is damaged, or was sealed on another device.
+struct SelectedIsUnreadable: Error {
+  let reason: KeychainError
+}

@@ -1,0 +1,49 @@
+import CLinux
+import CofferFiles
+import Glibc
+
+/// While it lives, the given signals do not interrupt: they wait in a descriptor until they are asked for.
+///
+/// A handler could neither restore the terminal safely nor tell the loop; a descriptor is polled beside the terminal.
+struct BlockedSignals: ~Copyable {
+  private let file: OwnedDescriptor
+  var descriptor: Int32 { file.number }
+  private var previous = sigset_t()
+
+  init(_ signals: [Int32]) throws {
+    var set = sigset_t()
+    _ = unsafe sigemptyset(&set)
+    for signal in signals { _ = unsafe sigaddset(&set, signal) }
+    _ = unsafe sigprocmask(SIG_BLOCK, &set, &previous)
+    guard let file = OwnedDescriptor(unsafe coffer_signalfd(&set)) else {
+      let error = SystemError.last
+      _ = unsafe sigprocmask(SIG_SETMASK, &previous, nil)
+      throw error.failure("signals")
+    }
+    self.file = file
+  }
+
+  /// One that has come, oldest first as far as the kernel keeps an order.
+  func next() -> Int32? {
+    let signal = coffer_signalfd_next(descriptor)
+    return signal > 0 ? signal : nil
+  }
+
+  /// Lets one signal act as if it had never been blocked. Comes back only from a stop.
+  func letThrough(_ signal: Int32) {
+    var one = sigset_t()
+    _ = unsafe sigemptyset(&one)
+    _ = unsafe sigaddset(&one, signal)
+    raise(signal)
+    _ = unsafe sigprocmask(SIG_UNBLOCK, &one, nil)
+    _ = unsafe sigprocmask(SIG_BLOCK, &one, nil)
+  }
+
+  /// The mask from before, for a child.
+  var previousMask: sigset_t { previous }
+
+  deinit {
+    var mask = previous
+    _ = unsafe sigprocmask(SIG_SETMASK, &mask, nil)
+  }
+}

@@ -1,0 +1,37 @@
+import Pinentry
+import VaultCore
+
+/// Asks in a window, where there is no terminal and a display is known: GnuPG's pinentry shows it.
+struct DisplayPrompt {
+  /// How long a window waits, in seconds. At a terminal a person can be waited for; a window may be on a screen that nobody sees.
+  private static let seconds = 300
+
+  private let pinentry: Pinentry
+
+  /// Nil where there is no display, or no pinentry.
+  static func open() throws -> DisplayPrompt? {
+    let display = Display.current
+    guard display.hasDisplay else { return nil }
+    do throws(PinentryError) {
+      return DisplayPrompt(pinentry: try Pinentry(.current(), at: display))
+    } catch {
+      Descriptor.error.note("note: nobody is asked at the display: \(error.detail.escapingControls())\n")
+      return nil
+    }
+  }
+
+  /// - Parameter error: Why it is asked again.
+  func ask(_ question: String, error: String?) throws -> Secret {
+    let asked = Pinentry.Question(description: "The command coffer asks for this.", prompt: question, error: error)
+    do {
+      return try pinentry.passphrase(asked, seconds: Self.seconds)
+    } catch let error as PinentryError {
+      switch error.code {
+      case .cancelled: throw Failure.cancelled
+      case .timedOut: throw Failure(.locked, "nobody has answered at the display")
+      default:
+        throw Failure(.locked, error.words, hint: "$\(PinentryProgram.variable) names another one; or --passphrase-fd N")
+      }
+    }
+  }
+}

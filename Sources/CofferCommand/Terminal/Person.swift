@@ -1,0 +1,63 @@
+import VaultCore
+
+/// Whoever sits at the controlling terminal, or else at a display, if somebody does.
+enum Person {
+  private static let mistyped = "These are not the same."
+  static let empty = "Empty. Try again."
+
+  /// - Parameter error: Why it is asked again. Shown in a window; at a terminal it has been said already.
+  /// - Throws: `locked` where there is nobody to ask, or nobody may be asked.
+  static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool, error: String? = nil) throws -> Secret {
+    guard isAllowed else { throw nobody(question) }
+    if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown, isFresh: isShown || error != nil) }
+    // A pinentry shows nothing of what is typed.
+    guard !isShown, let window = try DisplayPrompt.open() else { throw nobody(question) }
+    return try window.ask(question, error: error)
+  }
+
+  /// What is not seen is typed twice.
+  /// - Parameter isEmptyAllowed: Whether an empty answer is one. Otherwise it is asked again, and the third empty one is returned.
+  static func askTwice(_ question: String, isAllowed: Bool, isEmptyAllowed: Bool) throws -> Secret {
+    guard isAllowed else { throw nobody(question) }
+    guard let prompt = try Prompt.open() else {
+      guard let window = try DisplayPrompt.open() else { throw nobody(question) }
+      return try twice(question, isEmptyAllowed) { asked, error in try window.ask(asked, error: error) }
+    }
+    return try twice(question, isEmptyAllowed) { asked, error in
+      try prompt.ask(asked, isFresh: error != nil)
+    } say: {
+      try prompt.say($0)
+    }
+  }
+
+  private static func twice(
+    _ question: String, _ isEmptyAllowed: Bool, _ ask: (String, String?) throws -> Secret,
+    say: (String) throws -> Void = { _ in }
+  ) throws -> Secret {
+    var problem: String?
+    for attempt in 1...3 {
+      let first = try ask("\(question): ", problem)
+      if first.count == 0, !isEmptyAllowed {
+        guard attempt < 3 else { return first }
+        problem = empty
+      } else {
+        let second = try ask("\(question), again: ", nil)
+        if first.isEqual(to: second) { return first }
+        problem = mistyped
+      }
+      try say(problem ?? "")
+    }
+    throw Failure(.cancelled, "\(question.lowercased()): typed differently three times; nothing has been changed")
+  }
+
+  /// What can be done about it depends on what was to be asked.
+  private static func nobody(_ question: String) -> Failure {
+    guard question != "Secret" else {
+      return Failure(
+        .locked, "a secret is needed, and there is nobody to ask", hint: "standard input that is no terminal, or --file FILE")
+    }
+    return Failure(
+      .locked, "a passphrase is needed, and there is nobody to ask",
+      hint: "--passphrase-fd N, --key-file FILE, $CREDENTIALS_DIRECTORY/coffer.passphrase, or a terminal")
+  }
+}

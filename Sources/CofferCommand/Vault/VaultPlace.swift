@@ -1,0 +1,77 @@
+import CLinux
+import Glibc
+import Storage
+import VaultCore
+
+/// A vault's file, and what lies beside it.
+struct VaultPlace {
+  let path: String
+  let store: FileStore
+  let anchor: AnchorFiles
+  /// That of `--key-file`, open and not yet read.
+  var keyFile: Descriptor?
+  private let places: Places
+
+  /// - Throws: `noVault` and whatever else is wrong with the file.
+  init(opening path: String?) throws {
+    places = try Places { Environment[$0] }
+    self.path = path ?? places.vault
+    let file = self.path
+    store = try about(file) { try FileStore(at: file) }
+    anchor = places.anchors(forVaultAt: store.path)
+  }
+
+  /// Before anybody is asked for a passphrase.
+  /// - Throws: duplicate, with what lies there; input/output, where a directory that the caller named is missing.
+  static func checkFree(_ path: String?) throws {
+    let file = try path ?? Places { Environment[$0] }.vault
+    guard unsafe access(file, F_OK) != 0 else { throw occupied(file) }
+    guard path != nil, let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
+    let directory = String(file[..<slash])
+    guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { return }
+    throw Failure(.inputOutput, "\(file): the directory \(directory) is missing", hint: "mkdir -p -m 700 \(directory)")
+  }
+
+  private static func occupied(_ path: String) -> Failure {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return SystemError.last.failure(path) }
+    let another = "name one that is not there yet: --vault PATH"
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR:
+      return Failure(.duplicate, "\(path): is a directory, not a file", hint: "\(another), for example in this directory")
+    case S_IFREG where status.st_size == 0:
+      return Failure(.duplicate, "\(path): an empty file lies there", hint: "remove it, or \(another)")
+    case S_IFREG: break
+    default: return Failure(.duplicate, "\(path): is no regular file", hint: another)
+    }
+    do {
+      _ = try FileStore(at: path)
+    } catch {
+      // One that cannot be used is a vault all the same.
+      if (error as? StorageError)?.code == .notAVault {
+        return Failure(.duplicate, "\(path): a file lies there that is no vault", hint: another)
+      }
+    }
+    return Failure(FailureTable.storage["vaultExists"], "vaultExists", "", path)
+  }
+
+  init(creating path: String?) throws {
+    places = try Places { Environment[$0] }
+    self.path = path ?? places.vault
+    let file = self.path
+    store = try about(file) { try FileStore.create(at: file, createDirectory: path == nil) }
+    anchor = places.anchors(forVaultAt: store.path)
+  }
+
+  /// The key that binds items to this machine, nil where there is none.
+  func deviceKey() throws -> Secret? {
+    try DeviceKeyFile(at: places.deviceKey).load()
+  }
+
+  /// Makes that key where there is none. One that is there is never replaced: what was sealed for it would be lost.
+  /// - Returns: the path of a new one.
+  func makeDeviceKey() throws -> String? {
+    let file = DeviceKeyFile(at: places.deviceKey)
+    return try about(file.path) { try file.createUnlessThere() ? file.path : nil }
+  }
+}

@@ -1,0 +1,63 @@
+import AuditLog
+import CLinux
+import CofferAgent
+import CofferFiles
+import Glibc
+
+/// Signals that end the agent: blocked in all threads, and waited for in one.
+struct SignalsToEnd: @unchecked Sendable {
+  private var set = sigset_t()
+
+  static func block() -> SignalsToEnd {
+    var signals = SignalsToEnd()
+    unsafe sigemptyset(&signals.set)
+    for signal in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&signals.set, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &signals.set, nil)
+    return signals
+  }
+
+  /// Whether one came within so many milliseconds.
+  func wait(_ milliseconds: Int64) -> Bool {
+    var time = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+    var set = set
+    return unsafe sigtimedwait(&set, nil, &time) > 0
+  }
+}
+
+/// Locks the vault after a time without use, and ends the agent on a signal, or if the vault or the socket was removed.
+struct IdleLock: Sendable {
+  let server: AgentServer
+  let vault: AgentVault
+  private let log: DecisionLog
+  /// A file; when it is gone, so is the agent.
+  let watched: String?
+  /// In milliseconds; nil: never.
+  let idle: Int64?
+  private let signals: SignalsToEnd
+
+  /// How often it looks whether there still is a vault, and whether others have changed it.
+  private static let longestWait: Int64 = 60_000
+
+  init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
+    server = service.server
+    vault = service.vault
+    log = service.log
+    watched = service.watched
+    self.idle = idle
+    self.signals = signals
+  }
+
+  func start() {
+    let isStarted = DetachedThread.start("coffer-guardian") {
+      while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
+        guard server.hasSocket else { break }
+        if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
+        vault.look()
+        // What was counted is shown within a minute. Where that fails, the count stays in its file.
+        try? log.flush()
+      }
+      server.end()
+    }
+    if !isStarted { server.end() }
+  }
+}

@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// One process at a time in a directory: a lock that the kernel takes back when the process dies.
+package final class DirectoryLock: Sendable {
+  /// Whoever has it copies executables and waits for the vault's writers.
+  package static let patience = 10_000
+
+  private let number: Int32
+
+  /// On the file `.lock` in the directory.
+  /// - Throws: `busy`; what the system says.
+  package convenience init(of directory: OpenDirectory, milliseconds: Int = patience) throws(ContainerError) {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    try self.init(FileName(constant: ".lock"), in: directory, flags, milliseconds)
+  }
+
+  /// On the directory itself, where no file of ours has a place.
+  /// - Throws: as above.
+  package convenience init(on directory: OpenDirectory, milliseconds: Int = patience) throws(ContainerError) {
+    try self.init(nil, in: directory, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, milliseconds)
+  }
+
+  private init(_ name: FileName?, in directory: OpenDirectory, _ flags: Int32, _ milliseconds: Int) throws(ContainerError) {
+    let path = name.map { directory.below($0) } ?? directory.path
+    let opened = retrying { unsafe openat(directory.number, name?.terminated ?? [CChar(UInt8(ascii: ".")), 0], flags, 0o600) }
+    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    number = opened.result
+    var waited = 0
+    while true {
+      let taken = retrying { flock(opened.result, LOCK_EX | LOCK_NB) }
+      if taken.result == 0 { return }
+      guard taken.errno == EWOULDBLOCK, waited < milliseconds else {
+        throw taken.errno == EWOULDBLOCK
+          ? ContainerError(.busy, "another process is at work in \(directory.path)") : ContainerError(errno: taken.errno, path)
+      }
+      usleep(20_000)
+      waited += 20
+    }
+  }
+
+  deinit { close(number) }
+}

@@ -1,0 +1,197 @@
+package import CLinux
+internal import Glibc
+
+/// An open directory, closed with this object. All that happens below it goes through its descriptor, one name at a time and never
+/// through a symbolic link: whoever exchanges a directory or plants a link meanwhile moves nothing to another place.
+package final class OpenDirectory: Sendable {
+  package let number: Int32
+  /// For messages.
+  package let path: String
+
+  private init(_ number: Int32, _ path: String) {
+    self.number = number
+    self.path = path
+  }
+
+  deinit { close(number) }
+
+  private static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
+
+  // MARK: Opening
+
+  /// A directory at a path of the user's, which may lead through links, as a home directory does. Made with those above where there is
+  /// none; for this user alone.
+  /// - Throws: `foreignOwner`, `permissionsTooOpen` where others could exchange what lies in it; what the system says.
+  package static func root(_ path: String, isMade: Bool) throws(ContainerError) -> OpenDirectory? {
+    var opened = retrying { unsafe open(path, flags) }
+    if opened.errno == ENOENT {
+      guard isMade else { return nil }
+      try make(path)
+      opened = retrying { unsafe open(path, flags) }
+    }
+    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    let directory = OpenDirectory(opened.result, path)
+    try directory.checkOwner()
+    return directory
+  }
+
+  /// A directory that is read and not believed: it may be anybody's.
+  package static func foreign(_ path: String) throws(ContainerError) -> OpenDirectory {
+    let opened = retrying { unsafe open(path, flags) }
+    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    return OpenDirectory(opened.result, path)
+  }
+
+  /// - Parameter isParentThere: So that it ends where a parent is there and nothing can be made in it, as in `/proc` or through a link
+  ///   that leads nowhere.
+  private static func make(_ path: String, isParentThere: Bool = false) throws(ContainerError) {
+    if unsafe mkdir(path, 0o700) == 0 {
+      // Whatever the umask says: without x its owner could not use it.
+      unsafe chmod(path, 0o700)
+      return
+    }
+    let number = errno
+    if number == EEXIST { return }
+    guard number == ENOENT, !isParentThere, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
+      throw ContainerError(errno: number, path)
+    }
+    try make(String(path[..<slash]))
+    try make(path, isParentThere: true)
+  }
+
+  /// A directory of somebody else would be theirs to exchange, and root leaves nothing in one.
+  private func checkOwner() throws(ContainerError) {
+    let status = try status()
+    guard status.st_uid == geteuid() else {
+      throw ContainerError(.foreignOwner, "\(path) belongs to user \(status.st_uid)")
+    }
+    guard status.st_mode & 0o002 == 0 || status.st_mode & 0o1000 != 0 else {
+      throw ContainerError(.permissionsTooOpen, "\(path): everybody may write to it")
+    }
+  }
+
+  /// Nil where there is none.
+  /// - Throws: `symbolicLink`, `notADirectory`; what the system says.
+  package func directory(_ name: FileName) throws(ContainerError) -> OpenDirectory? {
+    let opened = retrying { unsafe openat(number, name.terminated, Self.flags | O_NOFOLLOW) }
+    guard opened.result >= 0 else {
+      if opened.errno == ENOENT { return nil }
+      // With O_DIRECTORY a link is no directory to the kernel; whoever reads the message wants to know.
+      if opened.errno == ENOTDIR, try kind(name) == .link { throw ContainerError(.symbolicLink, below(name)) }
+      throw ContainerError(errno: opened.errno, below(name))
+    }
+    return OpenDirectory(opened.result, below(name))
+  }
+
+  /// For this user alone, whatever the umask says. One that is there stays as it is.
+  /// - Throws: `symbolicLink`, `notADirectory`; what the system says.
+  package func makeDirectory(_ name: FileName, mode: UInt32 = 0o700) throws(ContainerError) -> OpenDirectory {
+    let isNew = unsafe mkdirat(number, name.terminated, mode) == 0
+    if !isNew, errno != EEXIST { throw ContainerError(errno: errno, below(name)) }
+    guard let directory = try directory(name) else { throw ContainerError(.missing, below(name)) }
+    if isNew { try directory.setMode(mode) }
+    return directory
+  }
+
+  /// Nil where one of them is missing.
+  package func directory(_ path: [FileName]) throws(ContainerError) -> OpenDirectory? {
+    var here = self
+    for name in path {
+      guard let next = try here.directory(name) else { return nil }
+      here = next
+    }
+    return here
+  }
+
+  // MARK: What lies in it
+
+  package enum Kind: Sendable { case file, directory, link, other }
+
+  /// Nil where there is nothing of this name.
+  package func kind(_ name: FileName) throws(ContainerError) -> Kind? {
+    try status(name).map { Self.kind($0) }
+  }
+
+  package static func kind(_ status: stat) -> Kind {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: .file
+    case S_IFDIR: .directory
+    case S_IFLNK: .link
+    default: .other
+    }
+  }
+
+  package func status(_ name: FileName) throws(ContainerError) -> stat? {
+    var status = stat()
+    guard unsafe fstatat(number, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      let error = errno
+      if error == ENOENT { return nil }
+      throw ContainerError(errno: error, below(name))
+    }
+    return status
+  }
+
+  package func status() throws(ContainerError) -> stat {
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0 else { throw ContainerError(errno: errno, path) }
+    return status
+  }
+
+  /// In the order of their bytes.
+  package func names() throws(ContainerError) -> [FileName] {
+    let copy = retrying { unsafe openat(number, ".", Self.flags) }
+    guard copy.result >= 0, let stream = unsafe fdopendir(copy.result) else { throw ContainerError(errno: copy.errno, path) }
+    defer { unsafe closedir(stream) }
+    var names: [[UInt8]] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else { break }
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+    }
+    guard errno == 0 else { throw ContainerError(errno: errno, path) }
+    var sorted: [FileName] = []
+    for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { sorted.append(try FileName(bytes: name)) }
+    return sorted
+  }
+
+  // MARK: Changing it
+
+  /// - Parameter isReplacing: Whether a file or an empty directory of the new name may be there.
+  package func rename(_ name: FileName, to new: FileName, in target: OpenDirectory? = nil, isReplacing: Bool = false)
+    throws(ContainerError)
+  {
+    let target = target ?? self
+    if !isReplacing, try target.kind(new) != nil { throw ContainerError(.exists, target.below(new)) }
+    guard unsafe renameat(number, name.terminated, target.number, new.terminated) == 0 else {
+      throw ContainerError(errno: errno, below(name))
+    }
+  }
+
+  /// A file, a link or an empty directory. What is not there is no error.
+  package func remove(_ name: FileName, isDirectory: Bool = false) throws(ContainerError) {
+    guard unsafe unlinkat(number, name.terminated, isDirectory ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT else {
+      throw ContainerError(errno: errno, below(name))
+    }
+  }
+
+  package func setMode(_ mode: UInt32) throws(ContainerError) {
+    guard fchmod(number, mode) == 0 else { throw ContainerError(errno: errno, path) }
+  }
+
+  /// Of what lies in it; never of what a link leads to.
+  package func setMode(_ mode: UInt32, of name: FileName) throws(ContainerError) {
+    guard unsafe fchmodat(number, name.terminated, mode, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw ContainerError(errno: errno, below(name))
+    }
+  }
+
+  /// Names that were made or removed are on the disk when it returns.
+  package func synchronize() throws(ContainerError) {
+    let synced = retrying { fsync(number) }
+    // EINVAL: a file system that has none for directories.
+    guard synced.result == 0 || synced.errno == EINVAL else { throw ContainerError(errno: synced.errno, path) }
+  }
+
+  package func below(_ name: FileName) -> String { Path.join(path, name.description) }
+}

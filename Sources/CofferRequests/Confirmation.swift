@@ -1,0 +1,135 @@
+package import CofferWire
+package import VaultCore
+
+/// What the owner wants to be asked about before it is done. Two are equal where nothing that the owner was told, and nothing that the
+/// question comes from, is different.
+package struct Confirmation: Equatable, Sendable {
+  /// What is agreed to, where it is for longer than once.
+  package enum Subject: Hashable, Sendable {
+    /// Granted with the wish to be asked.
+    case group(AccessGroup)
+    /// The item itself says so.
+    case item(Reference)
+  }
+
+  package enum Deed: Hashable, Sendable {
+    case read, add, change
+    case move(to: AccessGroup)
+    case remove
+    /// Of the attribute that asks for this question.
+    case changeConfirmation
+  }
+
+  package let subject: Subject
+  package let deed: Deed
+  /// Those that are used.
+  package let rights: Entitlements.Rights
+  package let group: AccessGroup
+  /// Where it lies, and as it is now. The class and the attributes that make it unique are what the owner reads.
+  package let entry: Entry?
+  /// The item as it is to be, where there is none yet.
+  package let item: Item
+  /// What the caller says that it is for.
+  package let purpose: String
+  /// For how long the owner may agree at most. 0: only this once. Nil: as long as is usual.
+  package let minutes: UInt64?
+  /// What the caller was granted in this group, at this moment.
+  package let grants: [Grant]
+
+  package init(
+    subject: Subject, deed: Deed, rights: Entitlements.Rights, group: AccessGroup, entry: Entry?, item: Item, purpose: String,
+    minutes: UInt64?, grants: [Grant]
+  ) {
+    (self.subject, self.deed, self.rights, self.group) = (subject, deed, rights, group)
+    (self.entry, self.item, self.purpose, self.minutes, self.grants) = (entry, item, purpose, minutes, grants)
+  }
+}
+
+extension ItemService {
+  /// Whether the owner is asked whatever the item says.
+  package func asks(aboutReading group: AccessGroup) -> Bool { !caller.isOwner && caller.needsConfirmation(group, .read) }
+
+  /// What the owner wants to be asked about before this is done. Rights come first: who has none makes no questions.
+  /// - Throws: `missingEntitlement`; integrity errors.
+  package func confirmations(for call: borrowing Call, in vault: borrowing Vault) throws -> [Confirmation] {
+    guard !caller.isOwner else { return [] }
+    switch call {
+    case .secret(let reference, let purpose):
+      return try about(reference, .read, .read, purpose, in: vault)
+    case .add(let item, _, let group, _, _):
+      let group = try caller.groupForAdding(group)
+      return try ofGroup(group, .write, .add, nil, item, in: vault)
+    case .update(let reference, _, let item, _):
+      try caller.check(reference.group, .write)
+      guard let entry = try vault.existingEntry(reference) else { return [] }
+      if let minutes = entry.item.attributes[Item.confirm], item.attributes[Item.confirm] != minutes {
+        return [try ofItem(entry, .changeConfirmation, .write, "", minutes: 0, in: vault)]
+      }
+      return try ofGroup(reference.group, .write, .change, entry, entry.item, in: vault)
+    case .move(let reference, generation: _, _, let group):
+      _ = try caller.groupForAdding(group)
+      let source = try about(reference, .move(to: group), [.read, .write], "", in: vault)
+      guard let entry = try vault.existingEntry(reference) else { return source }
+      return try group == reference.group
+        ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
+    case .remove(let reference):
+      try caller.check(reference.group, .write)
+      guard let entry = try vault.existingEntry(reference) else { return [] }
+      return try ofGroup(reference.group, .write, .remove, entry, entry.item, in: vault)
+    case .discard(let item, let group): return try ofGroup(group, .write, .remove, nil, item, in: vault)
+    default: return []
+    }
+  }
+
+  /// For what gives the secret away. What the item asks for is the stricter one: it is about less, and covers the group.
+  private func about(
+    _ reference: Reference, _ deed: Confirmation.Deed, _ rights: Entitlements.Rights, _ purpose: String, in vault: borrowing Vault
+  ) throws -> [Confirmation] {
+    try caller.check(reference.group, rights)
+    guard let entry = try vault.existingEntry(reference) else { return [] }
+    guard let minutes = entry.item.confirmMinutes else {
+      return try ofGroup(reference.group, rights, deed, entry, entry.item, purpose, in: vault)
+    }
+    return [try ofItem(entry, deed, rights, purpose, minutes: deed == .read ? minutes : 0, in: vault)]
+  }
+
+  private func ofItem(
+    _ entry: Entry, _ deed: Confirmation.Deed, _ rights: Entitlements.Rights, _ purpose: String, minutes: UInt64,
+    in vault: borrowing Vault
+  ) throws -> Confirmation {
+    let group = entry.reference.group
+    return Confirmation(
+      subject: .item(entry.reference), deed: deed, rights: rights, group: group, entry: entry, item: entry.item, purpose: purpose,
+      minutes: minutes,
+      grants: try grants(in: group, vault))
+  }
+
+  private func ofGroup(
+    _ group: AccessGroup, _ rights: Entitlements.Rights, _ deed: Confirmation.Deed, _ entry: Entry?, _ item: Item,
+    _ purpose: String = "", in vault: borrowing Vault
+  ) throws -> [Confirmation] {
+    try caller.check(group, rights)
+    guard caller.needsConfirmation(group, rights) else { return [] }
+    return [
+      Confirmation(
+        subject: .group(group), deed: deed, rights: rights, group: group, entry: entry, item: item, purpose: purpose,
+        minutes: nil,
+        grants: try grants(in: group, vault))
+    ]
+  }
+
+  private func grants(in group: AccessGroup, _ vault: borrowing Vault) throws -> [Grant] {
+    try vault.grants(to: caller.application ?? Caller.commandName).filter { $0.group == group }
+  }
+}
+
+extension Vault {
+  /// Nil where there is no such item: to say so is up to the call itself.
+  fileprivate borrowing func existingEntry(_ reference: Reference) throws -> Entry? {
+    do {
+      return try entry(reference)
+    } catch let error as VaultError where error.code == .notFound || error.code == .groupNotFound {
+      return nil
+    }
+  }
+}

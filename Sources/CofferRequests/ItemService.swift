@@ -1,0 +1,197 @@
+package import CofferWire
+package import VaultCore
+
+/// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.
+package struct ItemService {
+  let caller: Caller
+  private let now: Timestamp
+  private let confirmed: [Confirmation]
+
+  /// - Parameter confirmed: What the owner has agreed to, for this call.
+  package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
+    self.caller = caller
+    self.now = now
+    self.confirmed = confirmed
+  }
+
+  /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
+  package func answer(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
+    for needed in try confirmations(for: call, in: vault) where !confirmed.contains(needed) {
+      throw KeychainError(.confirmationNeeded, needed.group.name)
+    }
+    return try carryOut(call, in: &vault)
+  }
+
+  /// The same, where it has been seen that the owner need not be asked, or has agreed.
+  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the call does not
+  ///   name it. What it throws undoes the change.
+  package func carryOut(
+    _ call: consuming Call, in vault: inout Vault, allowed: (Reference?) throws -> Void = { _ in }
+  ) throws -> Answer {
+    switch consume call {
+    case .entitlements:
+      return .entitlements(try entitlements(in: vault), application: caller.application)
+    case .items(let itemClass, let group, let attributes):
+      return .entries(try items(ItemSearch(itemClass, attributes), in: group, of: vault))
+    case .contains(let group):
+      try checkAny(group)
+      return .flag(try vault.contains(group))
+    case .entry(let reference):
+      try checkAny(reference.group)
+      return .entries(Answer.Entries([try vault.entry(reference)]))
+    case .secret(let reference, _):
+      try caller.check(reference.group, .read)
+      return .secret(try vault.secret(of: reference))
+    case .add(let item, let secret, let group, let accessible, let installBound):
+      return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault, allowed))
+    case .update(let reference, let generation, let item, let secret):
+      try caller.check(reference.group, .write)
+      try allowed(nil)
+      return .reference(try update(reference, generation, item, secret, in: &vault))
+    case .move(let reference, let generation, let item, let group):
+      try checkMove(reference, to: group)
+      try allowed(nil)
+      return .reference(try move(reference, generation, item, to: group, in: &vault))
+    case .remove(let reference):
+      try caller.check(reference.group, .write)
+      try allowed(nil)
+      try vault.remove(reference)
+      return .done
+    case .discard(let item, let group):
+      try caller.check(group, .write)
+      try allowed(nil)
+      try vault.remove(item, in: group)
+      return .done
+    default: throw KeychainError(.notAllowed, "that is no question about items")
+    }
+  }
+
+  /// Who knows exactly what an item is called may look it up with any right to its group; to see what there is, is a right of its own.
+  private func items(_ search: ItemSearch, in group: AccessGroup?, of vault: borrowing Vault) throws -> Answer.Entries {
+    guard let item = search.exactItem else {
+      return try search.entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) }
+    }
+    if let group { try checkAny(group) }
+    let held = try group.map { [$0] } ?? caller.entitlements?.groups.map(\.group) ?? Self.groups(vault)
+    let groups = held.filter { allowsAny($0) }
+    // Where nothing is left, the rule is the answer, and not that there is no such item.
+    if groups.isEmpty, let first = held.first { try checkAny(first) }
+    var (found, isComplete): ([Entry], Bool) = ([], true)
+    for group in groups {
+      do {
+        if let entry = try vault.entry(item, in: group) { found.append(entry) }
+      } catch VaultError.Code.groupNotFound {
+        continue
+      } catch VaultError.Code.locked {
+        isComplete = false
+      }
+    }
+    // An empty list would say that there is no such item.
+    guard isComplete || !found.isEmpty else { throw KeychainError(.locked) }
+    return Answer.Entries(found)
+  }
+
+  /// All that there are, `default` first. Takes a walk over the vault.
+  private static func groups(_ vault: borrowing Vault) throws -> [AccessGroup] {
+    [.standard] + (try vault.groups()).filter { $0 != .standard }
+  }
+
+  private func entitlements(in vault: borrowing Vault) throws -> Entitlements {
+    if let entitlements = caller.entitlements { return entitlements }
+    return Entitlements(
+      try Self.groups(vault).map { group in
+        let rights = ([.read, .write, .list] as [Entitlements.Rights]).filter { allows(group, $0) }
+        return Entitlements.Group(group, rights.reduce([]) { $0.union($1) })
+      }.filter { !$0.rights.isEmpty })
+  }
+
+  // MARK: Rights
+
+  private func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
+    (try? caller.check(group, rights)) != nil
+  }
+
+  private static let eachRight: [Entitlements.Rights] = [.list, .write, .read]
+
+  private func allowsAny(_ group: AccessGroup) -> Bool { Self.eachRight.contains { allows(group, $0) } }
+
+  /// Who may read or change an item sees what it is.
+  private func checkAny(_ group: AccessGroup) throws {
+    guard !allowsAny(group) else { return }
+    try caller.check(group, .list)
+  }
+
+  // MARK: Changes
+
+  private func add(
+    _ item: Item, _ secret: borrowing Secret, to group: AccessGroup?, _ accessible: Accessibility, _ installBound: Bool,
+    in vault: inout Vault, _ allowed: (Reference?) throws -> Void
+  ) throws -> Reference {
+    let group = try caller.groupForAdding(group)
+    try caller.check(group, .write)
+    let item = try caller.bind(item, installBound: installBound)
+    return try vault.transaction { transaction in
+      if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
+      let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
+      try allowed(reference)
+      return reference
+    }
+  }
+
+  private func update(
+    _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, in vault: inout Vault
+  ) throws -> Reference {
+    let change = { (old: inout Item) throws in
+      try Self.check(item, inPlaceOf: old)
+      old = item
+    }
+    func current(_ transaction: inout Transaction) throws { _ = try Self.entry(reference, generation, &transaction) }
+    switch secret {
+    case .none:
+      return try vault.transaction { transaction in
+        try current(&transaction)
+        return try transaction.update(reference, at: now, change)
+      }
+    case .some(let secret):
+      return try vault.transaction { transaction in
+        try current(&transaction)
+        return try transaction.update(reference, secret: secret, at: now, change)
+      }
+    }
+  }
+
+  /// To move is to read: the right to do so is needed where the item lies.
+  private func checkMove(_ reference: Reference, to group: AccessGroup) throws {
+    try caller.check(reference.group, [.read, .write])
+    _ = try caller.groupForAdding(group)
+    if group != reference.group { try caller.check(group, .write) }
+  }
+
+  private func move(
+    _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
+  ) throws -> Reference {
+    try vault.transaction { transaction in
+      let old = try Self.entry(reference, generation, &transaction)
+      try Self.check(item, inPlaceOf: old.item)
+      if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
+      if item == old.item { return try transaction.move(reference, to: group, at: now) }
+      if group == reference.group { return try transaction.update(reference, at: now) { $0 = item } }
+      // Not a move and then a new name: on the way it could meet an item with its old name.
+      let secret = try transaction.secret(of: reference)
+      try transaction.remove(reference)
+      return try transaction.add(item, secret: secret, to: group, accessible: old.accessibility, at: now)
+    }
+  }
+
+  private static func entry(_ reference: Reference, _ generation: UInt64, _ transaction: inout Transaction) throws -> Entry {
+    let entry = try transaction.entry(reference)
+    guard entry.generation == generation else { throw KeychainError(.conflict, "the item has been changed in between") }
+    return entry
+  }
+
+  /// What a change leaves as it is.
+  private static func check(_ item: Item, inPlaceOf old: Item) throws {
+    guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
+    guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }
+  }
+}

@@ -1,0 +1,262 @@
+internal import CLinux
+package import CofferFiles
+internal import Glibc
+package import VaultCore
+
+/// Frames over a connected socket, read straight into locked memory. Not thread-safe: one reader and one writer at a time.
+package final class FrameChannel: Sendable {
+  private let owned: OwnedDescriptor
+  package var descriptor: Int32 { owned.number }
+  /// Only bytes that this process has sent are taken; 0: whoever has.
+  private let sender: Int32
+  /// How long a frame may take.
+  private let frameMilliseconds: Int32
+  /// Nil: nobody else is served beside this one.
+  private let largeFrames: LargeFrames?
+
+  /// Why there is no frame.
+  package enum Failure: Error, Equatable {
+    /// The other end is gone, in the middle of a frame, or takes nothing any more.
+    case closed
+    /// A frame took longer than it may.
+    case late
+    /// Another process than the one that connected has sent something: the descriptor was passed on.
+    case foreignSender
+    case system(Int32)
+    /// There was no place for a large frame in time, or no locked memory. Its bytes are still there.
+    case crowded(request: UInt64)
+  }
+
+  package init(
+    _ descriptor: consuming OwnedDescriptor, sender: Int32 = 0, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
+    largeFrames: LargeFrames? = nil
+  ) {
+    owned = descriptor
+    self.largeFrames = largeFrames
+    self.sender = sender
+    self.frameMilliseconds = frameMilliseconds
+    if sender != 0 { _ = coffer_pass_credentials(owned.number) }
+  }
+
+  /// The other end, and whoever waits for it in another thread, meets the end of the stream.
+  package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Whether something has arrived, or the other end has closed, within so many milliseconds.
+  /// - Throws: `Failure`: `system`.
+  package func isReadable(within milliseconds: Int32) throws -> Bool { try wait(Int16(POLLIN), milliseconds) }
+
+  // MARK: In
+
+  /// The next frame. Nil where the other end has closed between two frames.
+  /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
+  ///   `frameMilliseconds` from there.
+  /// - Parameter takes: Asked about the header of a large frame, before its body gets a place. If it says no, the body is dropped.
+  /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory; what `takes` throws.
+  package func receive(
+    patience: Int32 = -1, takes: (FrameHeader) throws -> Bool = { _ in true }
+  ) throws -> (header: FrameHeader, body: Received)? {
+    var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
+    if patience >= 0 { guard try wait(Int16(POLLIN), patience) else { throw Failure.late } }
+    // Who has no deadline need not ask first whether something is there.
+    let first = unsafe try head.withUnsafeMutableBytes { try unsafe take($0, waits: true) } ?? 0
+    guard first > 0 else { return nil }
+    let deadline = Self.now + Int64(frameMilliseconds)
+    unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, from: first, deadline) }
+    let header = unsafe try FrameHeader(parsing: head.span.bytes)
+    if header.bodyByteCount > WireLimits.smallBodyByteCount, try !takes(header) {
+      try drop(header.bodyByteCount, deadline)
+      return (header, Received(nil))
+    }
+    let permit = try permit(header, deadline)
+    defer { withExtendedLifetime(permit) {} }
+    var body = try room(header)
+    try body.withMutableBytes { span in
+      try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, from: 0, deadline) }
+    }
+    return (header, Received(body))
+  }
+
+  /// - Throws: `Failure.crowded` if other frames have all of the locked memory.
+  private func room(_ header: FrameHeader) throws -> Secret {
+    do {
+      return try Secret(count: header.bodyByteCount)
+    } catch {
+      guard [.memoryNotLockable, .outOfMemory].contains(error.code) else { throw error }
+      throw Failure.crowded(request: header.request)
+    }
+  }
+
+  /// Takes no more than a small frame does.
+  private func drop(_ count: Int, _ deadline: Int64) throws {
+    var room = try Secret(count: WireLimits.smallBodyByteCount)
+    var left = count
+    while left > 0 {
+      let part = min(left, room.count)
+      try room.withMutableBytes { span in
+        try unsafe span.withUnsafeMutableBytes { bytes in
+          try unsafe fill(UnsafeMutableRawBufferPointer(rebasing: bytes[..<part]), from: 0, deadline)
+        }
+      }
+      left -= part
+    }
+  }
+
+  /// Receives one message, which has to be exactly these bytes and carry one descriptor.
+  ///
+  /// One recvmsg(2), because the kernel never joins bytes to a message with a descriptor that was sent before them.
+  /// - Returns: Whether it is. Nil if the other end has closed.
+  /// - Throws: `Failure`.
+  package func receiveWithDescriptor(_ expected: [UInt8]) throws -> Bool? {
+    var bytes = [UInt8](repeating: 0, count: expected.count)
+    while true {
+      var (process, sent) = (Int32(0), Int32(-1))
+      let got = unsafe bytes.withUnsafeMutableBytes {
+        unsafe coffer_receive(descriptor, $0.baseAddress, UInt($0.count), 1, &process, &sent)
+      }
+      let isSent = OwnedDescriptor(sent) != nil
+      if got < 0, errno == EINTR { continue }
+      if got < 0 { throw errno == ECONNRESET ? Failure.closed : Failure.system(errno) }
+      if got == 0 { return nil }
+      guard sender == 0 || process == sender else { throw Failure.foreignSender }
+      return got == expected.count && bytes == expected && isSent
+    }
+  }
+
+  /// - Throws: `Failure.crowded`.
+  private func permit(_ header: FrameHeader, _ deadline: Int64) throws -> FramePermit? {
+    guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
+    guard let permit = largeFrames.permit(of: sender, milliseconds: Int32(clamping: deadline - Self.now)) else {
+      throw Failure.crowded(request: header.request)
+    }
+    return permit
+  }
+
+  /// What followed a header. A class, because a tuple holds nothing that cannot be copied.
+  package final class Received {
+    private var body: Secret?
+    /// Whether it was dropped.
+    package let isDropped: Bool
+
+    init(_ body: consuming Secret?) {
+      isDropped = body == nil
+      self.body = consume body
+    }
+
+    /// Once.
+    /// - Throws: `WireError`: `malformed`.
+    package func message() throws -> Message {
+      guard let body = body.take() else { throw WireError(.malformed, "taken twice") }
+      return try Message(parsing: body)
+    }
+  }
+
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int, _ deadline: Int64) throws {
+    var count = start
+    while count < buffer.count {
+      if let got = unsafe try take(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), waits: false) {
+        guard got > 0 else { throw Failure.closed }
+        count += got
+        continue
+      }
+      let left = deadline - Self.now
+      guard left > 0, try wait(Int16(POLLIN), Int32(clamping: left)) else { throw Failure.late }
+    }
+  }
+
+  /// - Returns: How many bytes there were; 0 at the end of the stream. Nil where nothing is there yet.
+  private func take(_ buffer: UnsafeMutableRawBufferPointer, waits: Bool) throws -> Int? {
+    while true {
+      var process: Int32 = 0
+      let got = unsafe coffer_receive(descriptor, buffer.baseAddress, UInt(buffer.count), waits ? 1 : 0, &process, nil)
+      if got > 0 {
+        guard sender == 0 || process == sender else { throw Failure.foreignSender }
+        return got
+      }
+      if got == 0 { return 0 }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return nil
+      case ECONNRESET: throw Failure.closed
+      default: throw Failure.system(errno)
+      }
+    }
+  }
+
+  // MARK: Out
+
+  /// - Throws: `Failure`.
+  package func send(_ frame: borrowing Secret) throws {
+    let deadline = Self.now + Int64(frameMilliseconds)
+    try frame.withBytes { bytes in
+      try unsafe bytes.withUnsafeBytes { bytes in
+        var count = 0
+        while count < bytes.count {
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[count...])
+          let sent = unsafe Glibc.send(
+            descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+          if sent >= 0 {
+            count += sent
+            continue
+          }
+          switch errno {
+          case EINTR: continue
+          case EAGAIN:
+            let left = deadline - Self.now
+            guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+          case EPIPE, ECONNRESET: throw Failure.closed
+          default: throw Failure.system(errno)
+          }
+        }
+      }
+    }
+  }
+
+  /// Sends bytes in one message with a descriptor, which gives the other end access to nothing.
+  /// - Throws: `Failure`.
+  func sendWithDescriptor(_ bytes: [UInt8]) throws {
+    guard let extra = OwnedDescriptor(coffer_eventfd()) else { throw Failure.system(errno) }
+    let deadline = Self.now + Int64(frameMilliseconds)
+    while true {
+      let sent = unsafe bytes.withUnsafeBytes {
+        unsafe coffer_send_with_descriptor(descriptor, $0.baseAddress, UInt($0.count), extra.number)
+      }
+      if sent >= 0 {
+        // The kernel takes a message of this size whole or not at all.
+        guard sent == bytes.count else { throw Failure.closed }
+        return
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        let left = deadline - Self.now
+        guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+      case EPIPE, ECONNRESET: throw Failure.closed
+      default: throw Failure.system(errno)
+      }
+    }
+  }
+
+  /// Whether it happened in time.
+  private func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
+    try Self.wait(descriptor, event, milliseconds)
+  }
+
+  private static func wait(_ descriptor: Int32, _ event: Int16, _ milliseconds: Int32) throws -> Bool {
+    var entry = pollfd(fd: descriptor, events: event, revents: 0)
+    let deadline = now + Int64(milliseconds)
+    while true {
+      let left = milliseconds < 0 ? -1 : Int32(clamping: max(0, deadline - now))
+      let ready = unsafe poll(&entry, 1, left)
+      if ready > 0 { return true }
+      if ready == 0 { return false }
+      guard errno == EINTR else { throw Failure.system(errno) }
+    }
+  }
+
+  /// Milliseconds of a clock that only goes on.
+  private static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,78 @@
+package import VaultCore
+
+/// What a vault says of itself, on its way from the agent: for people, and nothing of it is proven to who reads it.
+package struct VaultSummary: Equatable, Sendable {
+  package let id: Identifier
+  package let created: Timestamp
+  /// The number of commits so far.
+  package let generation: UInt64
+  /// Items and groups.
+  package let recordCount: UInt64
+  package let checkCode: String
+  package let slots: [SlotDescription]
+}
+
+extension VaultStatus {
+  /// The vault in the first, each of its slots in another.
+  package var wireRows: [Attributes] {
+    var vault = Attributes()
+    vault["id"] = .data(id.bytes)
+    vault["created"] = .time(created)
+    vault["generation"] = .integer(generation)
+    vault["records"] = .integer(recordCount)
+    vault["check"] = .text(checkCode)
+    return [vault] + slots.map(\.wireRow)
+  }
+}
+
+extension VaultSummary {
+  /// - Throws: `field`, `malformed`.
+  package init(wireRows rows: [Attributes]) throws(WireError) {
+    guard let first = rows.first else { throw WireError(.malformed, "no vault") }
+    var fields = Fields(first)
+    self.init(
+      id: try Fields.required("id", try fields.identifier("id")),
+      created: try Fields.required("created", try fields.time("created")),
+      generation: try Fields.required("generation", try fields.integer("generation")),
+      recordCount: try Fields.required("records", try fields.integer("records")),
+      checkCode: try Fields.required("check", try fields.text("check")),
+      slots: try rows.dropFirst().map { (row) throws(WireError) in try SlotDescription(wireRow: row) })
+    try fields.end()
+    // A client derives a key for each: more than a vault has would keep it busy.
+    guard Set(slots.map(\.index)).count == slots.count, slots.allSatisfy({ SlotDescription.indices.contains($0.index) }) else {
+      throw WireError(.field, "index")
+    }
+  }
+}
+
+extension SlotDescription {
+  fileprivate var wireRow: Attributes {
+    var fields = Attributes()
+    fields["index"] = .integer(UInt64(index))
+    fields["id"] = .data(id.bytes)
+    fields["kind"] = .integer(UInt64(type.rawValue))
+    fields["salt"] = .data(salt)
+    fields["iterations"] = kdf.map { .integer(UInt64($0.iterations)) }
+    fields["memory"] = kdf.map { .integer(UInt64($0.memoryKiB)) }
+    return fields
+  }
+
+  fileprivate init(wireRow row: Attributes) throws(WireError) {
+    var fields = Fields(row)
+    let index = Int(clamping: try Fields.required("index", try fields.integer("index")))
+    let id = try Fields.required("id", try fields.identifier("id"))
+    let type = try Fields.required("kind", try fields.value("kind", SlotType.self))
+    let salt = try Fields.required("salt", try fields.salt("salt"))
+    let (iterations, memory) = (try fields.integer("iterations"), try fields.integer("memory"))
+    try fields.end()
+    self.init(index: index, id: id, type: type, kdf: try Self.parameters(iterations, memory), salt: salt)
+  }
+
+  private static func parameters(_ iterations: UInt64?, _ memory: UInt64?) throws(WireError) -> KDFParameters? {
+    guard iterations != nil || memory != nil else { return nil }
+    guard let iterations = iterations.flatMap(UInt32.init(exactly:)), let memory = memory.flatMap(UInt32.init(exactly:)),
+      let parameters = try? KDFParameters(iterations: iterations, memoryKiB: memory)
+    else { throw WireError(.field, "memory") }
+    return parameters
+  }
+}
