@@ -9,13 +9,13 @@ let package = Package(
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .library(name: "VaultCore", targets: ["VaultCore"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
-    .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "CofferStorage", targets: ["CofferStorage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
-    .library(name: "PropertyLists", targets: ["PropertyLists"]),
-    .library(name: "Preferences", targets: ["Preferences"]),
+    .library(name: "CofferPropertyLists", targets: ["CofferPropertyLists"]),
+    .library(name: "CofferPreferences", targets: ["CofferPreferences"]),
     .library(name: "PreferenceStore", targets: ["PreferenceStore"]),
     .library(name: "PreferenceStoreCombine", targets: ["PreferenceStoreCombine"]),
-    .library(name: "Widgets", targets: ["Widgets"]),
+    .library(name: "CofferWidgets", targets: ["CofferWidgets"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
   dependencies: [
@@ -37,51 +37,55 @@ let package = Package(
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["CofferFiles", "CLinux"]),
-    .target(name: "Storage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
+    .target(
+      name: "CofferStorage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
     // Agent
     .target(name: "CofferWire", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
-    .target(name: "AuditLog", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
+    .target(name: "CofferAudit", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
     // Keychain
-    .target(name: "CofferRequests", dependencies: ["VaultCore", "Storage", "CofferWire"]),
+    .target(name: "CofferRequests", dependencies: ["VaultCore", "CofferStorage", "CofferWire"]),
     .target(
       name: "CofferAgent",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "CofferWire", "CofferRequests", "Pinentry", "CofferFiles",
+        "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire", "CofferRequests", "Pinentry",
+        "CofferFiles",
         "CLinux",
       ]),
     .target(
       name: "Coffer",
       dependencies: [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "CofferRequests", "Pinentry", "CofferWire", "CofferFiles",
+        "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferRequests", "Pinentry", "CofferWire",
+        "CofferFiles",
         "CLinux",
       ]),
     // Apps
-    .target(name: "Apps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "PropertyLists"]),
+    .target(name: "CofferApps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
     // Preferences
-    .target(name: "PropertyLists"),
-    .target(name: "Preferences", dependencies: ["PropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
+    .target(name: "CofferPropertyLists"),
+    .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "PreferenceStore",
       dependencies: [
-        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", "CofferFiles",
+        "LeakDetection", "CofferPropertyLists", "CofferPreferences", "AppContainers", "CofferFiles",
         .product(name: "Logging", package: "swift-log"),
       ]),
     // Built only for who asks for it: nobody else links OpenCombine.
     .target(
       name: "PreferenceStoreCombine",
-      dependencies: ["Preferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
+      dependencies: ["CofferPreferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
     // Widgets
     .target(
-      name: "Widgets", dependencies: ["AppContainers", "CofferFiles", "CLinux", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "LeakDetection", dependencies: ["PropertyLists"]),
+      name: "CofferWidgets",
+      dependencies: ["AppContainers", "CofferFiles", "CLinux", .product(name: "Logging", package: "swift-log")]),
+    .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "CofferAgent", "AppContainers", "AuditLog", "Pinentry", "Storage", "VaultCore", "CofferWire", "CofferFiles",
+        "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "CofferWire", "CofferFiles",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
@@ -89,11 +93,11 @@ let package = Package(
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
-        "VaultCore", "Passphrases", "Storage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
-        "AuditLog",
-        "Apps",
-        "PropertyLists",
-        "Preferences",
+        "VaultCore", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
+        "CofferAudit",
+        "CofferApps",
+        "CofferPropertyLists",
+        "CofferPreferences",
         "LeakDetection", "CofferFiles", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
@@ -101,53 +105,60 @@ let package = Package(
     // Examples
     .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
     .target(name: "LuckyNumberStore", dependencies: ["PreferenceStore"], path: "Examples/LuckyNumber/Store"),
-    .executableTarget(name: "LuckyNumber", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/App"),
     .executableTarget(
-      name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Widget"),
+      name: "LuckyNumber", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/App"),
     .executableTarget(
-      name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "Widgets"], path: "Examples/LuckyNumber/Intents"),
+      name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/Widget"),
+    .executableTarget(
+      name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/Intents"),
     .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
     // Tests
     .executableTarget(
-      name: "VaultProbe", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting"],
+      name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting"],
       path: "Tests/Support/VaultProbe"),
-    .executableTarget(name: "StorageProbe", dependencies: ["Storage", "VaultCore"], path: "Tests/Support/StorageProbe"),
+    .executableTarget(name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore"], path: "Tests/Support/StorageProbe"),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
-    .testTarget(name: "PreferencesTests", dependencies: ["Preferences", "PropertyLists", "CofferTesting"]),
+    .testTarget(name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferTesting"]),
     .executableTarget(
-      name: "PreferenceWriter", dependencies: ["Preferences", "PropertyLists"], path: "Tests/Support/PreferenceWriter"),
+      name: "PreferenceWriter", dependencies: ["CofferPreferences", "CofferPropertyLists"], path: "Tests/Support/PreferenceWriter"
+    ),
     .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
     .testTarget(
       name: "PreferenceSafetyTests",
-      dependencies: ["Preferences", "PropertyLists", "PreferenceWriter", "FoundationWriter"]),
-    .testTarget(name: "PropertyListTests", dependencies: ["PropertyLists", "CofferTesting"]),
+      dependencies: ["CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),
+    .testTarget(name: "PropertyListTests", dependencies: ["CofferPropertyLists", "CofferTesting"]),
     .target(name: "Waiting", path: "Tests/Support/Waiting"),
     .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests",
       dependencies: [
-        "PreferenceStore", "Preferences", "PropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome", "Waiting",
+        "PreferenceStore", "CofferPreferences", "CofferPropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome",
+        "Waiting",
       ]),
-    .testTarget(name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences"]),
     .testTarget(
-      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "Preferences", "TemporaryHome"],
+      name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "CofferPreferences"]),
+    .testTarget(
+      name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "CofferPreferences", "TemporaryHome"],
       // Code as it was written for SwiftUI, when there was no other mode.
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "SearchListTests", dependencies: ["Preferences", "PropertyLists"]),
+    .testTarget(name: "SearchListTests", dependencies: ["CofferPreferences", "CofferPropertyLists"]),
     .testTarget(
-      name: "LeakDetectionTests", dependencies: ["LeakDetection", "PropertyLists", "CofferTesting"], exclude: ["Corpus"]),
+      name: "LeakDetectionTests", dependencies: ["LeakDetection", "CofferPropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
-    .executableTarget(name: "AuditWriter", dependencies: ["AuditLog"], path: "Tests/Support/AuditWriter"),
-    .testTarget(name: "AuditLogTests", dependencies: ["AuditLog", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
+    .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
-      name: "AppsTests", dependencies: ["Apps", "AppContainers", "CofferFiles", "PropertyLists", "VaultCore", "CofferTesting"]),
-    .executableTarget(name: "WidgetProbe", dependencies: ["Widgets"], path: "Tests/Support/WidgetProbe"),
-    .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
+      name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
+    .testTarget(
+      name: "AppsTests",
+      dependencies: ["CofferApps", "AppContainers", "CofferFiles", "CofferPropertyLists", "VaultCore", "CofferTesting"]),
+    .executableTarget(name: "WidgetProbe", dependencies: ["CofferWidgets"], path: "Tests/Support/WidgetProbe"),
+    .testTarget(name: "WidgetsTests", dependencies: ["CofferWidgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
-    .testTarget(name: "VaultFileTests", dependencies: ["Passphrases", "Storage", "VaultCore", "CofferTesting", "VaultProbe"]),
+    .testTarget(
+      name: "VaultFileTests", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(
       name: "AgentProbe", dependencies: ["CofferWire", "VaultCore", "CofferFiles", "CLinux"], path: "Tests/Support/AgentProbe"),
     .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
@@ -156,8 +167,8 @@ let package = Package(
       dependencies: [
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux",
-        "Coffer", "Apps", "AuditLog", "FakePinentry",
-        "AppContainers", "Passphrases", "Storage", "CofferFiles", "CofferWire",
+        "Coffer", "CofferApps", "CofferAudit", "FakePinentry",
+        "AppContainers", "Passphrases", "CofferStorage", "CofferFiles", "CofferWire",
         "VaultCore",
         "CofferTesting", "Waiting",
       ]),
@@ -168,17 +179,19 @@ let package = Package(
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "Apps", "CLinux", "Coffer", "FakePinentry",
+        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "CofferApps", "CLinux", "Coffer", "FakePinentry",
         "CofferRequests",
-        "Passphrases", "Pinentry", "Storage", "CofferFiles", "VaultCore", "CofferWire", "CofferTesting", "Waiting",
+        "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "VaultCore", "CofferWire", "CofferTesting", "Waiting",
       ]),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
+    .testTarget(name: "StorageTests", dependencies: ["CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
       name: "MemoryTests", dependencies: ["CofferCommand", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
       exclude: ["keys.py"]),
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["VaultCore", "Passphrases", "CofferWire", "PropertyLists", "Preferences", "CofferCommand", "CofferTesting"],
+      dependencies: [
+        "VaultCore", "Passphrases", "CofferWire", "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferTesting",
+      ],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
     .testTarget(
@@ -186,13 +199,13 @@ let package = Package(
       dependencies: [
         "CofferCommand", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken",
         "PreferenceProbe",
-        "CofferFiles", "PropertyLists", "Preferences", "VaultCore", "Storage",
+        "CofferFiles", "CofferPropertyLists", "CofferPreferences", "VaultCore", "CofferStorage",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Coffer", "CofferCommand", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "Storage", "TemporaryHome",
+        "Coffer", "CofferCommand", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "CofferStorage", "TemporaryHome",
         "VaultCore",
       ]),
   ],

@@ -12,18 +12,19 @@ let package = Package(
     .target(
       name: "BenchmarkKit",
       dependencies: [
-        "CBaseline", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+        "CBaseline", .product(name: "VaultCore", package: "coffer"), .product(name: "CofferStorage", package: "coffer"),
       ]),
     .executableTarget(
       name: "vault-benchmark",
       dependencies: [
-        "BenchmarkKit", "CBaseline", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+        "BenchmarkKit", "CBaseline", .product(name: "VaultCore", package: "coffer"),
+        .product(name: "CofferStorage", package: "coffer"),
       ],
       path: "Sources/VaultBenchmark"),
     .executableTarget(
       name: "process-benchmark",
       dependencies: [
-        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "CofferStorage", package: "coffer"),
       ],
       path: "Sources/ProcessBenchmark"),
     .executableTarget(
@@ -35,7 +36,7 @@ let package = Package(
     .executableTarget(
       name: "agent-benchmark",
       dependencies: [
-        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "Storage", package: "coffer"),
+        "BenchmarkKit", .product(name: "VaultCore", package: "coffer"), .product(name: "CofferStorage", package: "coffer"),
       ],
       path: "Sources/AgentBenchmark"),
     .executableTarget(name: "foundation-defaults", path: "Sources/FoundationDefaults"),
@@ -43,7 +44,7 @@ let package = Package(
       name: "preference-benchmark",
       dependencies: [
         "BenchmarkKit", "CBaseline", .product(name: "PreferenceStore", package: "coffer"),
-        .product(name: "PropertyLists", package: "coffer"),
+        .product(name: "CofferPropertyLists", package: "coffer"),
       ],
       path: "Sources/PreferenceBenchmark"),
   ],

@@ -1,6 +1,6 @@
-import PropertyLists
+import CofferPropertyLists
 
-@testable import Preferences
+@testable import CofferPreferences
 
 extension FuzzTarget {
   /// Files that any program of the user can write.

@@ -1,4 +1,4 @@
-internal import AuditLog
+internal import CofferAudit
 internal import CofferRequests
 internal import CofferWire
 internal import Glibc

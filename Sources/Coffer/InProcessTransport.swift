@@ -1,8 +1,8 @@
-internal import AuditLog
+internal import CofferAudit
 package import CofferRequests
+internal import CofferStorage
 internal import CofferWire
 internal import Glibc
-internal import Storage
 internal import Synchronization
 internal import VaultCore
 

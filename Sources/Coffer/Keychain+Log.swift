@@ -1,4 +1,4 @@
-package import AuditLog
+package import CofferAudit
 internal import CofferRequests
 internal import CofferWire
 internal import VaultCore

@@ -1,4 +1,4 @@
-internal import Apps
+internal import CofferApps
 internal import CofferRequests
 package import CofferWire
 package import VaultCore

@@ -1,8 +1,8 @@
 package import CofferRequests
+internal import CofferStorage
 internal import CofferWire
 internal import Glibc
 internal import Pinentry
-internal import Storage
 public import VaultCore
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.

@@ -1,5 +1,5 @@
 internal import AppContainers
-internal import Apps
+internal import CofferApps
 import CofferFiles
 internal import Glibc
 

@@ -1,5 +1,5 @@
+internal import CofferStorage
 internal import Glibc
-internal import Storage
 
 /// The agent that keeps a vault where its user's programs cannot reach it: under a user of its own, on a socket that root has made.
 package enum SystemAgent {

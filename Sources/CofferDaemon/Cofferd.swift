@@ -1,10 +1,10 @@
 import AppContainers
 import ArgumentParser
-import AuditLog
 import CofferAgent
+import CofferAudit
 import CofferFiles
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// Keeps a vault unlocked, and gives each program what is its own.

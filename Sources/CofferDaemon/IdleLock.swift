@@ -1,6 +1,6 @@
-import AuditLog
 import CLinux
 import CofferAgent
+import CofferAudit
 import CofferFiles
 import Glibc
 

@@ -1,7 +1,7 @@
-import AuditLog
 import CofferAgent
+import CofferAudit
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// At the start, what a service manager has handed over opens the vault: `coffer.key` or `coffer.passphrase` in

@@ -1,12 +1,12 @@
 import AppContainers
-import AuditLog
 import CLinux
 import CofferAgent
+import CofferAudit
 import CofferFiles
+import CofferStorage
 import CofferWire
 import Glibc
 import Pinentry
-import Storage
 import VaultCore
 
 /// Everything that an agent needs, made from where it was started.

@@ -1,9 +1,9 @@
 import AppContainers
 import CofferAgent
 import CofferFiles
+import CofferStorage
 import Glibc
 import Pinentry
-import Storage
 import VaultCore
 
 /// Why the agent does not start: one line for people, a hint what helps, and how the process ends. In the form of `coffer`, which prints it

@@ -1,4 +1,4 @@
-import Storage
+import CofferStorage
 import VaultCore
 
 /// Why a keychain refused. One code for each cause; the detail never holds a secret.

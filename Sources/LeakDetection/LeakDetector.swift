@@ -1,4 +1,4 @@
-public import PropertyLists
+public import CofferPropertyLists
 
 /// Finds preference values that look like secrets. It guards against accidents; a secret can be disguised from it on purpose.
 ///

@@ -1,7 +1,7 @@
 internal import AppContainers
 import CofferFiles
+internal import CofferPropertyLists
 package import Foundation
-internal import PropertyLists
 
 /// The content of bookmark data: a property list with the file's path and its identity.
 package struct Bookmark {

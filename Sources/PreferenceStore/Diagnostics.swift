@@ -1,6 +1,6 @@
+internal import CofferPreferences
 internal import Foundation
 internal import Logging
-internal import Preferences
 
 /// Messages about settings in the program's log; by default on standard error.
 ///

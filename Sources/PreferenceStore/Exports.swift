@@ -1,1 +1,1 @@
-@_exported public import Preferences
+@_exported public import CofferPreferences

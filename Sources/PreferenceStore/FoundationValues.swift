@@ -1,5 +1,5 @@
+internal import CofferPropertyLists
 internal import Foundation
-internal import PropertyLists
 
 extension PropertyListValue {
   /// Elements of arrays and dictionaries are never Optionals. Numbers are `NSNumber`, as on Apple's systems: of a stored 5, `as?

@@ -1,5 +1,5 @@
+internal import CofferPropertyLists
 internal import Foundation
-internal import PropertyLists
 
 /// Reads the top of a keyed archive without decoding objects: Foundation on Linux ends the process if an object's class is not
 /// the expected one, and settings can hold data from any source.

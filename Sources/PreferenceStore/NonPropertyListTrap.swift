@@ -1,4 +1,4 @@
-internal import Preferences
+internal import CofferPreferences
 
 /// Apple's interface raises an Objective-C exception for a value that cannot be stored. Swift has no exceptions, so the process
 /// ends with the same text, before anything is stored. `UserDefaults.store(_:forKey:)` throws instead.

@@ -1,5 +1,5 @@
+internal import CofferPreferences
 internal import Foundation
-internal import Preferences
 
 /// The settings of this process. Environment and arguments are read once, at the first use.
 enum ProcessStore {

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-internal import Preferences
-internal import PropertyLists
 
 extension PropertyListValue {
   /// The value that `set` stores: a copy, which later changes of the original do not affect.

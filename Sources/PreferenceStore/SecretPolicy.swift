@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import Preferences
-internal import PropertyLists
 internal import Synchronization
 
 extension UserDefaults {

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-internal import Preferences
-internal import PropertyLists
 
 /// URLs as settings: a file URL as its path, which people can read and write; any other URL as a keyed archive.
 extension PropertyListValue {

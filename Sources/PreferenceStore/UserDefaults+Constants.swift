@@ -1,5 +1,5 @@
+internal import CofferPreferences
 public import Foundation
-internal import Preferences
 
 extension UserDefaults {
   /// Posted after a change, outside of all locks, on the thread that made the change, or for a change by another process on a

@@ -1,6 +1,6 @@
+public import CofferPreferences
+public import CofferPropertyLists
 internal import Foundation
-public import Preferences
-public import PropertyLists
 
 extension UserDefaults {
   /// A change of one key: the values that reading the key returns, from whichever place of the search list.

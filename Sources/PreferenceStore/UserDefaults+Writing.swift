@@ -1,6 +1,6 @@
+public import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-public import Preferences
-internal import PropertyLists
 
 extension UserDefaults {
   func write(_ value: PropertyListValue?, _ key: String) {

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 public import Foundation
-internal import Preferences
-internal import PropertyLists
 
 /// The settings of a program: read through the search list of its domain, written to the user's own values in it.
 ///

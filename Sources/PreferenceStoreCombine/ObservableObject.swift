@@ -1,6 +1,6 @@
+internal import CofferPreferences
 @_exported public import OpenCombine
 @_exported public import PreferenceStore
-internal import Preferences
 internal import Synchronization
 
 /// Combine's protocol, for classes that contain settings: `objectWillChange` fires once before each change of a property with

@@ -1,6 +1,6 @@
+internal import CofferPreferences
 public import OpenCombine
 public import PreferenceStore
-internal import Preferences
 
 /// An object that is created at its first use and then kept.
 ///

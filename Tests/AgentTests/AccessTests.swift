@@ -1,6 +1,6 @@
 import Coffer
+import CofferStorage
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

@@ -1,10 +1,10 @@
 import AppContainers
-import Apps
+import CofferApps
 import CofferFiles
+import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

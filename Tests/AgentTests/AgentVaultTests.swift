@@ -1,9 +1,9 @@
-import Apps
+import CofferApps
 import CofferRequests
+import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

@@ -1,7 +1,7 @@
 import CLinux
+import CofferStorage
 import CofferWire
 import Foundation
-import Storage
 import Testing
 
 /// What is only announced takes no locked memory, of which a process may have little.

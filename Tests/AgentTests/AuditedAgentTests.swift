@@ -1,7 +1,7 @@
-import AuditLog
 import Coffer
+import CofferAudit
+import CofferStorage
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

@@ -1,8 +1,8 @@
 import CLinux
 import CofferFiles
+import CofferStorage
 import CofferTesting
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

@@ -1,8 +1,8 @@
+import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
 import Passphrases
-import Storage
 import SystemBench
 import Testing
 import VaultCore

@@ -1,5 +1,5 @@
+import CofferStorage
 import Foundation
-import Storage
 import Testing
 
 private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin/make")

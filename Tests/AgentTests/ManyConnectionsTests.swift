@@ -1,6 +1,6 @@
+import CofferStorage
 import CofferWire
 import Foundation
-import Storage
 import Testing
 import Waiting
 

@@ -1,8 +1,8 @@
 import CofferRequests
+import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
-import Storage
 import SystemBench
 import Testing
 import VaultCore

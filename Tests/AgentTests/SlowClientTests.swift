@@ -1,9 +1,9 @@
 import CLinux
 import CofferFiles
 import CofferRequests
+import CofferStorage
 import CofferTesting
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

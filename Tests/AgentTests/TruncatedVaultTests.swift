@@ -1,6 +1,6 @@
+import CofferStorage
 import CofferTesting
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

@@ -1,8 +1,8 @@
 import AppContainers
+import CofferStorage
 import CofferTesting
 import Foundation
 import Passphrases
-import Storage
 import Testing
 import VaultCore
 

@@ -1,7 +1,7 @@
 import AppContainers
-import Apps
+import CofferApps
+import CofferPropertyLists
 import Foundation
-import PropertyLists
 import Testing
 import VaultCore
 

@@ -1,5 +1,5 @@
 import AppContainers
-import Apps
+import CofferApps
 import CofferFiles
 import CofferTesting
 import Foundation

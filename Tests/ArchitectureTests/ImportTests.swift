@@ -9,17 +9,18 @@ import Testing
     ("Sources/CofferFiles", ["CLinux", "Glibc"]),
     ("Sources/AppContainers", ["CofferFiles", "CLinux", "Glibc"]),
     (
-      "Sources/Storage",
+      "Sources/CofferStorage",
       ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux", "Glibc", "Synchronization"]
     ),
     ("Sources/CofferWire", ["VaultCore", "CofferFiles", "CLinux", "Glibc"]),
-    ("Sources/AuditLog", ["VaultCore", "AppContainers", "CofferFiles", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/CofferAudit", ["VaultCore", "AppContainers", "CofferFiles", "CLinux", "Glibc", "Synchronization"]),
     ("Sources/Pinentry", ["VaultCore", "CofferFiles", "CLinux", "Glibc"]),
-    ("Sources/CofferRequests", ["VaultCore", "Storage", "CofferWire", "Synchronization"]),
+    ("Sources/CofferRequests", ["VaultCore", "CofferStorage", "CofferWire", "Synchronization"]),
     (
       "Sources/CofferAgent",
       [
-        "VaultCore", "Storage", "AppContainers", "Apps", "AuditLog", "CofferWire", "CofferRequests", "Pinentry", "CofferFiles",
+        "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire", "CofferRequests", "Pinentry",
+        "CofferFiles",
         "CLinux",
         "Glibc", "Synchronization",
       ]
@@ -27,34 +28,35 @@ import Testing
     (
       "Sources/Coffer",
       [
-        "VaultCore", "Storage", "CofferRequests", "Pinentry", "CofferWire", "CofferFiles", "CLinux", "AppContainers", "Apps",
-        "AuditLog",
+        "VaultCore", "CofferStorage", "CofferRequests", "Pinentry", "CofferWire", "CofferFiles", "CLinux", "AppContainers",
+        "CofferApps",
+        "CofferAudit",
         "Glibc", "Synchronization",
       ]
     ),
-    ("Sources/Apps", ["VaultCore", "AppContainers", "CofferFiles", "PropertyLists"]),
-    ("Sources/PropertyLists", []),
-    ("Sources/Preferences", ["PropertyLists", "AppContainers", "CofferFiles", "CLinux", "Glibc", "Synchronization"]),
+    ("Sources/CofferApps", ["VaultCore", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
+    ("Sources/CofferPropertyLists", []),
+    ("Sources/CofferPreferences", ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux", "Glibc", "Synchronization"]),
     (
       "Sources/PreferenceStore",
       [
-        "LeakDetection", "PropertyLists", "Preferences", "AppContainers", "CofferFiles", "Foundation", "Observation",
+        "LeakDetection", "CofferPropertyLists", "CofferPreferences", "AppContainers", "CofferFiles", "Foundation", "Observation",
         "Synchronization",
         "Logging",
       ]
     ),
-    ("Sources/PreferenceStoreCombine", ["Preferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
+    ("Sources/PreferenceStoreCombine", ["CofferPreferences", "PreferenceStore", "OpenCombine", "Synchronization"]),
     (
-      "Sources/Widgets",
+      "Sources/CofferWidgets",
       ["AppContainers", "CofferFiles", "CLinux", "Glibc", "Foundation", "Dispatch", "Synchronization", "Logging"]
     ),
-    ("Sources/LeakDetection", ["PropertyLists"]),
+    ("Sources/LeakDetection", ["CofferPropertyLists"]),
     ("Sources/CofferTesting", ["VaultCore"]),
     ("Sources/CofferLogind", ["Coffer", "CofferFiles", "CLinux", "CSystemd", "Glibc"]),
     (
       "Sources/CofferDaemon",
       [
-        "CofferAgent", "AppContainers", "AuditLog", "Pinentry", "Storage", "VaultCore", "CofferWire", "CofferFiles",
+        "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "CofferWire", "CofferFiles",
         "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
@@ -62,11 +64,11 @@ import Testing
     (
       "Sources/CofferCommand",
       [
-        "VaultCore", "Passphrases", "Storage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
-        "AuditLog",
-        "Apps",
-        "PropertyLists",
-        "Preferences",
+        "VaultCore", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
+        "CofferAudit",
+        "CofferApps",
+        "CofferPropertyLists",
+        "CofferPreferences",
         "LeakDetection", "CofferFiles", "CLinux",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
@@ -93,7 +95,7 @@ import Testing
     for file in SourceFile.all(in: "Vault") where !file.path.hasPrefix("Vault/Memory/") && !file.path.hasPrefix("Vault/Sodium/") {
       #expect(file.imports.isDisjoint(with: ["CSodium", "CLinux", "Glibc"]), "\(file.path)")
     }
-    for folder in ["Sources/Storage", "Sources/CofferCommand", "Sources/CofferTesting"] {
+    for folder in ["Sources/CofferStorage", "Sources/CofferCommand", "Sources/CofferTesting"] {
       for file in SourceFile.all(in: folder) { #expect(!file.imports.contains("CSodium"), "\(file.path)") }
     }
   }

@@ -1,7 +1,7 @@
+import CofferPreferences
 import Foundation
 import Observation
 import PreferenceStoreCombine
-import Preferences
 import Testing
 
 import class PreferenceStore.UserDefaults

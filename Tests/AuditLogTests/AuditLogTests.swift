@@ -1,5 +1,5 @@
 import AppContainers
-import AuditLog
+import CofferAudit
 import CofferFiles
 import Foundation
 import Testing

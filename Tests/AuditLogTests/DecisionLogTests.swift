@@ -1,4 +1,4 @@
-import AuditLog
+import CofferAudit
 import Foundation
 import Testing
 

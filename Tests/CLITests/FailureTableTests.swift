@@ -17,19 +17,19 @@ import Testing
   }
 
   @Test func storageErrors() throws {
-    let codes = try Self.codes(in: "Sources/Storage/StorageErrorCodes.swift")
+    let codes = try Self.codes(in: "Sources/CofferStorage/StorageErrorCodes.swift")
     #expect(codes.count > 10)
     #expect(codes.symmetricDifference(FailureTable.storage.keys) == [])
   }
 
   @Test func preferenceErrors() throws {
-    let codes = try Self.codes(in: "Sources/Preferences/PreferenceError.swift")
+    let codes = try Self.codes(in: "Sources/CofferPreferences/PreferenceError.swift")
     #expect(codes.count > 10)
     #expect(codes.symmetricDifference(FailureTable.preferences.keys) == [])
   }
 
   @Test func errorsOfApps() throws {
-    let codes = try Self.codes(in: "Sources/Apps/AppsError.swift")
+    let codes = try Self.codes(in: "Sources/CofferApps/AppsError.swift")
     #expect(codes.count > 5)
     #expect(codes.symmetricDifference(FailureTable.applications.keys) == [])
   }

@@ -1,7 +1,7 @@
 import Coffer
+import CofferStorage
 import CofferTesting
 import Foundation
-import Storage
 import Testing
 import VaultCore
 

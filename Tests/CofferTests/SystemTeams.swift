@@ -1,5 +1,5 @@
-import Apps
 import Coffer
+import CofferApps
 import CofferTesting
 import Foundation
 import SystemBench

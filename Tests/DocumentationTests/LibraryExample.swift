@@ -1,7 +1,7 @@
+import CofferStorage
 import CofferTesting
 import Foundation
 import PreferenceStore
-import Storage
 import Testing
 import VaultCore
 

@@ -1,7 +1,7 @@
+import CofferPropertyLists
 import CofferTesting
 import Foundation
 import LeakDetection
-import PropertyLists
 import Testing
 
 /// The share of secrets from the field that is found. `Corpus/Field/README.md` lists the sources of the samples.

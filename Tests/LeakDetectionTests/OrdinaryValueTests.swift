@@ -1,7 +1,7 @@
+import CofferPropertyLists
 import CofferTesting
 import Foundation
 import LeakDetection
-import PropertyLists
 import Testing
 
 /// Values that must not be found.

@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import Foundation
 import LeakDetection
-import PropertyLists
 import Testing
 
 /// No file of the repository contains a token that secret scanners would report: those of the tests are assembled at run time.

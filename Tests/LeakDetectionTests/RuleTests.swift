@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import CofferTesting
 import LeakDetection
-import PropertyLists
 import Testing
 
 /// Values that must be found.

@@ -1,5 +1,5 @@
-import Preferences
-import PropertyLists
+import CofferPreferences
+import CofferPropertyLists
 import Testing
 
 /// A value that one process has written is the next that another one reads, and never a part of it.

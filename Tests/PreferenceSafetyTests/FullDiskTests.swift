@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 /// A full disk. The file systems are mounted in a namespace of the test.

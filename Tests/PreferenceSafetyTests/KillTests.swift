@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 /// Writers that are killed at any moment lose no acknowledged value.

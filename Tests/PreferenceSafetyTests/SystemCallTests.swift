@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 /// Each system call is the last one in turn, or fails.

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 /// A journal that is truncated or damaged at any place.

@@ -1,6 +1,6 @@
+import CofferPreferences
 import Foundation
 import PreferenceStoreCombine
-import Preferences
 import Synchronization
 import Testing
 

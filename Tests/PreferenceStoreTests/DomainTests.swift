@@ -1,7 +1,7 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import Preferences
-import PropertyLists
 import Testing
 
 import class PreferenceStore.UserDefaults

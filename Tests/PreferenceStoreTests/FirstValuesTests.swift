@@ -1,7 +1,7 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import Preferences
-import PropertyLists
 import Testing
 
 /// A program that used Foundation's `UserDefaults` before: `FoundationWriter` is the old version, `PreferenceProbe` the new one.

@@ -1,6 +1,6 @@
+import CofferPreferences
 import Foundation
 import PreferenceStore
-import Preferences
 import Testing
 
 /// Managed settings are used only if no user but the administrator could have written them.

@@ -1,7 +1,7 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import Preferences
-import PropertyLists
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Preferences
+@testable import CofferPreferences
 
 @Suite struct ByteReaderTests {
   static let texts: [[UInt8]] = [

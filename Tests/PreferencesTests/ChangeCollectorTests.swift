@@ -1,7 +1,7 @@
-import PropertyLists
+import CofferPropertyLists
 import Testing
 
-@testable import Preferences
+@testable import CofferPreferences
 
 @Suite struct ChangeCollectorTests {
   /// Few and many changes are stored differently.

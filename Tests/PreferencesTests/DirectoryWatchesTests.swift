@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Preferences
+@testable import CofferPreferences
 
 @Suite struct DirectoryWatchesTests {
   /// The order in which the directories are watched is random: twenty pairs cover both orders.

@@ -1,9 +1,9 @@
+import CofferPropertyLists
 import Foundation
-import PropertyLists
 import Synchronization
 import Testing
 
-@testable import Preferences
+@testable import CofferPreferences
 
 /// Each commit of another process is delivered separately, even if this process reads late. Each test has its own process,
 /// because once another suite has started the watch, its thread may read at any time.

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
-import Preferences
-import PropertyLists
 import Testing
 
 @Suite struct FileDomainTests {

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
-import Preferences
-import PropertyLists
 import Testing
 
 /// An empty directory for one test, removed at the end.

@@ -1,7 +1,7 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 @Suite struct ForeignFilesTests {

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
-import Preferences
-import PropertyLists
 import Testing
 
 /// The files of a domain, as used by other programs and backups.

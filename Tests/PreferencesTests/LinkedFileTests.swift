@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Foundation
-import Preferences
-import PropertyLists
 import Testing
 
 /// A property list that is a symbolic link, as programs that manage dotfiles create them.

@@ -1,7 +1,7 @@
+import CofferPreferences
+import CofferPropertyLists
 import CofferTesting
 import Foundation
-import Preferences
-import PropertyLists
 import Testing
 
 /// Random operations by several processes with different options, compared to a dictionary.

@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import CofferTesting
 import Foundation
-import PropertyLists
 import Testing
 
 /// libplist, used by tools for Apple's devices: a fourth implementation beside Apple's, Python's and ours.

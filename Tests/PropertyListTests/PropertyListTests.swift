@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import CofferTesting
 import Foundation
-import PropertyLists
 import Testing
 
 @Suite struct PropertyListTests {

@@ -1,4 +1,4 @@
-import PropertyLists
+import CofferPropertyLists
 import Testing
 
 @Suite struct TextBytesTests {

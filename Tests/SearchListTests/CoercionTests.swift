@@ -1,5 +1,5 @@
-import Preferences
-import PropertyLists
+import CofferPreferences
+import CofferPropertyLists
 import Testing
 
 @Suite struct CoercionTests {

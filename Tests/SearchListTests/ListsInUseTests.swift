@@ -1,8 +1,8 @@
+import CofferPropertyLists
 import Foundation
-import PropertyLists
 import Testing
 
-@testable import Preferences
+@testable import CofferPreferences
 
 /// Lists keep files open, so unused ones are released.
 @Suite struct ListsInUseTests {

@@ -1,5 +1,5 @@
-import Preferences
-import PropertyLists
+import CofferPreferences
+import CofferPropertyLists
 import Testing
 
 /// A list with a domain in memory for each kind of entry.

@@ -1,7 +1,7 @@
 #if THREAD_SANITIZER
   import Foundation
-  import Preferences
-  import PropertyLists
+  import CofferPreferences
+  import CofferPropertyLists
   import Synchronization
   import Testing
 

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import CofferStorage
 
 @Suite struct AgentLockTests {
   private final class Other: Sendable {

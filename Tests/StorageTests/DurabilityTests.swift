@@ -1,6 +1,6 @@
 import CofferFiles
+import CofferStorage
 import Glibc
-import Storage
 import Testing
 import VaultCore
 

@@ -1,6 +1,6 @@
 import CSQLite
+import CofferStorage
 import Glibc
-import Storage
 import Testing
 import VaultCore
 

@@ -1,5 +1,5 @@
+import CofferStorage
 import Glibc
-import Storage
 import Testing
 import VaultCore
 

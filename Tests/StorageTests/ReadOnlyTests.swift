@@ -1,4 +1,4 @@
-import Storage
+import CofferStorage
 import Testing
 import VaultCore
 

@@ -2,7 +2,7 @@ import CSQLite
 import Testing
 import VaultCore
 
-@testable import Storage
+@testable import CofferStorage
 
 /// What SQLite fetches from the file for a list.
 @Suite struct SecretReadTests {

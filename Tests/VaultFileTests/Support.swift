@@ -1,6 +1,6 @@
+import CofferStorage
 import CofferTesting
 import Foundation
-import Storage
 import VaultCore
 
 /// A directory for one test, removed with it; in memory where the system has that.

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import Waiting
 
-@testable import Widgets
+@testable import CofferWidgets
 
 /// A host in this process, with a clock that the test sets.
 @Suite(.timeLimit(.minutes(60))) struct HostTests {

@@ -2,7 +2,7 @@ import AppContainers
 import CofferFiles
 import Testing
 
-@testable import Widgets
+@testable import CofferWidgets
 
 @Suite struct KindNameTests {
   @Test(arguments: ["LuckyNumber", "a.b_c", "../x", "100 %", "天気", "k-1"]) func asFileAndBack(kind: String) throws {

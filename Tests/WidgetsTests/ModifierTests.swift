@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Widgets
+@testable import CofferWidgets
 
 /// A widget from Xcode's template, without its view.
 private struct Entry: TimelineEntry {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Widgets
+@testable import CofferWidgets
 
 // Xcode's template for a new widget, without the view.
 struct SimpleEntry: TimelineEntry {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Widgets
+@testable import CofferWidgets
 
 /// The schedule of entries and provider calls, at given times.
 @Suite struct TimelineScheduleTests {

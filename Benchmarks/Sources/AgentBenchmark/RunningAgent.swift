@@ -1,6 +1,6 @@
 import BenchmarkKit
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// A `cofferd` with a vault of `itemCount` items, which belong to the client's own app.

@@ -1,5 +1,5 @@
+import CofferStorage
 import Glibc
-import Storage
 public import VaultCore
 
 /// Vaults of a given number of items, created once and kept in a directory.

@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import PropertyLists
 
 /// Measurements that need a process of their own, in which this program is run again.
 enum Children {

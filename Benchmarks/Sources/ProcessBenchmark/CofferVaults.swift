@@ -1,7 +1,7 @@
 import BenchmarkKit
+import CofferStorage
 import Glibc
 import Passphrases
-import Storage
 import VaultCore
 
 /// `coffer` with vaults for the benchmark only.

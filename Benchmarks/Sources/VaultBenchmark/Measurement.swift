@@ -1,6 +1,6 @@
 import BenchmarkKit
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// The figures for one size of vault.

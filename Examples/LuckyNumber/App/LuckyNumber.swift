@@ -1,5 +1,5 @@
+import CofferWidgets
 import LuckyNumberStore
-import Widgets
 
 // The app: draws a number from 1 to 99, or takes the one that it is given, and has the widget show it.
 

@@ -1,5 +1,5 @@
+import CofferWidgets
 import LuckyNumberStore
-import Widgets
 
 // The intent handler: what an assistant or a shortcut of the desktop starts. It adds one, without the app.
 

@@ -1,6 +1,6 @@
+import CofferWidgets
 import Foundation
 import LuckyNumberStore
-import Widgets
 
 // The widget extension: shows the number from both places, and runs until it is ended.
 

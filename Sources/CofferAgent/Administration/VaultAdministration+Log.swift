@@ -1,9 +1,9 @@
 import AppContainers
-import AuditLog
+import CofferAudit
 import CofferFiles
 import CofferRequests
+import CofferStorage
 import CofferWire
-import Storage
 import VaultCore
 
 /// The agent's audit log, for a user who cannot read its files.

@@ -1,10 +1,10 @@
 package import AppContainers
-import Apps
+import CofferApps
 import CofferFiles
 import CofferRequests
+package import CofferStorage
 import CofferWire
 import Glibc
-package import Storage
 import VaultCore
 
 /// What an agent does for the owner that keeps the vault and the apps' manifests where the user's programs reach neither.

@@ -1,4 +1,4 @@
-package import AuditLog
+package import CofferAudit
 import CofferWire
 import VaultCore
 

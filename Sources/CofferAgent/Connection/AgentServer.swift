@@ -1,8 +1,8 @@
 import CLinux
 import CofferFiles
+package import CofferStorage
 import CofferWire
 import Glibc
-package import Storage
 import Synchronization
 import VaultCore
 

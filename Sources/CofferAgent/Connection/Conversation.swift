@@ -1,6 +1,6 @@
 import AppContainers
-import Apps
 import CLinux
+import CofferApps
 import CofferFiles
 import CofferRequests
 import CofferWire

@@ -1,6 +1,6 @@
 package import AppContainers
-import Apps
 import CLinux
+import CofferApps
 import CofferFiles
 import CofferRequests
 import Glibc

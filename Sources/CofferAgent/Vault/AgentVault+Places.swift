@@ -1,4 +1,4 @@
-package import Storage
+package import CofferStorage
 import VaultCore
 
 /// The vault of a user, where the user's programs look for it.

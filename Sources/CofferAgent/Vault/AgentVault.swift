@@ -1,9 +1,9 @@
 import CLinux
 import CofferFiles
 package import CofferRequests
+import CofferStorage
 package import CofferWire
 import Glibc
-import Storage
 import Synchronization
 package import VaultCore
 

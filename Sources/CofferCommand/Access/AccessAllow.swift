@@ -1,7 +1,7 @@
-import Apps
 import ArgumentParser
-import AuditLog
 import Coffer
+import CofferApps
+import CofferAudit
 import CofferRequests
 import VaultCore
 

@@ -1,7 +1,7 @@
 import AppContainers
-import Apps
 import ArgumentParser
 import Coffer
+import CofferApps
 import CofferRequests
 import VaultCore
 

@@ -1,4 +1,4 @@
-import Apps
+import CofferApps
 import CofferRequests
 import CofferWire
 import VaultCore

@@ -1,8 +1,8 @@
-import AuditLog
 import CLinux
 import Coffer
+import CofferAudit
+import CofferStorage
 import Glibc
-import Storage
 
 /// `cofferd`, which lies beside this program.
 struct AgentProgram {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import AuditLog
+import CofferAudit
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 import AppContainers
-import Apps
-import AuditLog
 import Coffer
+import CofferApps
+import CofferAudit
 import CofferFiles
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// What a verb of `coffer app` writes into the audit log: that it is going to do something before it does it, that it refuses, and that

@@ -1,9 +1,9 @@
 import AppContainers
-import Apps
 import ArgumentParser
+import CofferApps
 import CofferFiles
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 struct AppDev: ParsableCommand {

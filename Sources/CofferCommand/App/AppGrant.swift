@@ -1,5 +1,5 @@
-import Apps
 import ArgumentParser
+import CofferApps
 import CofferRequests
 import VaultCore
 

@@ -1,8 +1,8 @@
 import ArgumentParser
-import AuditLog
 import Coffer
+import CofferAudit
+import CofferPropertyLists
 import Glibc
-import PropertyLists
 import VaultCore
 
 struct AppLog: ParsableCommand {

@@ -1,6 +1,6 @@
 import AppContainers
-import Apps
 import ArgumentParser
+import CofferApps
 import Glibc
 
 struct AppRun: ParsableCommand {

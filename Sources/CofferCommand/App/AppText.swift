@@ -1,4 +1,4 @@
-import Apps
+import CofferApps
 import VaultCore
 
 extension AppPin {

@@ -1,5 +1,5 @@
-import Apps
 import Coffer
+import CofferApps
 import CofferRequests
 import VaultCore
 

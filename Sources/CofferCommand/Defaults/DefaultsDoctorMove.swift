@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import Preferences
-internal import PropertyLists
 import VaultCore
 
 /// `defaults doctor --move`: values that look like secrets go to the vault, and references to them stay.

@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 
 extension DefaultsFailure {
   /// What `error` means to the caller. `subject` is the domain or file that it is about.

@@ -1,4 +1,4 @@
-internal import Preferences
+internal import CofferPreferences
 import Synchronization
 
 /// What the store does beside what it was asked for: said on standard error, or collected by whoever looks for it.

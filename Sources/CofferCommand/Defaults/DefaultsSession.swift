@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 
 /// One run of `defaults`.
 struct DefaultsSession {

@@ -1,5 +1,5 @@
+internal import CofferPreferences
 internal import LeakDetection
-internal import Preferences
 
 /// Where in the vault a value of a domain belongs: SERVICE is the domain, ACCOUNT the path of the value.
 enum LeakAdvice {

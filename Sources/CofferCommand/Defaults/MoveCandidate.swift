@@ -1,5 +1,5 @@
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import PropertyLists
 import VaultCore
 
 /// A value that goes from a domain to the vault.

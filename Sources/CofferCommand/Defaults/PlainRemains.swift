@@ -1,7 +1,7 @@
 import CLinux
+internal import CofferPreferences
+internal import CofferPropertyLists
 import Glibc
-internal import Preferences
-internal import PropertyLists
 import VaultCore
 
 /// Copies of a value in files that no store looks after any more: damaged ones that were put aside, and what a write that was cut off

@@ -1,5 +1,5 @@
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import PropertyLists
 
 extension PropertyListValue {
   /// What lies at the end of the steps.

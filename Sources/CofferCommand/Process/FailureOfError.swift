@@ -1,9 +1,9 @@
 import AppContainers
-import Apps
 import ArgumentParser
 import Coffer
+import CofferApps
 import CofferFiles
-import Storage
+import CofferStorage
 import VaultCore
 
 extension Failure {

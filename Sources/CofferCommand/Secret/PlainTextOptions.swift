@@ -1,6 +1,6 @@
 import ArgumentParser
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import PropertyLists
 import VaultCore
 
 /// Names and attributes are listed without a question, and came in as arguments. A secret that ends up there is refused.

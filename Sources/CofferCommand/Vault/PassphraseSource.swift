@@ -1,5 +1,5 @@
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// Where a passphrase comes from when a vault is opened.

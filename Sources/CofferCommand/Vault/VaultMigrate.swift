@@ -1,5 +1,5 @@
 import ArgumentParser
-import Storage
+import CofferStorage
 import VaultCore
 
 struct VaultMigrate: ParsableCommand {

@@ -1,6 +1,6 @@
 import Coffer
+import CofferStorage
 import Glibc
-import Storage
 
 extension VaultOptions {
   /// The agent's keychain, where nothing says how else the vault is to be opened, and the agent has it open.

@@ -1,7 +1,7 @@
 import CofferFiles
+import CofferStorage
 import Glibc
 import Passphrases
-import Storage
 import VaultCore
 
 extension VaultOptions {

@@ -1,6 +1,6 @@
 import CLinux
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// A vault's file, and what lies beside it.

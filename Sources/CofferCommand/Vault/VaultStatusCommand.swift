@@ -1,7 +1,7 @@
 import ArgumentParser
 import Coffer
+import CofferStorage
 import CofferWire
-import Storage
 import VaultCore
 
 struct VaultStatusCommand: ParsableCommand {

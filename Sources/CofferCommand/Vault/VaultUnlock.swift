@@ -1,6 +1,6 @@
 import ArgumentParser
 import Coffer
-import Storage
+import CofferStorage
 import VaultCore
 
 struct VaultUnlock: ParsableCommand {

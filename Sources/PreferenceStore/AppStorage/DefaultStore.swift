@@ -1,4 +1,4 @@
-internal import Preferences
+internal import CofferPreferences
 internal import Synchronization
 
 extension UserDefaults {

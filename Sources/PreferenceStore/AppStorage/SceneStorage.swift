@@ -1,4 +1,4 @@
-internal import Preferences
+internal import CofferPreferences
 
 /// A value that belongs to a scene: SwiftUI's wrapper of this name. The whole program is one scene here, so all wrappers of a key
 /// share one value, in memory, until the program ends. It is never written to a file.

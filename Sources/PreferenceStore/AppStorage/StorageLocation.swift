@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Synchronization
 
 /// The storage of one wrapper: the key, the stored form and the value that is read if the key has none.

@@ -1,5 +1,5 @@
+internal import CofferPreferences
 public import Foundation
-internal import Preferences
 
 /// The directories of the user, or of the app's container if the program runs in one. Apple's Foundation has these names. Linux
 /// Foundation has only `homeDirectory` and `temporaryDirectory`, which `coffer app run` redirects into the container.

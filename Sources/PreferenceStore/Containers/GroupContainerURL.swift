@@ -1,5 +1,5 @@
+internal import CofferPreferences
 public import Foundation
-internal import Preferences
 
 extension FileManager {
   /// The directory that the apps of an application group share. It exists, and the app may write to it.

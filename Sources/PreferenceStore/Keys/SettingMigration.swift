@@ -1,5 +1,5 @@
-public import Preferences
-internal import PropertyLists
+public import CofferPreferences
+internal import CofferPropertyLists
 
 /// Converts settings of an older version of a program: a key has another name now, or its values another type.
 ///

@@ -1,5 +1,5 @@
-public import Preferences
-internal import PropertyLists
+public import CofferPreferences
+internal import CofferPropertyLists
 
 extension UserDefaults {
   /// The stored value, or the key's default if there is none or one of another type, which is left unchanged and reported in the

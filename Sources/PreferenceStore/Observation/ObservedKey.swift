@@ -1,7 +1,7 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
 internal import Observation
-internal import Preferences
-internal import PropertyLists
 internal import Synchronization
 
 /// The state that all readers of one key of one store share: a change notifies the readers of this key and no others.

@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Synchronization
 
 /// The observed keys of one search list. Each lives as long as it is in use, or a reader waits for its next change: a reader

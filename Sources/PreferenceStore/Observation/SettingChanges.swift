@@ -1,6 +1,6 @@
+public import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-public import Preferences
-internal import PropertyLists
 internal import Synchronization
 
 extension Binding where Value: Sendable {

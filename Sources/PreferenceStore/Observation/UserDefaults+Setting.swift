@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-internal import Preferences
-internal import PropertyLists
 
 /// Access to a store by `@AppStorage` and typed keys. For a subclass, which may override reading and writing, they go through its
 /// public methods.

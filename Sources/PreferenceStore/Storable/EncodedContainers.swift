@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension PropertyListValue {
   fileprivate init(_ number: some FixedWidthInteger) {

@@ -1,4 +1,4 @@
-public import PropertyLists
+public import CofferPropertyLists
 
 extension PropertyListValue {
   /// nil unless this is an array whose elements can all be read.

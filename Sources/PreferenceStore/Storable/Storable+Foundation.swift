@@ -1,5 +1,5 @@
+public import CofferPropertyLists
 public import Foundation
-public import PropertyLists
 
 extension Data: Storable {
   public func storedValue() -> PropertyListValue { .data(Array(self)) }

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+public import CofferPropertyLists
 internal import Foundation
-internal import Preferences
-public import PropertyLists
 
 /// Stored as its raw value.
 extension Storable where Self: RawRepresentable, RawValue: Storable {

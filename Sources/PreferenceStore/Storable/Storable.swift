@@ -1,4 +1,4 @@
-public import PropertyLists
+public import CofferPropertyLists
 
 /// A type whose values can be settings: `Bool`, `Int`, `Double`, `Float`, `String`, `Data`, `Date`, `URL`, and arrays, sets and
 /// dictionaries of such values.

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import Foundation
-internal import Preferences
-internal import PropertyLists
 
 /// Encodes as Foundation's `PropertyListEncoder`, but directly to values instead of bytes, and to a limited depth: Foundation's
 /// encoder overflows the stack on deep values.

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// The conversion of one type from and to its stored value, as closures, so that a generic type needs no constraint.
 struct StoredForm<Value>: Sendable {

@@ -1,5 +1,5 @@
 import CofferCommand
-import PropertyLists
+import CofferPropertyLists
 import Testing
 
 @Suite struct DefaultsGrammarTests {

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 import Testing
 
 /// A directory for one test with preferences below it, removed after the test.

@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import PropertyLists
 import Testing
 
 import class PreferenceStore.UserDefaults

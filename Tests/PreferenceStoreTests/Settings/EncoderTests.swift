@@ -1,6 +1,6 @@
+import CofferPropertyLists
 import Foundation
 import PreferenceStore
-import PropertyLists
 import Testing
 
 /// The stored form of `Codable` values, compared to the output of Foundation's encoder.

@@ -1,7 +1,7 @@
+import CofferPropertyLists
 import Foundation
 import Observation
 import PreferenceStore
-import PropertyLists
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import CSQLite
+import CofferStorage
 import Glibc
-import Storage
 import VaultCore
 
 /// A directory for one test, removed with it, and a vault in it.

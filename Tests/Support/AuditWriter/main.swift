@@ -1,4 +1,4 @@
-import AuditLog
+import CofferAudit
 import Glibc
 
 // Logs entries and prints the number of each when it has been acknowledged: AuditWriter STATE COUNT NAME

@@ -1,6 +1,6 @@
+import CofferPreferences
+import CofferPropertyLists
 import Glibc
-import Preferences
-import PropertyLists
 
 /// At once and in one piece: what was printed is acknowledged, whatever happens to this process afterwards.
 func say(_ text: String) {

@@ -1,3 +1,5 @@
+import CofferPreferences
+import CofferPropertyLists
 // One process of a test of the preference store: what must be killed, stopped, traced, or run where the disk is full.
 //
 //   PreferenceWriter [unmapped] [timeout MILLISECONDS] [name DOMAIN] DIRECTORY COMMAND…
@@ -5,8 +7,6 @@
 // Each command is one argument of words, as in "set key text"; "-" takes further ones from standard input, one a line. Each prints
 // one line: "ok", a value, or the name of the error's code. At the end it returns from main, as programs do.
 import Glibc
-import Preferences
-import PropertyLists
 
 var arguments = CommandLine.arguments.dropFirst()
 var options = FileDomain.Options()

@@ -1,10 +1,10 @@
+import CofferStorage
 // One process of a storage test: what must be killed, stopped, run as another user, or run where the disk is full.
 //
 //   StorageProbe [as UID] [umask OCTAL] COMMAND PATH [ARGUMENT]
 //
 // Prints one line per result: "ok …", or the name of the error's code.
 import Glibc
-import Storage
 import VaultCore
 
 func say(_ text: String) {

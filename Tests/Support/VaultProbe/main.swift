@@ -1,3 +1,4 @@
+import CofferStorage
 // A program that uses a vault file as an app would, for tests that kill it, run many of it, or look into its memory.
 //
 //   VaultProbe create PATH
@@ -12,7 +13,6 @@
 import CofferTesting
 import Glibc
 import Passphrases
-import Storage
 import VaultCore
 
 func say(_ line: String) {

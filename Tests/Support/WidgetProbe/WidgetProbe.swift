@@ -1,6 +1,6 @@
+import CofferWidgets
 import Foundation
 import Synchronization
-import Widgets
 
 // A program of an app for tests: shows widgets that count how often they were asked, or asks for new timelines.
 //

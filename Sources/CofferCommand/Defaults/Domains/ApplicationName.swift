@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 import Glibc
-internal import Preferences
-internal import PropertyLists
 
 /// The domain of an application, for `-app NAME`: the identifier of a bundle, where NAME is its directory, else the desktop file ID
 /// (freedesktop.org's Desktop Entry Specification) of an installed application, by the whole ID, its last part or the `Name` in the file.

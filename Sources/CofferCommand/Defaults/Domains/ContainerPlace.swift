@@ -1,6 +1,6 @@
 import AppContainers
 import CofferFiles
-internal import Preferences
+internal import CofferPreferences
 
 /// Where the domains lie that are in no directory of the user's own: in the container of an app, or of an application group.
 enum ContainerPlace {

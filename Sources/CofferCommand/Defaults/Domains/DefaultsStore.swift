@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 import Glibc
-internal import Preferences
-internal import PropertyLists
 
 /// The domains that a command line can name.
 struct DefaultsStore {

@@ -1,5 +1,5 @@
+internal import CofferPreferences
 import Glibc
-internal import Preferences
 
 /// Which domains have files in a directory.
 enum DomainListing {

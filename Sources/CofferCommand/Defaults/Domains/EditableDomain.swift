@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// A domain as the verbs see it, in whatever files it lies.
 ///

@@ -1,4 +1,4 @@
-internal import Preferences
+internal import CofferPreferences
 
 /// The domains of the system as they are: to look at one makes no files.
 struct ExistingDomains: DomainSource {

@@ -1,6 +1,6 @@
 import CLinux
+internal import CofferPropertyLists
 import Glibc
-internal import PropertyLists
 
 /// A whole file that is read, and replaced by another one under its name.
 enum LockedFile {

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// A property list that no program keeps a journal beside: read, changed and replaced as a whole, under a lock on the file itself.
 struct PropertyListFile: EditableDomain {

@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 
 /// A domain of the preference store, whose programs see a change at once.
 struct StoredDomain: EditableDomain {

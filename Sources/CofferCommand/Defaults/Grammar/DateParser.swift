@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension DateText {
   /// Reads `2026-11-21 10:06:14 +0000`, `2026-11-21T10:06:14.75Z`, and both with the time or the zone left out: midnight, UTC. What can

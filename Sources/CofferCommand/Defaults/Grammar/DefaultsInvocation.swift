@@ -1,4 +1,4 @@
-package import PropertyLists
+package import CofferPropertyLists
 
 /// What a command line of `defaults` asks for.
 package struct DefaultsInvocation: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// Reads the arguments as macOS' `defaults` does: `[-currentHost | -host NAME] VERB …`.
 ///

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// Reads what stands behind the key of `write`: `TEXT`, `-TYPE TEXT`, `-array VALUE …`, `-dict KEY VALUE …`.
 enum ValueParser {

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 /// Texts of dates. A date is a number of seconds since 2001-01-01 00:00:00 UTC, with parts of a second.
 package enum DateText {

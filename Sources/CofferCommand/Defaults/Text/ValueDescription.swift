@@ -1,4 +1,4 @@
-package import PropertyLists
+package import CofferPropertyLists
 
 /// Values as `defaults` prints them: what Foundation's collections say of themselves, in the layout of old-style property lists.
 package enum ValueDescription {

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension JSON {
   /// Texts, whole numbers, Booleans, arrays and dictionaries as they are; a number that is not whole, or was stored as such, with a point

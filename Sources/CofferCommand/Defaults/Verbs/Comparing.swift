@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension DefaultsSession {
   /// - Throws: status `failed` without a word where they differ, `trouble` where they could not be compared.

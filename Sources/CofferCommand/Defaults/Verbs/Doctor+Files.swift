@@ -1,6 +1,6 @@
 import CLinux
+internal import CofferPreferences
 import Glibc
-internal import Preferences
 
 extension DefaultsStore {
   /// What the directory and the names in it say, without looking into the files.

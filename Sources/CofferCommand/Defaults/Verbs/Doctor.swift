@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 
 /// Something that is not as it should be.
 struct DoctorFinding {

@@ -1,5 +1,5 @@
-internal import Preferences
-internal import PropertyLists
+internal import CofferPreferences
+internal import CofferPropertyLists
 
 extension DefaultsSession {
   /// Every place where the programs of a domain look for a key, in their order, and which of them answers.

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension DefaultsSession {
   /// Over the values that are there, as macOS does: keys that are not in the file stay.

@@ -1,5 +1,5 @@
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import PropertyLists
 
 extension DefaultsSession {
   /// - Throws: where a value looks like a secret, by itself or under its key, and `--not-a-secret` was not given.

@@ -1,4 +1,4 @@
-internal import PropertyLists
+internal import CofferPropertyLists
 
 extension DefaultsSession {
   func readAll() throws {

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 import Glibc
-internal import Preferences
-internal import PropertyLists
 import Synchronization
 
 extension DefaultsSession {

@@ -1,6 +1,6 @@
+internal import CofferPreferences
+internal import CofferPropertyLists
 internal import LeakDetection
-internal import Preferences
-internal import PropertyLists
 
 extension DefaultsSession {
   func write(_ domain: DefaultsInvocation.Domain, _ key: String, _ edit: DefaultsInvocation.Edit) throws {
