@@ -90,6 +90,13 @@ let package = Package(
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
+    // What both commands need: terminal, output, failures.
+    .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
+    .target(
+      name: "DefaultsCommand",
+      dependencies: [
+        "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
+      ]),
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
@@ -97,8 +104,7 @@ let package = Package(
         "CofferAudit",
         "CofferApps",
         "CofferPropertyLists",
-        "CofferPreferences",
-        "LeakDetection", "CofferFiles", "CLinux",
+        "LeakDetection", "CofferFiles", "CLinux", "CofferConsole", "DefaultsCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -190,7 +196,8 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "VaultCore", "Passphrases", "CofferWire", "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferTesting",
+        "VaultCore", "Passphrases", "CofferWire", "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferConsole",
+        "CofferTesting",
       ],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
@@ -199,13 +206,15 @@ let package = Package(
       dependencies: [
         "CofferCommand", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken",
         "PreferenceProbe",
-        "CofferFiles", "CofferPropertyLists", "CofferPreferences", "VaultCore", "CofferStorage",
+        "CofferFiles", "CofferPropertyLists", "CofferPreferences", "VaultCore", "CofferStorage", "CofferConsole",
+        "DefaultsCommand",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Coffer", "CofferCommand", "CofferTesting", "PreferenceStore", "PreferenceStoreCombine", "CofferStorage", "TemporaryHome",
+        "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
+        "PreferenceStoreCombine", "CofferStorage", "TemporaryHome",
         "VaultCore",
       ]),
   ],

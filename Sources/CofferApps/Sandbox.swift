@@ -106,9 +106,7 @@ extension InstalledApps {
   /// The directories of installed apps with this full name, or with this identifier in any team.
   package func applications(named name: String) throws(ContainerError) -> [String] {
     try directory.names().map { "\($0)" }.filter { candidate in
-      guard candidate.utf8.first != UInt8(ascii: ".") else { return false }
-      return candidate.utf8.elementsEqual(name.utf8)
-        || candidate.utf8.dropFirst(TeamIdentifier.characterCount).elementsEqual(".\(name)".utf8)
+      candidate.utf8.first != UInt8(ascii: ".") && RunningApp.isNamed(name, candidate)
     }
   }
 }

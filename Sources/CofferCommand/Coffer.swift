@@ -1,4 +1,6 @@
 import ArgumentParser
+import CofferConsole
+import DefaultsCommand
 
 struct Coffer: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -6,7 +8,7 @@ struct Coffer: ParsableCommand {
     abstract: "A keychain and preference store for Linux.",
     version: "0.1.0",
     subcommands: [
-      VaultCommand.self, SecretCommand.self, DefaultsCommand.self, AppCommand.self, AccessCommand.self, AgentCommand.self,
+      VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, AgentCommand.self,
       DoctorCommand.self, CompletionCommand.self,
     ]
   )
@@ -23,7 +25,7 @@ extension Coffer {
     let defaults = DefaultsProgram.arguments(of: CommandLine.arguments)
     do {
       try RawArguments.check()
-      if let defaults { return DefaultsProgram.run(defaults) }
+      if let defaults { return DefaultsProgram.run(defaults) { try MoveDestination($0) } }
       try work()
       return ExitStatus.ok.rawValue
     } catch {

@@ -61,6 +61,14 @@ import Testing
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),
+    ("Sources/CofferConsole", ["AppContainers", "CofferFiles", "CLinux", "Glibc"]),
+    (
+      "Sources/DefaultsCommand",
+      [
+        "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
+        "Glibc", "Synchronization",
+      ]
+    ),
     (
       "Sources/CofferCommand",
       [
@@ -68,8 +76,7 @@ import Testing
         "CofferAudit",
         "CofferApps",
         "CofferPropertyLists",
-        "CofferPreferences",
-        "LeakDetection", "CofferFiles", "CLinux",
+        "LeakDetection", "CofferFiles", "CLinux", "CofferConsole", "DefaultsCommand",
         "Glibc", "Synchronization", "ArgumentParser",
       ]
     ),

@@ -1,4 +1,4 @@
-import CofferCommand
+import DefaultsCommand
 import Testing
 
 /// `coffer defaults doctor --move`, killed before each of its system calls that change anything.

@@ -1,4 +1,6 @@
 import CofferCommand
+import CofferConsole
+import DefaultsCommand
 import Testing
 
 /// Every error code has its exit status, and the table has no others. The codes are read where they are declared.

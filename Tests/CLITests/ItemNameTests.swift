@@ -1,4 +1,5 @@
 import CofferCommand
+import CofferConsole
 import Testing
 
 @Suite struct ItemNameTests {

@@ -1,4 +1,4 @@
-import CofferCommand
+import DefaultsCommand
 import Foundation
 import Testing
 

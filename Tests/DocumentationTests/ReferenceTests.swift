@@ -1,19 +1,19 @@
-import CofferCommand
+import CofferConsole
 import Foundation
 import Testing
 
 /// What the documents name exists.
 @Suite struct ReferenceTests {
   /// `wrongPassphrase` as "wrong passphrase".
-  static func words(_ status: CofferCommand.ExitStatus) -> String {
+  static func words(_ status: CofferConsole.ExitStatus) -> String {
     "\(status)".reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
   }
 
   @Test func exitCodesOfTheManual() {
     let lines = Document("docs/man/coffer.1").lines
     let starts = lines.indices.filter { lines[$0].hasPrefix(".It Li ") }
-    #expect(starts.map { lines[$0] } == CofferCommand.ExitStatus.allCases.map { ".It Li \($0.rawValue)" })
-    for (index, status) in zip(starts, CofferCommand.ExitStatus.allCases) {
+    #expect(starts.map { lines[$0] } == CofferConsole.ExitStatus.allCases.map { ".It Li \($0.rawValue)" })
+    for (index, status) in zip(starts, CofferConsole.ExitStatus.allCases) {
       #expect(lines[index + 1].lowercased().hasPrefix(Self.words(status)), "\(lines[index + 1])")
     }
   }

@@ -61,6 +61,11 @@ package struct RunningApp: Sendable, Equatable {
   /// Whether a name is one of an application group on Apple's systems.
   package static func isGroupWithoutTeam(_ name: String) -> Bool { name.utf8.starts(with: "group.".utf8) && name.utf8.count > 6 }
 
+  /// Whether `name` is the name of `application`, in full or without the team.
+  package static func isNamed(_ name: String, _ application: String) -> Bool {
+    application.utf8.elementsEqual(name.utf8) || application.utf8.dropFirst(teamByteCount).elementsEqual(".\(name)".utf8)
+  }
+
   /// Whether a name begins with that of a team, as those of all application groups do.
   package static func isGroupOfATeam(_ name: String) -> Bool {
     let bytes = Array(name.utf8)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coffer
 import CofferApps
 import CofferAudit
+import CofferConsole
 import CofferRequests
 import VaultCore
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 
 struct AccessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

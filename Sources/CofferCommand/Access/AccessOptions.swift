@@ -2,6 +2,7 @@ import AppContainers
 import ArgumentParser
 import Coffer
 import CofferApps
+import CofferConsole
 import CofferRequests
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CofferApps
+import CofferConsole
 import CofferRequests
 import CofferWire
 import VaultCore

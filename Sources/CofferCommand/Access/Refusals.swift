@@ -1,4 +1,5 @@
 import CofferAudit
+import CofferConsole
 import CofferRequests
 import Glibc
 import VaultCore

@@ -1,6 +1,7 @@
 import CLinux
 import Coffer
 import CofferAudit
+import CofferConsole
 import CofferStorage
 import Glibc
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 
 struct CompletionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

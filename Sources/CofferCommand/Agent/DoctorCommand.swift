@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferAudit
+import CofferConsole
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

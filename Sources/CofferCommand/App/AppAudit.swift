@@ -2,6 +2,7 @@ import AppContainers
 import Coffer
 import CofferApps
 import CofferAudit
+import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 
 struct AppCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import AppContainers
 import ArgumentParser
+import CofferConsole
 import CofferFiles
 
 struct AppBackup: ParsableCommand {
@@ -18,7 +19,7 @@ struct AppBackup: ParsableCommand {
   var json = false
 
   func run() throws {
-    let container = try AppPlace.container(of: app)
+    let container = try UserContainers.container(of: app)
     let file = try Descriptor.create(output)
     let backup: Backup
     do {
@@ -54,7 +55,7 @@ struct AppRestore: ParsableCommand {
   var fromOtherApp = false
 
   func run() throws {
-    let container = try AppPlace.container(of: app)
+    let container = try UserContainers.container(of: app)
     let file = try Descriptor.open(archive)
     if !force, Descriptor.input.isTerminal {
       guard try Question.isYes("Replace the documents and settings of \(container.app)? [y/N] ") else { throw Failure.cancelled }
@@ -81,7 +82,7 @@ struct AppPurge: ParsableCommand {
 
   func run() throws {
     if let app {
-      let container = try AppPlace.container(of: app)
+      let container = try UserContainers.container(of: app)
       let purged = try about("\(container.app)") { try purge(container) }
       if json { try Descriptor.output.write(JSON.array([purged]).description + "\n") }
       return
@@ -89,9 +90,9 @@ struct AppPurge: ParsableCommand {
     var purged: [JSON] = []
     // What one app has made of its container keeps nobody from emptying those of the others.
     var failures: [Failure] = []
-    for name in try AppPlace.containerNames() {
+    for name in try UserContainers.names() {
       do {
-        if let container = try AppPlace.container(named: name) { purged.append(try purge(container)) }
+        if let container = try UserContainers.container(named: name) { purged.append(try purge(container)) }
       } catch ContainerError.Code.running {
         Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
       } catch {

@@ -1,5 +1,6 @@
 import AppContainers
 import ArgumentParser
+import CofferConsole
 import CofferFiles
 
 struct AppDeliver: ParsableCommand {
@@ -20,7 +21,7 @@ struct AppDeliver: ParsableCommand {
   var json = false
 
   func run() throws {
-    let container = try AppPlace.container(of: app)
+    let container = try UserContainers.container(of: app)
     let source = try Descriptor.openFile(file)
     let own = file.split(separator: "/").last.map(String.init) ?? file
     let given = try about(name ?? own) {

@@ -1,6 +1,7 @@
 import AppContainers
 import ArgumentParser
 import CofferApps
+import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferApps
+import CofferConsole
 import CofferRequests
 import VaultCore
 

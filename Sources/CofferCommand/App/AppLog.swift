@@ -1,7 +1,10 @@
+import AppContainers
 import ArgumentParser
 import Coffer
 import CofferAudit
+import CofferConsole
 import CofferPropertyLists
+import DefaultsCommand
 import Glibc
 import VaultCore
 
@@ -55,9 +58,7 @@ struct AppLog: ParsableCommand {
   /// What the log says of itself concerns all.
   private func concerns(_ entry: AuditEntry) -> Bool {
     guard let app, entry.decision != .noted else { return true }
-    return [entry.application, entry.caller.application].contains { name in
-      name.utf8.elementsEqual(app.utf8) || name.utf8.dropFirst(TeamIdentifier.characterCount).elementsEqual(".\(app)".utf8)
-    }
+    return [entry.application, entry.caller.application].contains { RunningApp.isNamed(app, $0) }
   }
 }
 

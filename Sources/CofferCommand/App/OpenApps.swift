@@ -1,5 +1,6 @@
 import Coffer
 import CofferApps
+import CofferConsole
 import CofferRequests
 import VaultCore
 

@@ -1,3 +1,4 @@
+import CofferConsole
 import VaultCore
 
 /// The file of a team's key: sixteen bytes that name the format, and the seed. A key file of a vault may be any 32 bytes, and would be a

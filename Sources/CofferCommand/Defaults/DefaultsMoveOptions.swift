@@ -1,4 +1,6 @@
 import ArgumentParser
+import CofferConsole
+import DefaultsCommand
 import VaultCore
 
 /// What may stand behind `doctor --move DOMAIN KEY`.
@@ -28,24 +30,5 @@ struct DefaultsMoveOptions: ParsableArguments {
   func accessGroup() throws -> AccessGroup {
     guard let group else { return .standard }
     return try about("--group") { try AccessGroup(group) }
-  }
-}
-
-/// The vault could not be opened or written. The exit status is then that of the commands of the vault, for which `defaults` of macOS has
-/// no numbers; only wrong arguments keep the number that they have there.
-struct VaultSideFailure: Error {
-  let reason: Failure
-
-  var status: Int32 { reason.status == .usage ? DefaultsFailure.Status.usage.rawValue : reason.status.rawValue }
-
-  init(_ error: any Error) { reason = Failure(error) }
-
-  /// Runs `body`, whose errors are those of the vault.
-  static func catching<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch {
-      throw VaultSideFailure(error)
-    }
   }
 }

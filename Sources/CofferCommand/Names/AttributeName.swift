@@ -1,3 +1,4 @@
+import CofferConsole
 import VaultCore
 
 /// The attributes that the classes of items define, and how the command line spells their values.

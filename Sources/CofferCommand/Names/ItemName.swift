@@ -1,3 +1,5 @@
+package import CofferConsole
+
 /// What an item is called on the command line: `service/account`, `coffer://group/service/account#field`, or the URL of a service.
 package struct ItemName: Equatable, Sendable {
   /// The longest name that the vault takes, in bytes of UTF-8.

@@ -1,3 +1,5 @@
+import CofferConsole
+
 /// The %XX of URIs.
 enum PercentEncoding {
   /// - Throws: usage, for a % without two hexadecimal digits, and for what decodes to something that is not UTF-8.

@@ -1,3 +1,4 @@
+import CofferConsole
 import Glibc
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CLinux
+import CofferConsole
 import Glibc
 
 /// A program that this one waits for, because something has to be cleaned up afterwards.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 
 /// What the words of a command line say before, or although, the parser of the arguments has not understood them.
 enum CommandWords {

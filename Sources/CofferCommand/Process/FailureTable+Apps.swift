@@ -1,8 +1,10 @@
+package import CofferConsole
+
 extension FailureTable {
   private static let manifest = "mend the manifest and sign it again: coffer app lint FILE says whether it will do"
 
   /// Errors of the module VaultCore that concern teams, manifests and rights.
-  static let apps: [String: Entry] = [
+  static let apps: [String: Explanation] = [
     "teamMalformed": .init(.usage, "is no team", "a team's name has 32 letters; coffer app keygen prints it with the key"),
     "manifestIdentifier": .init(.usage, "the manifest: no identifier of an app", manifest),
     "manifestName": .init(.usage, "the manifest: no display name", manifest),
@@ -24,7 +26,7 @@ extension FailureTable {
   ]
 
   /// Errors of the module Apps.
-  package static let applications: [String: Entry] = [
+  package static let applications: [String: Explanation] = [
     "manifestUnreadable": .init(.usage, "is no manifest", "a manifest is a property list: see coffer-app(1)"),
     "manifestField": .init(.usage, "the manifest", manifest),
     "manifestNotSigned": .init(.usage, "the manifest is not signed", "sign it: coffer app sign FILE --key KEY"),
@@ -39,34 +41,5 @@ extension FailureTable {
     "appInstalled": .init(.denied, "is installed", "remove it first: coffer app remove"),
     "appUnknown": .init(.notFound, "the vault knows no such app", "coffer app list shows the apps there are"),
     "severalApps": .init(.severalMatch, "apps of several teams have this identifier", "name one of them in full"),
-  ]
-
-  /// Errors of the module AppContainers.
-  package static let containers: [String: Entry] = [
-    "nameNotAllowed": .init(.usage, "is no name of a file here", "names lead down, and have no ., .. or empty part"),
-    "missing": .init(.notFound, "is not there"),
-    "exists": .init(.duplicate, "is there already"),
-    "readOnlyDirectory": .init(.denied, "an app may not make files there", "Documents, Library and tmp are the app's own"),
-    "running": .init(.inputOutput, "a program of the app is running", "end it, and try again"),
-    "attributesNotSupported": .init(
-      .inputOutput, "the file system keeps no attributes", "what is not to be in a backup belongs into Library/Caches or tmp"),
-    "symbolicLink": .init(.inputOutput, "is a symbolic link", "put the file or directory itself there"),
-    "notADirectory": .init(.inputOutput, "is no directory"),
-    "notAFile": .init(.inputOutput, "is no file"),
-    "foreignOwner": .init(.inputOutput, "belongs to somebody else", "run it as the user whose apps they are"),
-    "permissionsTooOpen": .init(.inputOutput, "everybody may write to the directory", "chmod 700 the directory"),
-    "tooDeep": .init(.inputOutput, "has more levels of directories than are gone into"),
-    "tooLarge": .init(.usage, "is too large"),
-    "archiveRefused": .init(.integrity, "is no archive that coffer app backup has made", "nothing has been changed"),
-    "archiveOfAnotherApp": .init(
-      .denied, "is not a backup of this app", "nothing has been changed; if it is the backup of another app: --from-other-app"),
-    "toolMissing": .init(.other, "the program tar is missing", "install it: apt install tar"),
-    "toolFailed": .init(.inputOutput, "tar could not write the archive"),
-    "accessDenied": .init(.inputOutput, "you may not read or write it"),
-    "readOnly": .init(.inputOutput, "is read-only"),
-    "full": .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again"),
-    "busy": .init(.inputOutput, "another process is at work", "try again"),
-    "descriptorsExhausted": .init(.inputOutput, "too many open files", "raise the limit: ulimit -n"),
-    "io": .init(.inputOutput, "reading or writing failed"),
   ]
 }

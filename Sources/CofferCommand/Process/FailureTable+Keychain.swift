@@ -1,6 +1,8 @@
+package import CofferConsole
+
 extension FailureTable {
   /// Errors of the keychain that are not the vault's: why the agent refuses, and why it cannot be asked. By cause, then by code.
-  package static let keychain: [String: Entry] = [
+  package static let keychain: [String: Explanation] = [
     "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
     "groupOfTeam": .init(
       .denied, "belongs to a team's apps",

@@ -1,25 +1,12 @@
-/// What each error of the vault and of its file means to the caller of the program: exit status, words and the way out.
-///
-/// Keyed by the name of the code. A test holds this table against the codes that exist; one that is missing ends with status 1.
-package enum FailureTable {
-  package struct Entry: Sendable {
-    package let status: ExitStatus
-    package let message: String
-    package let hint: String?
+package import CofferConsole
 
-    init(_ status: ExitStatus, _ message: String, _ hint: String? = nil) {
-      self.status = status
-      self.message = message
-      self.hint = hint
-    }
-  }
-
+extension FailureTable {
   private static let backup = "restore a backup; the damaged file stays as it is until you replace it"
   private static let verify = "coffer vault verify lists everything that is wrong"
   private static let upgrade = "a newer version of coffer has written it; update coffer"
 
   /// Errors of the module VaultCore.
-  package static let vault: [String: Entry] = [
+  package static let vault: [String: Explanation] = [
     "memoryNotLockable": .init(
       .other, "the memory for secrets cannot be locked",
       "raise the limit (ulimit -l), or accept that it may be swapped out: --allow-swap"),
@@ -104,7 +91,7 @@ package enum FailureTable {
   ].merging(apps) { entry, _ in entry }
 
   /// Errors of the module Storage.
-  package static let storage: [String: Entry] = [
+  package static let storage: [String: Explanation] = [
     "noVault": .init(.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH"),
     "vaultExists": .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
     "notAVault": .init(.integrity, "is no vault", "name another file with --vault"),

@@ -1,4 +1,5 @@
 import CLinux
+import CofferConsole
 import Glibc
 
 /// Becoming another program, and asking one whether it works.

@@ -1,3 +1,5 @@
+import CofferConsole
+
 /// The arguments as the kernel handed them over. `CommandLine.arguments` repairs what is not UTF-8, and a repaired name is another name.
 enum RawArguments {
   /// - Throws: where an argument is not valid UTF-8.

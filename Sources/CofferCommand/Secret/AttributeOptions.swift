@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 import VaultCore
 
 /// What is written beside the secret of an item.

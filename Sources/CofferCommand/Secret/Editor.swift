@@ -1,3 +1,4 @@
+import CofferConsole
 import Glibc
 
 /// The editor of the person at the terminal.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 internal import CofferPropertyLists
 internal import LeakDetection
 import VaultCore

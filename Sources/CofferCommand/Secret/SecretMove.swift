@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import CofferConsole
 import VaultCore
 
 struct SecretMove: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import CofferConsole
 import CofferRequests
 import VaultCore
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coffer
+import CofferConsole
 import CofferFiles
 import Glibc
 import VaultCore

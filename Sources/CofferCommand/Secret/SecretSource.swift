@@ -1,3 +1,4 @@
+import CofferConsole
 import VaultCore
 
 /// Where the value of an item comes from: a file, standard input, or a person. Never an argument, which every process can read.

@@ -1,4 +1,5 @@
 import CLinux
+import CofferConsole
 import CofferFiles
 import Glibc
 

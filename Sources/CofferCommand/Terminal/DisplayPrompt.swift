@@ -1,3 +1,4 @@
+import CofferConsole
 import Pinentry
 import VaultCore
 

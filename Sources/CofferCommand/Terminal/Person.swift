@@ -1,3 +1,4 @@
+import CofferConsole
 import VaultCore
 
 /// Whoever sits at the controlling terminal, or else at a display, if somebody does.

@@ -1,3 +1,4 @@
+import CofferConsole
 import CofferStorage
 import Glibc
 import VaultCore

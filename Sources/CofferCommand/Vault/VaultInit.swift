@@ -1,6 +1,8 @@
 import ArgumentParser
 import Coffer
+import CofferConsole
 import CofferFiles
+import CofferStorage
 import Passphrases
 import VaultCore
 
@@ -60,7 +62,7 @@ struct VaultInit: ParsableCommand {
     try about(VaultOptions.systemVault) {
       // Before anybody is asked for a passphrase.
       guard try !keychain.hasVault() else {
-        throw Failure(FailureTable.storage["vaultExists"], "vaultExists", "", VaultOptions.systemVault)
+        throw StorageError(.vaultExists)
       }
       let text = recoveryKey ? try RecoveryKey.random() : try Secret(count: 0)
       try keychain.createVault(

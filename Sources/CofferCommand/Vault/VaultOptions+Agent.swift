@@ -1,4 +1,5 @@
 import Coffer
+import CofferConsole
 import CofferStorage
 import Glibc
 

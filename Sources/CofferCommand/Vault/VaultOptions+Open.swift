@@ -1,3 +1,4 @@
+import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc

@@ -1,4 +1,5 @@
 import CLinux
+import CofferConsole
 import CofferStorage
 import Glibc
 import VaultCore
@@ -52,7 +53,7 @@ struct VaultPlace {
         return Failure(.duplicate, "\(path): a file lies there that is no vault", hint: another)
       }
     }
-    return Failure(FailureTable.storage["vaultExists"], "vaultExists", "", path)
+    return Failure(StorageError(.vaultExists), about: path)
   }
 
   init(creating path: String?) throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CofferConsole
 import Glibc
 import VaultCore
 

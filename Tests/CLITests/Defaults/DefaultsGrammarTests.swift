@@ -1,5 +1,5 @@
-import CofferCommand
 import CofferPropertyLists
+import DefaultsCommand
 import Testing
 
 @Suite struct DefaultsGrammarTests {

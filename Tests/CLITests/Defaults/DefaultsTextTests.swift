@@ -1,5 +1,5 @@
-import CofferCommand
 import CofferPropertyLists
+import DefaultsCommand
 import Testing
 
 /// What is expected was printed by macOS, where nothing else is said.

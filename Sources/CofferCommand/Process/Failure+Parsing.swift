@@ -1,0 +1,16 @@
+import ArgumentParser
+import CofferConsole
+
+extension Failure {
+  /// What the parser of the arguments has to say, in the form of all other errors. Help and versions are no failures.
+  init(parsing error: any Error) {
+    let lines = Coffer.fullMessage(for: error).split(separator: "\n")
+    let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]
+    let command = usage.prefix { $0.first?.isLetter == true }.joined(separator: " ")
+    let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
+    let isOfProgram = ["coffer app run", "coffer app dev"].contains(command) && message.contains("nexpected argument")
+    self = .usage(
+      "arguments: \(message.prefix(1).lowercased())\(message.dropFirst())",
+      hint: isOfProgram ? "what the program gets stands after --" : "\(command) --help")
+  }
+}

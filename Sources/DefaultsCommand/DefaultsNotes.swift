@@ -1,0 +1,76 @@
+import CofferConsole
+internal import CofferPreferences
+import Synchronization
+
+/// What the store does beside what it was asked for: said on standard error, or collected by whoever looks for it.
+enum DefaultsNotes {
+  static func print() {
+    PreferenceEvent.report { event in
+      guard let finding = DoctorFinding(event) else { return }
+      Descriptor.error.note("defaults: note: \(finding.subject.escapingControls()): \(finding.detail.escapingControls())\n")
+    }
+  }
+
+  /// Runs `body`, and returns what the store has said meanwhile.
+  static func collect(_ body: () throws -> Void) rethrows -> [DoctorFinding] {
+    let events = Collected()
+    PreferenceEvent.report { events.add($0) }
+    defer { print() }
+    try body()
+    return events.all.compactMap { DoctorFinding($0) }
+  }
+
+  private final class Collected: Sendable {
+    private let events = Mutex<[PreferenceEvent]>([])
+
+    func add(_ event: PreferenceEvent) { events.withLock { $0.append(event) } }
+    var all: [PreferenceEvent] { events.withLock { $0 } }
+  }
+}
+
+extension DoctorFinding {
+  /// Nil for what the command says by itself.
+  init?(_ event: PreferenceEvent) {
+    switch event {
+    case .quarantined(let domain, _, let path):
+      self.init(
+        kind: "quarantined", subject: domain, detail: "a damaged file was put aside as \(path)",
+        hint: "look whether something in it is missed, then remove it")
+    case .damaged(let domain, let path, let byteCount):
+      self.init(
+        kind: "damaged", subject: domain, detail: "\(counted(byteCount, "byte")) of \(path) are damaged",
+        hint: "what lay there was taken from the property list as far as it was there; the next write makes a new journal")
+    case .notExported(let domain, let error):
+      let failure = DefaultsFailure(error, about: domain)
+      self.init(
+        kind: "not-exported", subject: domain,
+        detail: "the property list cannot be kept up to date: \(failure.reason(about: domain))",
+        hint: failure.hint ?? "the journal has all values")
+    case .managedIgnored(let path, let error):
+      let failure = DefaultsFailure(error, about: path)
+      self.init(
+        kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason(about: path))",
+        hint: "the file and its directories must belong to root, and nobody else may write to them")
+    case .firstValuesIgnored(let domain, let error):
+      let failure = DefaultsFailure(error, about: domain)
+      self.init(
+        kind: "foundation-ignored", subject: domain,
+        detail: "what Foundation has stored is not used: \(failure.reason(about: domain))",
+        hint: "coffer defaults import reads a property list that you trust")
+    // The first is looked for by `doctor`, the second is thrown.
+    case .large, .unsaved: return nil
+    }
+  }
+}
+
+extension DefaultsFailure {
+  /// The first line, without what it is about.
+  func reason(about subject: String) -> String {
+    let line = text.split(separator: "\n").first.map(String.init) ?? ""
+    return String(line.trimmingPrefix("defaults: ").trimmingPrefix("\(subject): "))
+  }
+
+  var hint: String? {
+    text.split(separator: "\n").first { $0.hasPrefix("hint: ") }.map { String($0.dropFirst("hint: ".count)) }
+  }
+}

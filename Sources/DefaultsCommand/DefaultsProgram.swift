@@ -1,0 +1,43 @@
+internal import CLinux
+package import CofferConsole
+internal import Glibc
+
+/// `coffer defaults …`, or `defaults …` where the program is called by that name. It takes macOS' grammar, which is not that of other
+/// commands, and starts before their parser does.
+package enum DefaultsProgram {
+  /// The arguments behind the name; nil where another command is meant.
+  package static func arguments(of command: [String]) -> [String]? {
+    if let name = command.first?.split(separator: "/").last, name == "defaults" { return Array(command.dropFirst()) }
+    return command.dropFirst().first == "defaults" ? Array(command.dropFirst(2)) : nil
+  }
+
+  /// For arguments that nobody could understand.
+  package static func refuse(_ failure: Failure) -> Int32 {
+    Descriptor.error.note(DefaultsFailure(failure).text + "\n")
+    return DefaultsFailure.Status.usage.rawValue
+  }
+
+  /// Runs it.
+  /// - Parameter vault: Opens the vault for `doctor --move`, by the options behind it.
+  /// - Returns: The exit status.
+  package static func run(_ arguments: [String], vault: @escaping ([String]) throws -> any SecretDestination) -> Int32 {
+    // A limit on the size of files becomes an error, as a full disk is one.
+    coffer_signal_ignore(SIGXFSZ)
+    DefaultsNotes.print()
+    do {
+      let invocation = try DefaultsInvocation.parse(arguments)
+      let session = DefaultsSession(
+        store: DefaultsStore(host: invocation.host, container: invocation.container), isJSON: invocation.isJSON,
+        isNoSecret: invocation.isNoSecret, vault: vault)
+      try session.run(invocation.request)
+      return DefaultsFailure.Status.ok.rawValue
+    } catch let failure as VaultSideFailure {
+      Descriptor.error.note(failure.reason.text)
+      return failure.status
+    } catch {
+      let failure = DefaultsFailure(error)
+      if !failure.text.isEmpty { Descriptor.error.note(failure.text + "\n") }
+      return failure.status.rawValue
+    }
+  }
+}

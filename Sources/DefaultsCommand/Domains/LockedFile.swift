@@ -1,0 +1,95 @@
+import CLinux
+import CofferConsole
+internal import CofferPropertyLists
+import Glibc
+
+/// A whole file that is read, and replaced by another one under its name.
+enum LockedFile {
+  /// How long somebody else may hold the lock, in milliseconds.
+  private static let patience = 5000
+
+  /// Nil where there is no such file. To read one through a symbolic link harms nobody.
+  /// - Throws: `DefaultsFailure`.
+  static func content(of path: String) throws -> [UInt8]? {
+    guard let file = try open(path, 0) else { return nil }
+    defer { file.close() }
+    return try bytes(of: file)
+  }
+
+  /// Calls `body` with what the file holds, nil where there is none, and puts what it returns in its place, on the disk and with the mode
+  /// of the old one, 0600 for a new one. Nil leaves everything as it is.
+  ///
+  /// A symbolic link is refused: it would be replaced, or lead somewhere else.
+  static func replace(_ path: String, _ body: ([UInt8]?) throws -> [UInt8]?) throws {
+    while true {
+      guard let file = try open(path, O_NOFOLLOW) else {
+        guard let new = try body(nil) else { return }
+        if try create(path, new) { return }
+        continue  // Somebody else was faster.
+      }
+      defer { file.close() }
+      try lock(file)
+      // Who had the lock before may have put another file in this one's place.
+      guard let status = try current(file, path) else { continue }
+      guard let new = try body(try bytes(of: file)) else { return }
+      let copy = try NewFile(beside: path, new, like: status)
+      return try copy.replace(path)
+    }
+  }
+
+  private static func create(_ path: String, _ bytes: [UInt8]) throws -> Bool {
+    try NewFile(beside: path, bytes, like: nil).appear(path)
+  }
+
+  private static func open(_ path: String, _ flags: Int32) throws -> Descriptor? {
+    // Without waiting for the other end of a pipe.
+    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags)
+    guard number >= 0 else {
+      switch errno {
+      case ENOENT: return nil
+      case ELOOP: throw DefaultsFailure.failed("\(path): is a symbolic link", hint: "name the file itself: \(target(of: path))")
+      default: throw DefaultsFailure.failed("\(path): \(SystemError.last.text)")
+      }
+    }
+    let file = Descriptor(number: number, name: path)
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      file.close()
+      throw DefaultsFailure.failed("\(path): is no regular file")
+    }
+    return file
+  }
+
+  private static func target(of path: String) -> String {
+    guard let resolved = unsafe realpath(path, nil) else { return "it leads nowhere" }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
+  private static func bytes(of file: Descriptor) throws -> [UInt8] {
+    do {
+      return try file.contents(limit: PropertyList.maximumByteCount)
+    } catch let error as Failure {
+      throw DefaultsFailure.failed(error.message)
+    }
+  }
+
+  /// Nil where another file lies at the path by now.
+  private static func current(_ file: Descriptor, _ path: String) throws -> stat? {
+    var (mine, there) = (stat(), stat())
+    guard unsafe fstat(file.number, &mine) == 0 else { throw DefaultsFailure.failed("\(path): \(SystemError.last.text)") }
+    guard unsafe lstat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev else { return nil }
+    return mine
+  }
+
+  private static func lock(_ file: Descriptor) throws {
+    for _ in 0..<patience {
+      if flock(file.number, LOCK_EX | LOCK_NB) == 0 { return }
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        throw DefaultsFailure.failed("\(file.name): cannot be locked: \(SystemError.last.text)")
+      }
+      usleep(1000)
+    }
+    throw DefaultsFailure.failed("\(file.name): another process holds it", hint: "try again")
+  }
+}
