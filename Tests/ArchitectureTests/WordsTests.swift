@@ -5,7 +5,6 @@ import Testing
 @Suite struct WordsTests {
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
-    "CONTRIBUTING.md": 2,
     "Examples": 4,
     "SECURITY.md": 1,
     "Sources/AppContainers": 37,
@@ -23,7 +22,7 @@ import Testing
     "Tests/AppContainersTests": 7,
     "Tests/CLITests": 18,
     "Tests/CofferTests": 37,
-    "Tests/DocumentationTests": 10,
+    "Tests/DocumentationTests": 8,
     "Tests/MemoryTests": 5,
     "Tests/StorageTests": 8,
     "Tests/Support": 11,
@@ -31,9 +30,6 @@ import Testing
     "Tests/VaultFileTests": 6,
     "Tests/WireTests": 4,
     "Vault": 83,
-    "docs": 19,
-    "docs/decisions": 37,
-    "docs/man": 36,
   ]
 
   private static let sources = ["Vault", "Sources", "Tests", "Examples", "Fuzz", "Benchmarks"].flatMap { SourceFile.all(in: $0) }

@@ -23,7 +23,7 @@ extension UserDefaults {
   withObservationTracking {
     print("volume:", settings.volume)
   } onChange: {
-    // The value is about to change: it is drawn in the next turn of the main actor.
+    // Called before the change: draw in the next turn of the main actor.
     Task { @MainActor in draw(settings) }
   }
 }

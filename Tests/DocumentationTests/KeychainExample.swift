@@ -21,7 +21,7 @@ func store(_ token: borrowing Secret, as app: SignedManifest, keyFile: consuming
   try keychain.lock()
 }
 
-/// A token that is there also when the screen is locked.
+/// Stores a token that stays readable while the vault is locked.
 func keepForTheBackground(_ token: borrowing Secret, in keychain: Keychain) throws {
   let item = Item(service: "sync.example.com", account: "ada")
   let reference = try keychain.add(item, secret: token, accessible: .afterFirstUnlock)
@@ -45,7 +45,7 @@ func follow(_ keychain: Keychain, _ show: (Set<Reference>) -> Void) async throws
   }
 }
 
-/// A token from whoever has the vault open. Nil where somebody has to unlock it first: `coffer vault unlock`.
+/// Reads a token through the agent. Returns nil if the vault has to be unlocked first: `coffer vault unlock`.
 func token(for account: String) throws -> Secret? {
   let keychain = try Keychain.connect()
   do {
@@ -88,7 +88,7 @@ func token(for account: String) throws -> Secret? {
     #expect(try keychain.item(KeychainQuery(service: "sync.example.com")).item.label == "used while locked")
   }
 
-  /// What the page shows, in a process of its own: it uses the user's own vault.
+  /// Runs the example of the page in a process of its own, because it uses the user's own vault.
   @Test(.timeLimit(.minutes(60))) func thePageDoesWhatItShows() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]

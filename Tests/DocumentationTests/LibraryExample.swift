@@ -32,13 +32,13 @@ func openVault(at path: String, keyFile: consuming Secret) throws -> Vault {
 func followVolume(of defaults: UserDefaults) -> PreferenceObservation {
   defaults.register(defaults: ["volume": 0.8])
   return defaults.observe("volume", options: .initial) { change in
-    // Also when another program, or `coffer defaults write`, has set it.
+    // Also called if another program, or `coffer defaults write`, has set it.
     print("volume:", change.new ?? "none")
   }
 }
 
 func saveVolume(_ volume: Double, in defaults: UserDefaults) throws {
-  try defaults.store(volume, forKey: "volume")  // `set` is there as well; this one says what went wrong
+  try defaults.store(volume, forKey: "volume")  // throws, where `set` only logs
   guard defaults.synchronize() else { throw CocoaError(.fileWriteUnknown) }
 }
 
