@@ -6,7 +6,6 @@ import Testing
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
     "Examples": 4,
-    "SECURITY.md": 1,
     "Sources/AppContainers": 37,
     "Sources/Coffer": 41,
     "Sources/CofferAgent": 95,
