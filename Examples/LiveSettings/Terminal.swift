@@ -8,7 +8,7 @@ final class Terminal {
   private let input: any DispatchSourceRead
   private let interrupt: any DispatchSourceSignal
 
-  /// Nil where standard input is none.
+  /// Nil if standard input is not a terminal.
   init?() {
     guard unsafe tcgetattr(STDIN_FILENO, &original) == 0 else { return nil }
     let (keys, continuation) = AsyncStream<Character>.makeStream()

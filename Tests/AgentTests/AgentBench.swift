@@ -19,7 +19,7 @@ final class AgentBench: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   private let logged = Logged()
 
-  /// What the gate has said.
+  /// The decisions of the gate.
   final class Logged: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [(Gate.Facts, Gate.Decision)] = []
@@ -45,7 +45,7 @@ final class AgentBench: Sendable {
   }
 
   /// - Parameters:
-  ///   - programs: Who says what a client is; nil: the agent, by the apps that are installed.
+  ///   - programs: Identifies clients. If nil, the agent does, by the installed apps.
   ///   - identifying: Called before each look at a client.
   ///   - opening: Called while a credential is tried.
   init(

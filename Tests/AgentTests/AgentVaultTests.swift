@@ -9,7 +9,7 @@ import VaultCore
 
 @testable import CofferAgent
 
-/// What the agent remembers of a vault, and what it leaves on the disk.
+/// The agent's cache of a vault, and the files that it leaves on the disk.
 @Suite(.timeLimit(.minutes(60))) struct AgentVaultTests {
   let bench: AgentBench
   let anchors: AnchorFiles
@@ -45,7 +45,7 @@ import VaultCore
     #expect(try anchored() != first)
   }
 
-  /// Of changes that follow each other closely the last ones are anchored when somebody looks.
+  /// If changes follow each other closely, the anchor of the last ones is written by the next access.
   @Test func theLastOfManyIsAnchoredLater() throws {
     for number in 0..<5 { _ = try add("\(number)") }
     bench.vault.look()

@@ -4,7 +4,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What is only announced takes no locked memory, of which a process may have little.
+/// A body that is announced but not sent takes no locked memory, of which a process may have little.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
   /// large item of another is taken at once. So it is with requests that any program may send, which have no large body.

@@ -17,7 +17,7 @@ import VaultCore
     return entries
   }
 
-  /// What this test is for the agent: a program that belongs to no app.
+  /// Makes requests that are refused: to the agent this test is a program that belongs to no app.
   private func refusals(_ count: Int) throws {
     let keychain = try Keychain.connect(toAgentAt: bench.places.agentSocket)
     let tail = String(repeating: "x", count: 200)

@@ -16,8 +16,8 @@ final class DaemonBench {
   private var process: Process?
 
   /// - Parameters:
-  ///   - limits: What a shell does before it becomes the agent.
-  ///   - options: Of the agent.
+  ///   - limits: Shell commands that run before the shell executes the agent.
+  ///   - options: Options of the agent.
   init(limits: String = ":", options: String = "") throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "coffer-daemon-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(
@@ -37,7 +37,7 @@ final class DaemonBench {
     try? FileManager.default.removeItem(at: directory)
   }
 
-  /// - Returns: What it says: "ready", or why not.
+  /// - Returns: The line that it writes: "ready", or the reason why not.
   @discardableResult private func launch(_ output: Pipe) throws -> (Process, String) {
     let process = command("/bin/sh", ["-c", "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1 \(options)"])
     process.standardOutput = output
@@ -54,7 +54,7 @@ final class DaemonBench {
     try #require(line == "ready")
   }
 
-  /// What another one beside it says. Nil where it has taken the place of the first.
+  /// Starts a second agent and returns its line. Returns nil if it has replaced the first one.
   func startAnother() throws -> String? {
     let (process, line) = try launch(Pipe())
     guard line == "ready" else {
@@ -105,7 +105,7 @@ final class DaemonBench {
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.environment = ["PATH": "/usr/bin:/bin", "COFFER_HOME": directory.path]
-    // Of `make tsan`: where races are reported.
+    // The file in which `make tsan` collects reports of races.
     process.environment?["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
     process.currentDirectoryURL = directory
     process.standardInput = FileHandle.nullDevice
@@ -132,7 +132,7 @@ final class DaemonBench {
     return (process.terminationReason == .exit ? process.terminationStatus : 124, text)
   }
 
-  // MARK: What it takes
+  // MARK: Resources
 
   struct Usage {
     /// In KiB.

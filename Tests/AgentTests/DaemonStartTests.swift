@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coffer
 
-/// What `cofferd` is once it listens, and what is said where nobody can listen.
+/// The state of `cofferd` once it listens, and its errors if it cannot listen.
 @Suite struct DaemonStartTests {
   /// A mount must not stay busy because an agent was started from there.
   @Test(.enabled(if: geteuid() == 0, "only the superuser sees the directory of a process that hides")) func itHoldsNoDirectory()
@@ -12,7 +12,7 @@ import Testing
   {
     let bench = try DaemonBench()
     #expect(try bench.workingDirectory() == "/")
-    // What it was given as it was started is where it was.
+    // Relative paths from its start still lead to the same files.
     try bench.unlock()
     #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "x").status == 0)
   }

@@ -11,7 +11,7 @@ import VaultCore
 
 /// How an agent ends, and what does not keep it from that, nor from forgetting the keys.
 @Suite(.timeLimit(.minutes(60))) struct EndingTests {
-  /// Nobody would find it any more, neither to use it nor to lock it.
+  /// No client could find the socket any more, neither to use the agent nor to lock it.
   @Test(arguments: ["rm run/agent.sock", "mv run away", "mv run/agent.sock run/x", "rm -r run"])
   func anAgentWhoseSocketIsGoneEnds(command: String) throws {
     let bench = try DaemonBench()
@@ -67,7 +67,7 @@ import VaultCore
     #expect(bench.vault.status.isLocked)
   }
 
-  /// Who asks for it over and over does not push everything else out of the log.
+  /// Repeated requests do not push everything else out of the log.
   @Test func manyLocksAreOneEntry() throws {
     let bench = try DaemonBench()
     let channel = try Self.connected(to: bench.places.agentSocket)

@@ -77,7 +77,7 @@ import Testing
     #expect(code(Gate.Facts(operation: .secret, program: app, isSameUser: false)) == "missingEntitlement")
     #expect(code(Gate.Facts(operation: .secret, program: app, wasUnlocked: false)) == "locked")
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == "missingEntitlement")
-    // That it was never unlocked comes first: it is not told who would be let in otherwise.
+    // The check for "never unlocked" comes first: the answer does not reveal which program would be admitted otherwise.
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == "locked")
     #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
   }
@@ -114,10 +114,11 @@ import Testing
   private static let vaultCalls: [CofferWire.Operation] = [.create, .addSlot, .replaceSlot, .removeSlot]
   private static let appCalls: [CofferWire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
   private static let logCalls: [CofferWire.Operation] = [.log, .logPart]
-  /// What `coffer` may see, and leases, which it may end.
+  /// Lists that `coffer` may see, and leases, which it may end.
   private static let shown: [CofferWire.Operation] = [.pins, .grants, .leases, .endLease]
 
-  /// What is asked of an agent of the system alone: the vault by anybody, with a proof in the call; apps by the owner, whatever the program.
+  /// Requests to the system agent only: about the vault by any program, with a proof in the call; about apps by the owner, from any
+  /// program.
   @Test func theSystemsAgent() {
     for operation in Self.vaultCalls + Self.appCalls + Self.logCalls + [.end, .inspect] {
       for program in Self.programs {

@@ -65,7 +65,7 @@ import Waiting
     }
     defer {
       for guesser in guessers { guesser.end() }
-      // What they have started ends with it.
+      // Their child processes end when the input is closed.
       try? input.fileHandleForWriting.close()
     }
     // Some have been refused, and it goes on.
@@ -86,7 +86,7 @@ import Waiting
     return try #require(Int(line.filter(\.isNumber)))
   }
 
-  /// Of several slots of a kind each is tried, and one that costs too much hides no other.
+  /// Each slot of a kind is tried, and one that costs too much does not hide the others.
   @Test func whatAnExpensiveSlotAsksForIsNotSpent() throws {
     let bench = try DaemonBench()
     try Self.addPassphrase(KDFParameters(iterations: 4, memoryKiB: 64 << 10), to: bench.places.vault)

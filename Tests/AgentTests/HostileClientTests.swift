@@ -76,7 +76,7 @@ import VaultCore
   @Test func anAgentThatWasNeverUnlockedSaysSoAtOnce() throws {
     let bench = try AgentBench()
     #expect(try bench.run(app, ["once", bench.socket]) == ["locked"])
-    // Who is asking is of no interest yet.
+    // The agent has not identified the program yet.
     #expect(try bench.run(AgentBench.program("AgentProbe"), ["once", bench.socket]) == ["locked"])
     try bench.unlock()
     try expectServed()

@@ -10,7 +10,7 @@ import Waiting
 
 @testable import CofferAgent
 
-/// Who is calling, with processes that try to be somebody else.
+/// Identifies callers, among them processes that pose as another program.
 @Suite struct IdentityTests {
   let bench: AgentBench
   let probe = AgentBench.program("AgentProbe")
@@ -59,7 +59,7 @@ import Waiting
     #expect(bench.decisions.last?.1 == .allow(.command))
   }
 
-  /// What the command may use without the owner: what belongs to no team, and what was granted to it.
+  /// Without the owner the command may use groups that belong to no team, and groups that were granted to it.
   @Test func theCommandStaysOutOfGroupsOfTeams() throws {
     var vault = try Vault.throwAway()
     let (team, other) = (try AccessGroup("\(String(repeating: "a", count: 32)).shared"), try AccessGroup("other"))
@@ -107,7 +107,7 @@ import Waiting
   @Test func aKernelWithoutDescriptorsOfPeersKnowsThemToo() throws {
     let bench = try AgentBench(pinning: .byNumber)
     try bench.unlock()
-    // Nobody, until it is installed.
+    // Not identified until it is installed.
     expect(try bench.run(probe, ["once", bench.socket]), ["missingEntitlement"])
     let app = try bench.install(probe, as: "com.example.app")
     expect(try bench.run(app, ["once", bench.socket]), ["done"])
@@ -157,7 +157,7 @@ import Waiting
     let replace = "cp /bin/true \(directory.path)/new && mv -f \(directory.path)/new \(app.path)"
     expect(try bench.run(app, ["spawn", bench.socket, "/bin/sh", "-c", replace]), ["done"])
     expect(try bench.run(URL(filePath: "/bin/cmp"), [app.path, "/bin/true"]), [])
-    // What lies there now is not what was signed.
+    // The file at the path is no longer the signed one.
     expect(try bench.run(app, ["once", bench.socket]), [])
   }
 
@@ -201,7 +201,7 @@ import Waiting
     expect(try bench.run(app, ["once", bench.socket]), ["done"])
   }
 
-  /// Who rules over process numbers can send in the name of any process that has one of them.
+  /// The root user of a PID namespace can send in the name of any process in it.
   @Test func aProgramInAContainerIsNobody() throws {
     let app = try bench.install(probe, as: "com.example.app")
     let options = ["--user", "--map-root-user", "--pid", "--fork", app.path, "once", bench.socket]
@@ -219,7 +219,7 @@ import Waiting
     }
     #expect(allowed == 1, "what is as it was is not logged again")
     try bench.unlock()
-    // Nobody may watch who may not ask.
+    // A program without rights may not watch either.
     let other = bench.directory.appending(path: "other")
     try (Data(contentsOf: probe) + [0]).write(to: other)
     #expect(unsafe chmod(other.path, 0o700) == 0)
@@ -234,7 +234,7 @@ import Waiting
     }
   }
 
-  /// Who has unlocked nothing yet hears when somebody does.
+  /// A watcher that connected before the first unlock is notified of it.
   @Test func aProgramMayWatchBeforeTheFirstUnlock() throws {
     let bench = try AgentBench()
     let app = try bench.install(probe, as: "com.example.app")
@@ -296,7 +296,7 @@ import Waiting
     // Part of every Debian, and of no program here.
     let folder = try #require(try FileManager.default.contentsOfDirectory(atPath: "/lib").first { $0.hasSuffix("-linux-gnu") })
     let name = "libanl.so.1"
-    // What the process has in its memory that is answered.
+    // Proves that the process that got the answer has the library in its memory.
     let words = ["spawn", bench.socket, "/bin/sh", "-c", "grep -o -m1 \(name) /proc/$PPID/maps"]
     expect(try bench.run(app, words, environment: ["LD_PRELOAD": "/lib/\(folder)/\(name)"]), ["done", name])
     expect(try bench.run(app, words), ["done"])

@@ -13,7 +13,7 @@ import Waiting
 
   // MARK: The program that the kernel names
 
-  /// - Parameter prefix: What the process is started by.
+  /// - Parameter prefix: The command that starts the process.
   private func disguised(_ script: String, _ prefix: [String], in bench: AgentBench) throws -> [String] {
     try bench.unlock()
     let app = try bench.install(probe, as: "com.example.app")
@@ -43,7 +43,7 @@ import Waiting
 
   // MARK: The app as a filter
 
-  /// What was sent before it became the app: nothing, or part of the response to the challenge.
+  /// The bytes that were sent before it executed the app: none, or part of the response to the challenge.
   @Test(arguments: ["nothing", "header", "header with descriptor", "all"])
   func aFilterIsNotAskedThrough(early: String) throws {
     let isTheApp = Atomic(false)

@@ -4,9 +4,9 @@ import Testing
 
 private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin/make")
 
-/// What `make install` puts in place, with the programs that were built beside the tests: that it is all of a piece.
+/// Checks that the files of `make install`, with the programs that were built beside the tests, are consistent.
 @Suite(.enabled(if: isMakeThere, "takes make")) struct InstalledFilesTests {
-  /// Of the package that is built.
+  /// A directory with the files of `make install`.
   private final class Stage {
     let root = FileManager.default.temporaryDirectory.appending(path: "coffer-install-\(UUID().uuidString.prefix(8))")
     deinit { try? FileManager.default.removeItem(at: root) }
@@ -74,7 +74,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       #expect(program == "\(Self.prefix)/bin/cofferd")
       #expect(FileManager.default.isExecutableFile(atPath: stage.root.path + program), "\(program)")
     }
-    // What cofferd looks for beside itself.
+    // The program that cofferd looks for beside itself.
     #expect(FileManager.default.isExecutableFile(atPath: stage.root.path + "\(Self.prefix)/bin/../libexec/coffer/coffer-logind"))
   }
 

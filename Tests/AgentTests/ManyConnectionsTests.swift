@@ -6,9 +6,9 @@ import Waiting
 
 /// As many connections as there may be, from many processes: all are served, and nothing of them stays.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct ManyConnectionsTests {
-  /// What a connection may cost while it is there, in KiB: its thread's stack as far as it was used, and its buffers.
+  /// The memory of an open connection at most, in KiB: the used part of its thread's stack, and its buffers.
   static let residentPerConnection = 64
-  /// What may be left of all of them, in KiB: what the allocator keeps for the next ones.
+  /// The memory that may remain after all of them, in KiB: free blocks that the allocator keeps.
   static let residentAfterwards = 24 << 10
 
   /// A process that holds connections until it is let go.

@@ -6,7 +6,7 @@ import Waiting
 
 @testable import CofferAgent
 
-/// What the kernel says of the other end, while it runs and afterwards.
+/// The peer of a connection as the kernel reports it, while the process runs and afterwards.
 @Suite(.timeLimit(.minutes(60))) struct PeerTests {
   private let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-peer-\(UUID().uuidString.prefix(8))")
 
@@ -100,7 +100,7 @@ import Waiting
       """
   }
 
-  /// Whoever gets the number of a process that has ended is not that process.
+  /// A process that gets the number of one that has ended is not identified as that one.
   @Test(.enabled(if: canChooseNumbers, "only root gives a process a number"), arguments: both)
   func recycledPIDIsNotThePeer(_ pinning: Peer.Pinning) throws {
     // Another process of the machine may get the number first.

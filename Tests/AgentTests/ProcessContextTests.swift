@@ -16,7 +16,7 @@ import Testing
     // A user's services, which any of the user's programs can make.
     ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service\n", nil),
     ("0::/user.slice/user-1000.slice/user@1000.service\n", nil),
-    // What a service has made below itself, and machines.
+    // Control groups below a service, and machines.
     ("0::/system.slice/a.service/payload\n", nil),
     ("0::/system.slice/a.service/b.service\n", nil),
     ("0::/machine.slice/systemd-nspawn@x.service\n", nil),
@@ -108,7 +108,7 @@ import Testing
     #expect(identity(bench) == .flatpak("org.example.App"))
   }
 
-  /// What lies there is somebody else's: it must not hold up the agent.
+  /// The file belongs to another user and must not block the agent.
   @Test func whatIsNoFileSaysNothing() throws {
     let bench = try AgentBench()
     try bench.unlock()

@@ -72,7 +72,7 @@ import struct CofferRequests.Confirmation
     #expect(line(2) == "Type \"yes\" to allow it once, \"longer\" to allow it for 2 minutes.")
   }
 
-  /// What the wire lets through and what a display has are the same.
+  /// The wire and the display accept the same characters.
   @Test func aDisplayGoesOverTheWire() throws {
     var display = Attributes()
     for name in Display.fieldNames { display[name] = .text("x") }

@@ -9,7 +9,7 @@ import VaultCore
 
 @testable import CofferAgent
 
-/// What programs may add to a vault of the system's.
+/// The quota of programs in a vault of the system agent.
 @Suite(.timeLimit(.minutes(60))) struct QuotaTests {
   private let vault: AgentVault
   private let directory: URL
@@ -49,7 +49,7 @@ import VaultCore
     for group in ["one", "shared"] {
       #expect(throws: KeychainError(.quotaExceeded)) { try add("5", to: group, as: program) }
     }
-    // What it has may be changed, another program has a limit of its own, and the owner has none.
+    // Existing items may be changed, another program has a limit of its own, and the owner has none.
     let entry = try vault.use { try $0.entry(first) }
     _ = try answer(
       .update(first, generation: entry.generation, entry.item, try Secret(testing: "new")), as: program)
@@ -66,7 +66,7 @@ import VaultCore
     try add("9", to: "shared", as: program)
   }
 
-  /// Of the same generation as the one before, so that the number alone does not tell the two apart.
+  /// It has the same generation as the one before, so that the number alone does not distinguish the two.
   @Test func whatWasCountedInAnotherFileIsForgotten() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try add("1", to: "one", as: program)

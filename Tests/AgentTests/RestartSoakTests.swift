@@ -14,7 +14,7 @@ import VaultCore
 
     func values(_ account: String) -> Set<String?> { possible[account] ?? [nil] }
 
-    /// What was tried: acknowledged, or perhaps done.
+    /// The attempts: acknowledged, or perhaps done.
     mutating func take(_ account: String, _ value: String?, isAcknowledged: Bool) {
       possible[account] = isAcknowledged ? [value] : values(account).union([value])
     }
@@ -28,7 +28,7 @@ import VaultCore
     var wrong: [String] = []
   }
 
-  /// What a command may end with that the agent could not serve: the agent is not there, went away, or is locked.
+  /// The exit codes of a command that the agent could not serve: no agent runs, it ended, or it is locked.
   private static let refusals: Set<Int32> = [5, 12]
   private static let clientCount = 16
   private static let accountCount = 4
@@ -148,7 +148,7 @@ import VaultCore
       "agent: \(restarts) kills, \(tally.acknowledged) acknowledged, \(tally.read) read, refused by exit code: \(tally.refused)")
   }
 
-  /// What several threads use of a bench starts commands, and changes nothing.
+  /// The parts of a bench that several threads use start commands, and change nothing.
   private struct Shared: @unchecked Sendable {
     let bench: DaemonBench
     init(_ bench: DaemonBench) { self.bench = bench }

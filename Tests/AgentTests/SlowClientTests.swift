@@ -13,7 +13,7 @@ import VaultCore
 /// Clients that take their time, stop in the middle, announce what they do not send, or do not read. Each is cut off, the agent
 /// goes on, and nobody else waits.
 @Suite(.timeLimit(.minutes(60))) struct SlowClientTests {
-  /// Whoever it is, it is `coffer`: this process.
+  /// Identifies every client as `coffer`: it is this process.
   private struct Everybody: ProgramDirectory {
     func identify(_ peer: Peer) -> ProgramIdentity { .command }
     func manifest(of application: String) -> SignedManifest? { nil }
@@ -50,7 +50,7 @@ import VaultCore
     return unsafe poll(&entry, 1, milliseconds) == 1
   }
 
-  /// What comes until the agent closes. Nil where it has not within five minutes.
+  /// Reads until the agent closes. Returns nil if it has not closed within five minutes.
   private func answer(_ descriptor: Int32) -> [UInt8]? {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -62,7 +62,7 @@ import VaultCore
     return nil
   }
 
-  /// Somebody else gets an answer, within five minutes.
+  /// Another client gets an answer, within five minutes.
   private func expectServed(_ comment: Comment? = nil) throws {
     let descriptor = try connected()
     defer { close(descriptor) }
@@ -97,7 +97,7 @@ import VaultCore
       }
     }
     #expect(slow.isEmpty)
-    // Who has said nothing yet has all the time.
+    // A client that has sent nothing yet has no time limit.
     #expect(!isReadable(silent, within: 0))
     try expectServed()
   }
@@ -140,7 +140,7 @@ import VaultCore
     let patient = try AgentBench(frameMilliseconds: 600_000, programs: Everybody())
     try patient.unlock()
     func length(at offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(frame[offset + $1]) << (8 * $1) } }
-    // Of the body, of the fields, of the part; and the number of parts.
+    // The length of the body, of the fields, of the part; and the number of parts.
     let fields = FrameHeader.byteCount
     let parts = fields + 4 + length(at: fields)
     let lengths = [(0, 4), (fields, 4), (parts, 2), (parts + 2, 4)]
@@ -157,7 +157,7 @@ import VaultCore
         for index in 0..<width { other[offset + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
         let descriptor = try connected(to: patient)
         send(other, descriptor)
-        // What is too long is refused at once; of what is not, the rest is waited for.
+        // A length above the limit is refused at once; otherwise the agent waits for the rest.
         if offset == 0, value <= UInt32(WireLimits.frameByteCount - FrameHeader.byteCount) {
           shutdown(descriptor, Int32(SHUT_WR))
         }
@@ -184,7 +184,7 @@ import VaultCore
     }
     for descriptor in deaf {
       try expectServed()
-      // POLLRDHUP. What has arrived stays readable; that nothing more comes is told beside it.
+      // POLLRDHUP. Bytes that have arrived stay readable; the flag reports that no more will come.
       var entry = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
       #expect(unsafe poll(&entry, 1, 10_000) == 1)
       let received = answer(descriptor)

@@ -14,7 +14,7 @@ import Waiting
     try #require(made.status == 0, "\(made.errors)")
   }
 
-  /// What a program of a user tries; says of each attempt whether it succeeded.
+  /// The attacks of a program of the user; prints whether each attempt succeeded.
   private static let attempts = """
     import ctypes, os, signal, sys
     process, vault, directory = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -61,7 +61,7 @@ import Waiting
     let vault = bench.state.path + "/vault.coffer"
     #expect(FileManager.default.fileExists(atPath: vault))
     #expect(try attempts(on: bench.agentProcess, vault, bench.state.path) == Self.names.map { "\($0) no" })
-    // What the attempts are worth: a program and a file of the user's own do not withstand them.
+    // Control: the same attempts succeed against a program and a file of the user.
     let own = try bench.command("/bin/sleep", ["60"], as: bench.user)
     defer { own.end() }
     let file = bench.home.path + "/file"
@@ -148,7 +148,7 @@ import Waiting
     #expect(try bench.coffer("agent", "status", "--system").lines == ["unlocked"])
     #expect(try bench.coffer("agent", "stop").status != 0)
     #expect(try bench.coffer("agent", "status").lines == ["unlocked"])
-    // What takes the file is said to be impossible, and no other vault is taken instead.
+    // Verbs that need the vault's file fail, and do not use another vault instead.
     for verb in ["verify", "accept-rollback"] { #expect(try bench.coffer("vault", verb).status == 2, "\(verb)") }
     #expect(try bench.coffer("vault", "status", "--system", "--vault", "x").status == 2)
     #expect(try bench.coffer("secret", "get", "x", "--no-agent").status == 2)

@@ -148,7 +148,7 @@ import Testing
     #expect(try ask(program("com.example.one")) == ["missingEntitlement"])
   }
 
-  // MARK: What a tier sees
+  // MARK: Visibility by tier
 
   /// One that hides from its own user does not hide from an agent with CAP_SYS_PTRACE.
   @Test func aProgramThatHidesIsKnown() throws {

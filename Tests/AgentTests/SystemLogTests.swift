@@ -37,7 +37,7 @@ struct SystemLogTests {
     #expect(proven.status == 0 && proven.output.contains("audit log of the system's agent: "), "\(proven)")
   }
 
-  /// What was changed in its files is seen by the user too, and by root, who reads them.
+  /// A change in its files is reported to the user too, and to root, who reads them.
   @Test func rootReadsItsFiles() throws {
     let home = ["COFFER_HOME": bench.state.path]
     let log = try bench.run(coffer, ["app", "log"], as: 0, environment: home)

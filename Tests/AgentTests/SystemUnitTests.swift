@@ -35,7 +35,7 @@ private let areToolsThere =
     let socket = service.replacing(".service", with: ".socket")
     let verified = try analyze("verify", "--man=no", service, socket)
     #expect(verified.status == 0 && verified.errors == "", "\(verified)")
-    // In tenths. What is left is the capability, the socket, and that it must see other users' processes.
+    // In tenths. The rest is due to the capability, the socket, and that it must see other users' processes.
     let rated = try analyze("security", "--offline=true", "--threshold=12", service)
     #expect(rated.status == 0, "\(rated.output)")
     let control = bench.directory.appending(path: "open@1.service")
@@ -45,7 +45,7 @@ private let areToolsThere =
 
   @Test func whatTheAgentCallsTheFilterAllows() throws {
     let allowed = try UnitFilter(service).allowed()
-    // What CAP_SYS_PTRACE would be good for besides.
+    // The other uses of CAP_SYS_PTRACE.
     for call in ["ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "mount", "setuid", "bpf"] {
       #expect(!allowed.contains(call), "\(call)")
     }
@@ -74,7 +74,7 @@ private let areToolsThere =
     try wait(for: "systemd-socket-activate listens") { unsafe access(path, F_OK) == 0 }
     unsafe chown(path, bench.user, bench.user)
     let probe = bench.programs.appending(path: "AgentProbe").path
-    // Nobody has unlocked anything; whose question it is it knows.
+    // The vault was not unlocked yet; the agent still identifies the program.
     #expect(try bench.run(probe, ["once", path]).lines == ["locked"])
     #expect(FileManager.default.fileExists(atPath: state.path + "/state/audit"))
   }

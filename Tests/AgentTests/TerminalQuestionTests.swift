@@ -31,8 +31,8 @@ import Testing
     terminal.type("yes() { :; }\r")
   }
 
-  /// A terminal ends when no process has it open. What the shell has started would not get its SIGHUP: it is blocked in the children of
-  /// a test.
+  /// A terminal ends when no process has it open. Programs of the shell would not get its SIGHUP, because the children of a test have it
+  /// blocked.
   deinit {
     let foreground = tcgetpgrp(terminal.slave.number)
     if foreground > 1 { kill(-foreground, SIGKILL) }

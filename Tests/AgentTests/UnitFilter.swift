@@ -44,7 +44,7 @@ struct UnitFilter {
     return found
   }
 
-  /// What a trace of strace(1) shows from the moment at which `program` runs.
+  /// The system calls of a trace by strace(1) since `program` was executed.
   static func called(in trace: URL, from program: String) throws -> Set<String> {
     let lines = try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
     let begin = try #require(lines.firstIndex { $0.contains("execve(") && $0.contains(program) })

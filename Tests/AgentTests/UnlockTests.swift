@@ -7,7 +7,7 @@ import Testing
 import VaultCore
 
 @Suite(.timeLimit(.minutes(60))) struct UnlockTests {
-  /// Who tries passphrases is in the log.
+  /// Guesses of passphrases are in the log.
   @Test func aWrongPassphraseIsNoted() throws {
     let bench = try AgentBench()
     var vault = try bench.openVault()

@@ -9,7 +9,7 @@ import VaultCore
 @testable import CofferAgent
 @testable import CofferWire
 
-/// What an agent of the system does before anybody has proven anything.
+/// The system agent's operations before a credential was proven.
 @Suite struct VaultAdministrationTests {
   /// Any program of the user may make the vault: it is not to keep the agent at work for years, or to take all of the memory.
   @Test func aVaultWhoseKeyDerivationNeverEndsIsNotMade() throws {

@@ -23,7 +23,7 @@ import Testing
       .map(String.init)
   }
 
-  @Test("D1 D2 D3 D4 D5 D7 D8 a backup has what its class says, in an archive that tar reads") func backup() throws {
+  @Test("a backup has what its class says, in an archive that tar reads") func backup() throws {
     let scratch = try filled()
     let archive = try scratch.outside("backup.tar.gz")
     let backup = try Backup(of: scratch.container, to: scratch.make(archive))
@@ -36,7 +36,7 @@ import Testing
     #expect(backup.count == expected.count && backup.leftOut == [])
   }
 
-  @Test("B6 what the user had is there again after backup, wipe and restoration") func restoration() throws {
+  @Test("what the user had is there again after backup, wipe and restoration") func restoration() throws {
     let scratch = try filled()
     try FileManager.default.createSymbolicLink(atPath: scratch.inside("Documents/deep/l"), withDestinationPath: "../a")
     let archive = try scratch.outside("backup.tar.gz")

@@ -62,7 +62,7 @@ import Testing
     let scratch = try Scratch()
     let documents = try scratch.container.directory(.documents)
     #expect(unsafe mkfifo(scratch.inside("Documents/pipe"), 0o600) == 0)
-    // Nobody writes to it: to open it must not wait.
+    // It has no writer: opening it must not block.
     #expect(Scratch.code { _ = try documents.file(FileName("pipe")) } == .notAFile)
     #expect(Scratch.code { _ = try documents.file(FileName("Inbox")) } == .notAFile)
     #expect(try documents.file(FileName("none")) == nil)
@@ -76,7 +76,7 @@ import Testing
     #expect(try documents.contents(FileName("large"), limit: 100_001)?.count == 100_001)
   }
 
-  /// Whoever could write to the directory could exchange what lies in it.
+  /// A user who can write to the directory could exchange its content.
   /// It once went on without end, until the stack was full.
   @Test func whereNoDirectoryCanBeMadeIsAnError() async {
     await #expect(processExitsWith: .success) {

@@ -15,7 +15,7 @@ import Waiting
     for path in ["data", "data/Containers", "data/Containers/\(scratch.app)"] {
       #expect(try scratch.mode("\(scratch.path)/\(path)") == 0o700, "\(path)")
     }
-    // What is there stays, what is missing is made.
+    // Existing directories stay, missing ones are made.
     try scratch.write("Documents/kept", "1")
     try FileManager.default.removeItem(atPath: scratch.inside("Library"))
     _ = try scratch.data.makeContainer(scratch.app)
@@ -59,13 +59,13 @@ import Waiting
     #expect(DirectoryClass.allCases.filter { $0.rules.purge == .whenStoppedAndDiskLow } == [.caches])
   }
 
-  @Test("D6 preferences lie in Library/Preferences") func preferences() throws {
+  @Test("preferences lie in Library/Preferences") func preferences() throws {
     let scratch = try Scratch()
     #expect(scratch.container.path(of: .preferences) == scratch.inside("Library/Preferences"))
     #expect(scratch.exists(scratch.container.path(of: .preferences)))
   }
 
-  @Test("D3 what other apps bring is delivered, cannot be made by the app, and may be deleted") func inbox() throws {
+  @Test("what other apps bring is delivered, cannot be made by the app, and may be deleted") func inbox() throws {
     let scratch = try Scratch()
     let brought = try scratch.open(scratch.outside("report.pdf", "one"))
     #expect(try scratch.container.deliver(brought, as: FileName("report.pdf")).description == "report.pdf")
@@ -133,7 +133,7 @@ import Waiting
     #expect(try scratch.container.deliver(brought, as: name) == name)
   }
 
-  @Test("D4 D7 the app keeps directories of its own in Library") func library() throws {
+  @Test("the app keeps directories of its own in Library") func library() throws {
     let scratch = try Scratch()
     try scratch.write("Library/Notes/index", "1")
     _ = try scratch.container.makeFile(scratch.path("Library/Notes/made"))

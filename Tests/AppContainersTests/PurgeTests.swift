@@ -19,20 +19,20 @@ import Testing
     }
   }
 
-  @Test("D5 caches go when the app is stopped and the disk is low") func caches() throws {
+  @Test("caches go when the app is stopped and the disk is low") func caches() throws {
     let scratch = try filled()
     #expect(try Purge(scratch.container, isDiskLow: true).emptied == [.caches, .temporary])
     #expect(left(scratch) == ["Documents/a", "Library/Notes/a", "Library/Preferences/a"])
     #expect(scratch.exists(scratch.inside("Library/Caches")) && scratch.exists(scratch.inside("tmp")))
   }
 
-  @Test("D8 tmp goes when the app is stopped, with room on the disk or without") func temporary() throws {
+  @Test("tmp goes when the app is stopped, with room on the disk or without") func temporary() throws {
     let scratch = try filled()
     #expect(try Purge(scratch.container, isDiskLow: false).emptied == [.temporary])
     #expect(left(scratch) == ["Documents/a", "Library/Notes/a", "Library/Preferences/a", "Library/Caches/a/b"])
   }
 
-  @Test("D5 D8 nothing of a running app is touched") func running() throws {
+  @Test("nothing of a running app is touched") func running() throws {
     let scratch = try filled()
     var locks = [try RunningLock.running(scratch.app, in: scratch.data.containers())]
     // Several programs of one app run at once.
@@ -56,7 +56,7 @@ import Testing
     #expect(Scratch.code { _ = try RunningLock.running(scratch.app, in: containers) } == nil)
   }
 
-  /// Who waits at a lock that is removed meanwhile must not be content with it.
+  /// A process that waits for a lock file which is removed meanwhile must not proceed with it.
   @Test func aLockThatWasRemovedWhileSomebodyWaitedIsNoLock() throws {
     let scratch = try filled()
     let containers = try scratch.data.containers()
@@ -73,7 +73,7 @@ import Testing
     }
     usleep(100_000)
     try first?.remove()
-    // Somebody else has begun anew.
+    // Another process has made a new one.
     _ = try containers.makeFile(FileName(".\(scratch.app).running"))
     first = nil
     isDone.wait()

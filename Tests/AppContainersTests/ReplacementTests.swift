@@ -3,7 +3,7 @@ import CofferFiles
 import Foundation
 import Testing
 
-/// What a kill leaves after each step, and what the next one makes of it.
+/// The state after a kill at each step, and the recovery by the next run.
 @Suite struct ReplacementTests {
   private func version(_ scratch: Scratch) throws -> String? {
     try scratch.data.container(scratch.app).flatMap { container in

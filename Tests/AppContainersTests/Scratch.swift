@@ -56,7 +56,7 @@ final class Scratch: Sendable {
 
   func path(_ text: String) throws -> RelativePath { try RelativePath(text) }
 
-  /// The code that a container error has; nil where there is none.
+  /// The code of a container error; nil if none was thrown.
   static func code(_ body: () throws -> Void) -> ContainerError.Code? {
     do {
       try body()

@@ -5,7 +5,6 @@ import Testing
 @Suite struct WordsTests {
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
-    "Examples": 4,
     "Sources/AppContainers": 37,
     "Sources/Coffer": 41,
     "Sources/CofferAgent": 95,
@@ -17,17 +16,6 @@ import Testing
     "Sources/CofferWire": 32,
     "Sources/CofferPreferences": 14,
     "Sources/CofferStorage": 43,
-    "Tests/AgentTests": 69,
-    "Tests/AppContainersTests": 7,
-    "Tests/CLITests": 18,
-    "Tests/CofferTests": 37,
-    "Tests/DocumentationTests": 8,
-    "Tests/MemoryTests": 5,
-    "Tests/StorageTests": 8,
-    "Tests/Support": 11,
-    "Tests/VaultCoreTests": 20,
-    "Tests/VaultFileTests": 6,
-    "Tests/WireTests": 4,
     "Vault": 83,
   ]
 

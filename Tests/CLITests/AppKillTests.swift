@@ -48,7 +48,7 @@ import Testing
     var last: String { states.split(separator: " ").last.map(String.init) ?? "" }
   }
 
-  /// $1 is the system call, $2 which of them, $3 the command. Ends with 0 where it was killed, with 3 where there are not so many calls.
+  /// $1 is the system call, $2 which of them, $3 the command. Ends with 0 if it was killed, with 3 if there were not so many calls.
   static let checking = """
     call=$1 when=$2; umask 077; rm -rf coffer 2>/dev/null || { chmod -R u+rwx coffer; rm -rf coffer; }; cp -a template coffer
     name=$(cat name)
@@ -98,7 +98,7 @@ import Testing
         counts[call] = when
       }
     }
-    // Of these there are some on every file system.
+    // These calls occur on every file system.
     for call in ["mkdirat", "fsync", "pwrite64"] where scenario != .remove || call != "mkdirat" {
       #expect(counts[call, default: 0] > 0, "\(call): the command was never killed")
     }

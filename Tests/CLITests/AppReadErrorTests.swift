@@ -14,7 +14,7 @@ import Testing
     [("openat", "EMFILE"), ("openat", "EACCES"), ("read", "EIO")].map { Fault(call: $0.0, error: $0.1, state: state) }
   }
 
-  /// $1 is the call, $2 the error, $3 which of them, $4 the state. Ends with 3 where there are not so many calls.
+  /// $1 is the call, $2 the error, $3 which of them, $4 the state. Ends with 3 if there were not so many calls.
   private static let checking = """
     rm -rf coffer 2>/dev/null || { chmod -R u+rwx coffer; rm -rf coffer; }; cp -a template coffer; name=$(cat name)
     mv coffer/Apps/$name coffer/Apps/.$name.$4

@@ -35,7 +35,7 @@ import Testing
     try workspace.run(script: "a=coffer/Containers/$(cat one).com.example.a\n\(script)")
   }
 
-  @Test("B19 an app sees its container and its groups, and nothing else of the user's", .enabled(if: isSandboxPossible()))
+  @Test("an app sees its container and its groups, and nothing else of the user's", .enabled(if: isSandboxPossible()))
   func sandbox() throws {
     let workspace = try prepared()
     func app(_ command: String, _ name: String = "a") throws -> Outcome {
@@ -48,7 +48,7 @@ import Testing
       try app("echo $COFFER_CONTAINER; basename $COFFER_APP_GROUPS; echo $COFFER_HOME").output
         == run(workspace, "echo $W/$a; echo $(cat one).data; echo").output)
     #expect(try app("echo mine >Documents/mine; cat Documents/mine").output == "mine\n")
-    // What a shell finds in there: the system, and of the user's its own.
+    // The files that a shell finds in the sandbox: the system, and of the user's files only the app's.
     let root = try app("ls -A $HOME/.. $HOME/../../Groups $HOME/../../Apps")
     let expected = try run(workspace, "o=$(cat one); printf '%s\\n' $o.com.example.a $o.data")
     #expect(
@@ -134,7 +134,7 @@ import Testing
 
   /// A mode keeps out whoever is not root, so the app belongs to somebody else here.
   @Test(
-    "D3 an app cannot make a file in its Inbox, and reads and deletes what was delivered",
+    "an app cannot make a file in its Inbox, and reads and deletes what was delivered",
     .enabled(if: geteuid() == 0, "only the superuser can act as another user")) func inbox() throws
   {
     let workspace = try prepared()
@@ -209,7 +209,7 @@ import Testing
     #expect(changed.status == 125 && changed.errors.contains("is not the one that was signed"))
   }
 
-  // MARK: What is not defended, so that a claim cannot grow unnoticed
+  // MARK: Not defended, pinned so that a claim cannot grow unnoticed
 
   /// The vault is not asked: files that are exchanged together with a manifest of another team are started.
   @Test func notDefendedAnAppThatTheVaultDoesNotKnowIsStarted() throws {

@@ -54,7 +54,7 @@ final class Child {
     self.process = process
   }
 
-  /// The exit status, 128 + the signal, or nil where it is still there at `deadline`; then it has been killed with all its children.
+  /// The exit status, 128 + the signal, or nil if it still runs at `deadline`; it is then killed with all its children.
   /// With `killing` false it is left alone.
   func wait(until deadline: Deadline, killing: Bool = true) -> Int32? {
     while status == nil {

@@ -7,7 +7,7 @@ import Testing
     for name in a b c d e; do printf $name | coffer secret set mail/$name --key-file key; done
     """
 
-  /// Of item b, in the generation that is written in its row. c is damaged otherwise.
+  /// Damages item b, within the generation that is written in its row. c is damaged in another way.
   static let checking = """
     rm -rf edited; cp -a coffer edited; COFFER_HOME=$W/edited
     sqlite3 edited/vault.coffer "UPDATE rec SET $EDIT WHERE hex(m) LIKE '%0300000000000000'"

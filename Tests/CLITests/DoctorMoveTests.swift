@@ -13,7 +13,7 @@ import Testing
     coffer defaults write b.example only "$(cat c)" --not-a-secret
     """
 
-  /// $1 is the system call, $2 which of them. Ends with 0 where the command was killed before it, with 3 where there are not so many.
+  /// $1 is the system call, $2 which of them. Ends with 0 if the command was killed before it, with 3 if there were not so many.
   static let killing = """
     call=$1 when=$2; umask 077; rm -rf coffer; cp -a template coffer
     strace -f -qq -o trace -e trace=$call -e inject=$call:signal=SIGKILL:when=$when \\
@@ -45,7 +45,7 @@ import Testing
     """
 
   @Test(
-    "E8 a move that is killed at any step loses nothing, and is finished by running it again",
+    "a move that is killed at any step loses nothing, and is finished by running it again",
     arguments: ["fsync", "fdatasync", "rename", "unlink", "ftruncate", "pwrite64", "write", "renameat2"])
   func killedAtEveryStep(call: String) throws {
     let workspace = try Workspace()

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("C21 C20 C12 C17 the widget shows the new number from both places, round after round", arguments: Setting.all)
+  @Test("the widget shows the new number from both places, round after round", arguments: Setting.all)
   func rounds(setting: Setting) throws {
     let app = try Self.app(isSandboxed: setting.isSandboxed)
     let widget = try Widget(of: app)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("C7 a manifest without the group leaves the app alone with its store") func withoutTheGroup() throws {
+  @Test("a manifest without the group leaves the app alone with its store") func withoutTheGroup() throws {
     let manifest = """
       { Identifier = com.example.lucky-number; DisplayName = X; Version = 1;
         Executables = (
@@ -114,9 +114,9 @@ import Testing
   }
 }
 
-/// What is left of an app that was removed.
+/// The files that remain of a removed app.
 @Suite struct ReinstalledAppTests {
-  @Test("D22 the first launch prints nothing, the second what the first has stored; removed and installed again as well")
+  @Test("the first launch prints nothing, the second what the first has stored; removed and installed again as well")
   func launches() throws {
     let manifest = """
       { Identifier = com.example.hoge; DisplayName = Hoge; Version = 1;

@@ -41,7 +41,7 @@ enum Pattern {
 }
 
 extension Substring {
-  /// What follows the first occurrence of `text`.
+  /// The part after the first occurrence of `text`.
   func after(_ text: String) -> Substring? {
     var rest = self
     while true {

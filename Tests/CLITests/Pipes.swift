@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// What a command without a terminal did.
+/// The result of a command without a terminal.
 struct Outcome {
   var output: String
   var errors: String
-  /// Nil where it had to be killed.
+  /// Nil if it had to be killed.
   var status: Int32?
   var milliseconds: Double
   var processorTime: Double

@@ -32,7 +32,7 @@ import Testing
     try workspace.run(script: Self.functions + "\n" + script)
   }
 
-  @Test("D15 two apps of a team share a token, one of another team is refused, and a removal keeps it") func story() throws {
+  @Test("two apps of a team share a token, one of another team is refused, and a removal keeps it") func story() throws {
     let workspace = try prepared()
     #expect(try run(workspace, "printf s3cret | app writer add api").status == 0)
     #expect(try run(workspace, "app reader get api").output == "s3cret")

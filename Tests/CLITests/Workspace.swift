@@ -62,7 +62,7 @@ final class Workspace {
     }
   }
 
-  /// What was not as it must be.
+  /// The mismatches.
   func run(_ step: Transcript.Step) throws -> [String] {
     var failures: [String] = []
     for attempt in 0..<Self.attempts {

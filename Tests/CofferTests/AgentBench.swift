@@ -56,14 +56,14 @@ final class AgentBench: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   private let logged = Logged()
 
-  /// What the audit log would have.
+  /// The entries that the audit log would have.
   private final class Logged: Sendable {
     let entries = Mutex<[(facts: Gate.Facts, decision: Gate.Decision)]>([])
   }
   let vault: AgentVault
 
   /// - Parameters:
-  ///   - directory: Of an earlier one, whose place it takes.
+  ///   - directory: The directory of an earlier bench, which this one replaces.
   ///   - identity: Whose program it is, asked each time. Nil: the app's.
   init(
     _ store: TurnStore, _ signed: SignedManifest, in directory: URL? = nil, isUnlocked: Bool = true,

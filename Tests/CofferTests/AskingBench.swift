@@ -19,7 +19,7 @@ final class AskingBench: Sendable {
     func advance(_ milliseconds: Int64) { time.withLock { $0 += milliseconds } }
   }
 
-  /// What the log was told, and whether it can be written.
+  /// The entries of the log, and whether it can be written.
   final class Log: Sendable {
     struct Full: Error {}
     private let state = Mutex<(events: [String], refuses: String?)>(([], nil))
@@ -50,7 +50,7 @@ final class AskingBench: Sendable {
   let keychain: Keychain
 
   /// - Parameters:
-  ///   - app: Who the clients are.
+  ///   - app: The identity of the clients.
   ///   - display: Where the agent was started. Nil: nowhere.
   init(_ store: TurnStore, _ app: SignedManifest, minutes: Int = 5, display: String? = ":7") throws {
     fake = try FakePinentry(
@@ -73,7 +73,7 @@ final class AskingBench: Sendable {
     keychain = agent.keychain
   }
 
-  /// Who the clients are taken for.
+  /// The identity that clients get.
   final class Identity: Sendable {
     private let other = Mutex<ProgramIdentity?>(nil)
     func now(_ app: SignedManifest) -> ProgramIdentity {
@@ -92,7 +92,7 @@ final class AskingBench: Sendable {
     do { try wait(for: "\(count) questions") { questionCount >= count } } catch { Issue.record(error) }
   }
 
-  /// Of questions that wait for their turn.
+  /// The number of questions in the queue.
   func waitForWaiting(_ count: Int) {
     do { try wait(for: "\(count) wait") { questions.queue.waitingCount == count } } catch { Issue.record(error) }
   }

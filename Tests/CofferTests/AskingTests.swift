@@ -8,7 +8,7 @@ import VaultCore
 
 @testable import Coffer
 
-/// What was granted with the wish to be asked, through an agent that asks.
+/// Grants that require confirmation, through an agent that asks.
 @Suite(.timeLimit(.minutes(60))) struct AskingTests {
   let teams: Teams
   let bench: AskingBench
@@ -123,7 +123,7 @@ import VaultCore
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationRefused)
   }
 
-  // MARK: What ends a lease
+  // MARK: The end of a lease
 
   @Test func aLeaseIsForItsRights() throws {
     try bench.answer(AskingBench.lease)
@@ -189,7 +189,7 @@ import VaultCore
     #expect(bench.shown("SETDESC")?.contains("The command coffer%0Awants to read") == true)
   }
 
-  // MARK: What is asked
+  // MARK: The question
 
   @Test func theOwnerReadsWhoWantsWhat() throws {
     try bench.answer(AskingBench.once)

@@ -9,7 +9,7 @@ import Waiting
 
 @testable import Coffer
 
-/// What `Keychain.changes` tells. Over both transports, but where it says so.
+/// The notices of `Keychain.changes`, over both transports unless a test says otherwise.
 @Suite(.timeLimit(.minutes(60))) struct ChangesTests {
   private let item = Item(service: "mail", account: "ada")
 
@@ -29,7 +29,7 @@ import Waiting
     let renamed = try editor.update(one) { $0["account"] = "bob" }
     let own = try #require(try editor.ownGroup)
     let moved = try editor.move(renamed, to: own)
-    // What changes nothing is nothing, and what is refused neither.
+    // A request that changes nothing, or is refused, gives no notice.
     #expect(try editor.move(moved, to: own) == moved)
     #expect(KeychainTests.code { try editor.remove(renamed) } == .notFound)
     _ = try editor.items()
@@ -39,7 +39,7 @@ import Waiting
       found == [
         .added(one), .updated(one), .removed(one), .added(renamed), .removed(renamed), .added(moved), .removed(moved),
       ])
-    // Somebody else's sequence begins where it was asked for.
+    // A second sequence begins when it was requested.
     var later = editor.changes.makeAsyncIterator()
     try editor.lock()
     try editor.lock()
@@ -187,7 +187,8 @@ import Waiting
     withExtendedLifetime(teams) {}
   }
 
-  /// Who has its rights from a record that a locked vault cannot read hears of the lock, and later that it missed something.
+  /// If the rights of a watcher are in a record that a locked vault cannot read, it is notified of the lock, and later of
+  /// missed changes.
   @Test(arguments: Transport.inThisProcess) func whatCannotBeJudgedIsMissedLater(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
@@ -302,7 +303,7 @@ import Waiting
     withExtendedLifetime(teams) {}
   }
 
-  /// Whoever lets go of it has nobody waiting for it.
+  /// After the sequence is released, no thread waits for it.
   @Test func whoLetsGoIsForgotten() async throws {
     let teams = try Teams()
     let bench = try AgentBench(teams.store, teams.editor)

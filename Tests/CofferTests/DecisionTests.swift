@@ -6,7 +6,7 @@ import VaultCore
 
 @testable import Coffer
 
-/// What the agent notes of what it has decided: also what the gate lets through, and the vault refuses.
+/// The agent's log of its decisions, including requests that the gate admits and the vault refuses.
 @Suite(.timeLimit(.minutes(60))) struct DecisionTests {
   let teams: Teams
   let reference: Reference
@@ -32,7 +32,7 @@ import VaultCore
       })
   }
 
-  /// What there is, and what there is not, is no decision about who may see it.
+  /// The existence of an item does not change the logged decision.
   @Test func whatIsNotThereIsNoRefusal() throws {
     let bench = try AgentBench(teams.store, teams.editor)
     try bench.keychain.remove(reference)

@@ -28,13 +28,13 @@ import VaultCore
   ]) func itHasWhatWasGrantedAndNothingElse(_ identity: ProgramIdentity, _ program: GrantedProgram) throws {
     let bench = try bench(identity)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .missingEntitlement)
-    // What belongs to no team is not everybody's either.
+    // Groups that belong to no team are not open to every program either.
     #expect(KeychainTests.code { try bench.keychain.items(KeychainQuery(group: .standard)) } == .missingEntitlement)
     try grant(program, [.read, .list])
     #expect(try KeychainTests.text(bench.keychain.secret(of: reference)) == "one")
     #expect(try bench.keychain.items().map(\.reference) == [reference])
     #expect(KeychainTests.code { try bench.keychain.remove(reference) } == .missingEntitlement)
-    // What the other one was granted is not this one's.
+    // A grant to another program does not apply to this one.
     let other = try self.bench(.unit("b.service"))
     #expect(KeychainTests.code { try other.keychain.secret(of: reference) } == .missingEntitlement)
   }

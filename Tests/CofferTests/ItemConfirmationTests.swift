@@ -66,7 +66,7 @@ import VaultCore
     #expect(read(three) == .confirmationRefused)
   }
 
-  /// Who may write an item does not get rid of the question.
+  /// A program with the right to write cannot remove the question.
   @Test func theWishIsNotTakenAwayUnasked() throws {
     try bench.answer(AskingBench.refusal)
     for minutes: UInt64? in [nil, 5] {
@@ -79,7 +79,7 @@ import VaultCore
     #expect(bench.shown("SETDESC")?.contains("wants to change when you are asked about%0Amail/ada") == true)
     #expect(KeychainTests.code { try bench.keychain.move(reference, to: own) } == .confirmationRefused)
     #expect(try bench.keychain.entry(reference).item.confirmMinutes == 0)
-    // What leaves the wish alone is not asked about, also under another name; and it moves along.
+    // A change that keeps the attribute is not asked about, also under another name; the attribute moves with the item.
     let count = bench.questionCount
     let renamed = try bench.keychain.update(reference, secret: Secret(testing: "two")) { $0["account"] = "bob" }
     #expect(bench.questionCount == count)
@@ -101,7 +101,7 @@ import VaultCore
     get throws { try AccessGroup(teams.editor.manifest.applicationIdentifier) }
   }
 
-  /// What was agreed to for reading is not agreed to for taking the wish away.
+  /// An agreement to read is not one to remove the attribute.
   @Test func aLeaseOfReadingIsNoneOfChanging() throws {
     let three = try Self.add(3, teams, "three")
     try bench.answer(AskingBench.lease)

@@ -68,7 +68,7 @@ struct Teams {
 
   var owner: Keychain { get throws { try system?.owner ?? Keychain(Vault.openThrowAway(store), as: .owner) } }
 
-  // MARK: What the owner does
+  // MARK: The owner
 
   func install(_ app: SignedManifest) throws {
     if let system { return try system.install(app) }
@@ -115,7 +115,7 @@ struct Teams {
     String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
   }
 
-  @Test("D15 apps of one team share an item, and no other app sees it", arguments: Transport.allCases) func sharing(
+  @Test("apps of one team share an item, and no other app sees it", arguments: Transport.allCases) func sharing(
     _ transport: Transport
   ) throws {
     let teams = try Teams(transport)
@@ -152,14 +152,14 @@ struct Teams {
     let reference = try editor.add(item, secret: Secret(testing: "own"), group: own)
     #expect(Self.code { try viewer.secret(of: reference) } == .missingEntitlement)
     #expect(try viewer.items().isEmpty)
-    // Where the app says so, the item goes to where others see it. What is not its own it cannot move there.
+    // If the app asks for it, its item moves to a group that others see. It cannot move the items of others there.
     let moved = try editor.move(reference, to: AccessGroup("\(teams.team).shared"))
     #expect(try Self.text(viewer.secret(of: moved)) == "own")
     #expect(Self.code { try viewer.move(moved, to: own) } == .missingEntitlement)
     #expect(Self.code { try editor.secret(of: reference) } == .notFound)
   }
 
-  @Test("D15 items outlive the app, and are there again when it is installed again", arguments: Transport.allCases) func removal(
+  @Test("items outlive the app, and are there again when it is installed again", arguments: Transport.allCases) func removal(
     _ transport: Transport
   ) throws {
     let teams = try Teams(transport)
@@ -176,7 +176,7 @@ struct Teams {
     #expect(try Self.text(teams.keychain(teams.editor).secret(of: reference)) == "kept")
   }
 
-  @Test("D15 it is no place for large data: a secret has at most 1 MiB", arguments: Transport.allCases)
+  @Test("it is no place for large data: a secret has at most 1 MiB", arguments: Transport.allCases)
   func size(_ transport: Transport) throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
@@ -219,7 +219,7 @@ struct Teams {
     #expect(try Self.text(editor.secret(of: reference)) == "one")
   }
 
-  /// Somebody else is faster, between the reading and the writing of a change: nothing of theirs is lost.
+  /// Another process commits between the read and the write of a change: its commit is not lost.
   @Test(arguments: Transport.allCases) func aChangeThatMeetsAnotherIsRepeated(_ transport: Transport) throws {
     let teams = try Teams(transport)
     let (editor, viewer) = (try teams.keychain(teams.editor), try teams.keychain(teams.viewer))
@@ -234,7 +234,7 @@ struct Teams {
     let entry = try viewer.entry(reference)
     #expect(entry.item.label == "theirs" && entry.item.comment == "ours after theirs")
     #expect(try Self.text(editor.secret(of: reference)) == "two")
-    // Who never gets through is told.
+    // If each attempt is overtaken, the call throws.
     #expect(
       Self.code {
         try editor.update(reference) { item in
@@ -258,7 +258,7 @@ struct Teams {
       Self.code { try viewer.update(reference, secret: Secret(testing: "x")) { $0[Item.installBound] = "x" } } == .notAllowed)
     let renamed = try viewer.update(reference, secret: Secret(testing: "two")) { $0["account"] = "bob" }
     #expect(try editor.entry(renamed).item[Item.installBound] == teams.editor.manifest.applicationIdentifier)
-    // Nobody else has such items, and nobody says which app it is.
+    // No other app may set this attribute, and a program cannot choose the app's name in it.
     var bound = Item(service: "x", account: "y")
     #expect(Self.code { try teams.owner.add(bound, secret: Secret(testing: "x"), installBound: true) } == .notAllowed)
     bound[Item.installBound] = teams.editor.manifest.applicationIdentifier

@@ -60,7 +60,7 @@ import VaultCore
     #expect(throws: KeychainError(.notFound)) { try asCommand { try $0.endLease(lease.number) } }
   }
 
-  /// What no longer holds is not shown.
+  /// Leases that have ended are not listed.
   @Test func aLeaseIsShownWhileItHolds() throws {
     try bench.answer(AskingBench.lease)
     #expect(read() == nil)

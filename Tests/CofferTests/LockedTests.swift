@@ -6,7 +6,7 @@ import VaultCore
 
 @testable import Coffer
 
-/// What a keychain does while it is locked.
+/// A keychain while it is locked.
 @Suite struct LockedTests {
   private static func code<Result: ~Copyable>(_ body: () throws -> Result) -> KeychainError.Code? { KeychainTests.code(body) }
 
@@ -44,7 +44,7 @@ import VaultCore
     #expect(Self.code { try editor.entry(scene.background) } == .notFound)
     #expect(try editor.entitlements.groups.count == 2)
     try editor.lock()
-    // Whoever has the keys finds it so.
+    // A keychain with the keys reads the same.
     let open = try scene.teams.keychain(scene.teams.editor)
     #expect(try KeychainTests.text(open.secret(of: moved)) == "2")
     #expect(try KeychainTests.text(open.secret(of: scene.ordinary)) == "hidden")
@@ -70,7 +70,7 @@ import VaultCore
       #expect(Self.code { try editor.items(query) } == .locked, "\(query)")
     }
     #expect(try editor.items().map(\.reference) == [scene.background])
-    // What is proven not to be there is not there.
+    // An item that is proven absent is not found, rather than locked.
     #expect(Self.code { try editor.item(KeychainQuery(service: "none", account: "")) } == .notFound)
     // An app that has nothing is not kept waiting for what is another's.
     let stranger = try scene.teams.keychain(scene.teams.stranger)
@@ -119,7 +119,7 @@ import VaultCore
 }
 
 @Suite struct LockedAgentTests {
-  /// Who has unlocked it with a passphrase is its owner until it is locked, by whom ever.
+  /// A connection that unlocked it with a passphrase is the owner until any program locks it.
   @Test func theOwnerIsOneUntilTheLock() throws {
     let teams = try Teams()
     let reference = try teams.keychain(teams.editor).add(

@@ -10,7 +10,7 @@ import Waiting
 
 @testable import Coffer
 
-/// What happens while a question is open.
+/// Events while a question is open.
 @Suite(.timeLimit(.minutes(60))) struct OpenQuestionTests {
   let teams: Teams
   let bench: AskingBench
@@ -27,7 +27,7 @@ import Waiting
     try bench.answer(AskingBench.later)
   }
 
-  /// Somebody who asks in a thread of its own.
+  /// A client in a thread of its own.
   final class Client: @unchecked Sendable {
     private let done = DispatchSemaphore(value: 0)
     private var code: KeychainError.Code?
@@ -40,7 +40,7 @@ import Waiting
       }
     }
 
-    /// What it was told: a secret or an error.
+    /// The answer: a secret or an error.
     var result: String {
       done.wait()
       done.signal()

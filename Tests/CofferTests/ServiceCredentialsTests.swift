@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VaultCore
 
-/// What a service manager hands over.
+/// Credentials that a service manager passes.
 @Suite struct ServiceCredentialsTests {
   let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-credentials-\(UUID())")
 

@@ -51,7 +51,7 @@ import VaultCore
     }
   }
 
-  /// What does not fit into the kernel's buffer has not arrived: nothing can have been done, and that is what is said.
+  /// A request that does not fit into the kernel's buffer has not arrived, so the error says that nothing was done.
   @Test func whatWasNotSentIsNotInDoubt() throws {
     let ended = DispatchSemaphore(value: 0)
     Foundation.Thread.detachNewThread { [listener] in

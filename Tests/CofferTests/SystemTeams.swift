@@ -12,7 +12,7 @@ import VaultCore
 final class SystemTeams {
   private let bench: SystemBench
   private var relays: [Relay] = []
-  /// Who has the only key file.
+  /// The keychain that was opened with the only key file.
   let owner: Keychain
 
   init() throws {

@@ -14,7 +14,7 @@ struct Document: CustomStringConvertible, Sendable {
   let lines: [String]
 
   var description: String { path }
-  /// Of which page it is only another name, as man(1) finds it below its own directories.
+  /// The page of which it is only another name, as a path below man(1)'s directories.
   var otherPage: String? { lines.first.flatMap { $0.hasPrefix(".so ") ? String($0.dropFirst(4)) : nil } }
   var isManual: Bool { !path.hasSuffix(".md") }
   var text: String { lines.joined(separator: "\n") }
@@ -45,7 +45,7 @@ struct Document: CustomStringConvertible, Sendable {
 }
 
 extension String {
-  /// What `pattern` and its groups match, each time.
+  /// The texts that `pattern` and its groups match, for each match.
   func matches(_ pattern: String) -> [[String]] {
     guard let expression = try? NSRegularExpression(pattern: pattern, options: .anchorsMatchLines) else { return [] }
     let text = self as NSString

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the documents show is run, in the order in which a reader meets it.
+/// Runs the examples of the documents, in the order in which a reader meets them.
 @Suite struct ExampleTests {
   @Test func everyBlockHasAKind() {
     for document in Document.texts + Document.manual {

@@ -4,7 +4,7 @@ import Glibc
 /// An empty home directory, in which the examples of a document run one after the other, with the `coffer` that was built beside
 /// this test first in `PATH`.
 final class Home {
-  /// What the person in the examples types, by the question that is asked.
+  /// The text that the person in the examples types, by question.
   private static let answers = [
     ("[y/N]", "y"), ("New passphrase", "correct horse battery staple"), ("Passphrase", "correct horse battery staple"),
     ("Secret", "hunter2"),

@@ -88,7 +88,7 @@ import Testing
     return commands
   }
 
-  /// What `.Sh VAULT OPTIONS` of coffer(1) lists.
+  /// The options that `.Sh VAULT OPTIONS` of coffer(1) lists.
   static var shared: Set<String> {
     let section = mainPage.lines.drop { $0 != ".Sh VAULT OPTIONS" }.dropFirst().prefix { !$0.hasPrefix(".Sh") }
     return Set(section.compactMap(described))

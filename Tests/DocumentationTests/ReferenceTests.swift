@@ -2,7 +2,7 @@ import CofferConsole
 import Foundation
 import Testing
 
-/// What the documents name exists.
+/// Files, tests and links that the documents name exist.
 @Suite struct ReferenceTests {
   /// `wrongPassphrase` as "wrong passphrase".
   static func words(_ status: CofferConsole.ExitStatus) -> String {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("D13 the documents say what belongs into settings, and what into a database") func whereDataBelongs() {
+  @Test("the documents say what belongs into settings, and what into a database") func whereDataBelongs() {
     let document = Document("docs/where-data-belongs.md")
     for word in ["Core Data", "Realm", "MagicalRecord", "SQLite", "UserDefaults", "4 MiB"] {
       #expect(document.text.contains(word), "\(word)")

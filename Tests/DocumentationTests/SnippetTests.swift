@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// What user-defaults.md promises for code that was written for Foundation's class: each member that it may use, and no line more.
+  /// The promise of user-defaults.md for code that was written for Foundation's class: each member works, with one more line.
   @Test(arguments: ["5", "6"]) func oneLineAndNothingElse(mode: String) throws {
     #expect(
       Document("docs/user-defaults.md").text.contains(
@@ -39,7 +39,7 @@ import Testing
     #expect(try Self.errors(in: program.replacing(line, with: ""), isProgram: true, mode: mode).isEmpty)
   }
 
-  /// What the compiler says, with the modules that were built beside this test. Features that the package itself switches on are off.
+  /// The errors of the compiler, with the modules that were built beside this test. Features that the package itself enables are off.
   static func errors(in source: String, isProgram: Bool, mode: String = "6") throws -> String {
     let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-snippet-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ import Testing
     .text("passphrase", count: 24), .bytes("key-file", count: 64), .text("wrong", count: 24), .text("secret", count: 48),
     .bytes("other-secret", count: 3000), .text("kept-secret", count: 60),
   ]
-  /// What a vault keeps that is locked: of the classes only "after first unlock".
+  /// The keys that a locked vault keeps: only those of the classes "after first unlock".
   static let kept: Set<String> = ["hdr", "tree", "index", "class-2-1"]
 
   /// A vault with a passphrase and a key file, an agent that has it unlocked, and three items that went through it. The needles

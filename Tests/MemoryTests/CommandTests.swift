@@ -53,7 +53,7 @@ import Testing
     let scans = try Self.session(try Place(Self.needles, memory))
     for (command, scan) in scans {
       #expect(scan.leaks.isEmpty, "\(command)")
-      // What was in the arena has been wiped by the end.
+      // The arena has been wiped by the end.
       #expect(scan.hits.isEmpty, "\(command)")
     }
     let (read, hits) = (scans.map(\.scan.read).reduce(0, +), scans.map(\.scan.hits.count).reduce(0, +))

@@ -6,7 +6,7 @@ final class RunningAgent {
   let process: Int32
   private let place: Place
 
-  /// - Throws: where there is none, or several.
+  /// - Throws: if none runs, or several do.
   init(of place: Place) throws {
     let all = Self.agents(of: place)
     process = try #require(all.first, "no agent runs in \(place.path)")
@@ -27,7 +27,7 @@ final class RunningAgent {
 
   var isRunning: Bool { FileManager.default.fileExists(atPath: "/proc/\(process)/exe") }
 
-  /// What its memory holds when the last client has been served, and its thread is gone.
+  /// The content of its memory after the last client was served and its thread has ended.
   func scan() throws -> Scan {
     for _ in 0..<10_000 where isServing { usleep(1000) }
     #expect(!isServing)

@@ -18,7 +18,7 @@ struct Needle: Sendable {
   }
 }
 
-/// What the scanner saw of one program.
+/// The findings of the scanner in one program.
 struct Scan {
   struct Hit: CustomStringConvertible {
     let phase: String

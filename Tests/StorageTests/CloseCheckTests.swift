@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What `Tests/CloseCheck/run` preloads is in this process, and in programs that it starts.
+/// The library that `Tests/CloseCheck/run` preloads is in this process, and in programs that it starts.
 @Suite(.enabled(if: unsafe getenv("COFFER_CLOSE_REPORT") != nil, "takes Tests/CloseCheck/run, as `make test` has it"))
 struct CloseCheckTests {
   @Test func aSecondCloseIsReported() throws {

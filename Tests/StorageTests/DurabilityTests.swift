@@ -97,7 +97,7 @@ import VaultCore
     #expect(fixture.names.contains("vault.coffer-wal"))
     store.rest()
     #expect(Set(fixture.names) == ["vault.coffer", "vault.coffer.lock"])
-    // Whoever calls next meets it as it was.
+    // The next call finds it unchanged.
     #expect(try store.recordCount() == before + 1)
     try store.commit { _ in Fixture.adding(5) }
     #expect(try store.recordCount() == before + 2)

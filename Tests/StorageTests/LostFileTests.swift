@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultCore
 
-/// What happens to the file of an open vault behind the back of SQLite, which does not look at it between two checkpoints.
+/// Changes of an open vault's file behind the back of SQLite, which does not look at it between two checkpoints.
 @Suite(.timeLimit(.minutes(15))) struct LostFileTests {
   /// A store whose last commit lies in the log alone.
   private func opened(_ fixture: Fixture) throws -> FileStore {

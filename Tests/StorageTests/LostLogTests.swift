@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultCore
 
-/// What happens behind the back of SQLite to the log of an open vault, and to the index of the log.
+/// Changes of an open vault's log, and of the log's index, behind the back of SQLite.
 @Suite(.timeLimit(.minutes(15))) struct LostLogTests {
   private func copies(_ fixture: Fixture) -> [String] { fixture.names.filter { $0.hasSuffix(".kept") } }
 
@@ -102,7 +102,7 @@ import VaultCore
     writer.signal(SIGUSR1)
     #expect(writer.line() == "replaced")
     #expect(copies(fixture).map { Fixture.read("\(fixture.directory)/\($0)") } == [log])
-    // Nobody has it open any more.
+    // No process has it open any more.
     try putBack(fixture)
     #expect(run(probe, "read", fixture.path) == ["ok 5"])
     #expect(run(probe, "add", fixture.path) == ["ok"])

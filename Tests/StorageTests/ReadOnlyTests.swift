@@ -87,7 +87,7 @@ import VaultCore
     #expect(lines.first == "full")
     #expect(lines.dropFirst().first == "ok true")
     #expect(lines.contains("ok removed"))
-    // What was acknowledged is still there, and no half-made files are.
+    // Acknowledged changes are still there, and no incomplete files are.
     #expect(lines.filter { $0.hasPrefix("ok") } == ["ok true", "ok removed", "ok true"])
     #expect(!lines.contains { $0.hasSuffix(".new") })
   }

@@ -4,7 +4,7 @@ import VaultCore
 
 @testable import CofferStorage
 
-/// What SQLite fetches from the file for a list.
+/// The pages that SQLite reads from the file for a list.
 @Suite struct SecretReadTests {
   /// The pages that `body` has SQLite fetch.
   private func pages(_ path: String, _ body: (StoredRows) throws -> Void) throws -> Int {

@@ -53,7 +53,7 @@ import VaultCore
     // The state that is anchored, and one that continues it.
     #expect(try Vault.acceptRollback(store, with: .throwAway(), anchor: anchor, confirm: { _ in asked += 1 }) == nil)
     #expect(asked == 0 && anchor.bytes == before)
-    // Somebody says no.
+    // The confirmation is refused.
     let refusal = code {
       try Vault.acceptRollback(backup, with: .throwAway(), anchor: anchor) { rollback in
         #expect(rollback.reason.code == .rolledBack)

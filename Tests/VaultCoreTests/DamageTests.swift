@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultCore
 
-/// What is left of a vault in which records are damaged.
+/// A vault with damaged records: the parts that still work.
 @Suite struct DamageTests {
   typealias Scene = TamperTests.Scene
 

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// What would cost too much is refused where it would be spent.
+  /// Parameters above the ceiling are refused by the derivation itself.
   @Test func theCeilingIsCheckedBeforeTheDerivation() throws {
     let store = MemoryStore()
     _ = try Vault.create(in: store, with: .passphrase(Secret(testing: "one")), kdf: .floor, at: .test)
@@ -43,7 +43,7 @@ import Testing
     // If it had been spent, it would have ended with `outOfMemory` at best.
     let ruinous = try KDFParameters(iterations: .max, memoryKiB: .max)
     #expect(code { _ = try credential.derived(salt: slot.salt, ruinous, ceiling: .standard) } == .kdfAboveCeiling)
-    // Whoever compares spends nothing.
+    // A comparison derives no key.
     _ = try Vault.open(store, with: credential.derived(salt: slot.salt, slot.kdf, ceiling: .standard), ceiling: low)
   }
 

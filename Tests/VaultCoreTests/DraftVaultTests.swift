@@ -55,7 +55,7 @@ import Testing
     RecordSeal(vault: keys.vault, id: id, group: record.group, meta: meta)
   }
 
-  /// What verifying says of the converted vault.
+  /// The result of `verify` for the converted vault.
   static func convert(_ draft: MemoryStore) throws -> (MemoryStore, Verification) {
     let opened = try DraftVault(opening: draft, with: .throwAway())
     let vault = MemoryStore()
@@ -108,7 +108,7 @@ import Testing
     try GroupDirectory(transaction.state).all.first { $0.group == .standard }
   }
 
-  /// What each has that no draft of a program had, made by whoever has the master key.
+  /// Contents that no program wrote into a draft, but that a holder of the master key can make.
   @Test func whatIsNoDraftOfOursIsRefused() throws {
     let (store, keys) = try scene()
     let twins = try Self.draft(of: store, keys) { records in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VaultCore
 
-/// What lists are made of: proven branches of the tree, and no secret.
+/// Lists are built from proven branches of the tree, without reading secrets.
 @Suite struct ListTests {
   /// A vault with an app, a grant, a group and three items.
   struct Scene: ~Copyable {
@@ -29,7 +29,7 @@ import Testing
       self.vault = vault
     }
 
-    /// What each list says; nil where it is refused.
+    /// The result of each list; nil if it is refused.
     func answers() -> [String?] {
       [
         try? vault.groups().map(\.name).joined(), try? "\(vault.pins())", try? "\(vault.grants())",
@@ -131,7 +131,7 @@ import Testing
     #expect(code { _ = try scene.vault.grants(to: scene.name) } == .recordMissing)
   }
 
-  /// What one handle makes of a group the other must meet: a group's record that is written from an old copy loses keys, and items.
+  /// A change of a group by one handle must reach the other: a record that is written from an old copy loses keys, and items.
   @Test(arguments: [1, 70]) func twoHandlesLoseNoItem(commitsBetween: Int) throws {
     let store = MemoryStore()
     var one = try Vault.throwAway(in: store, deviceKey: LockScene.device())

@@ -33,7 +33,7 @@ struct LockScene: ~Copyable {
   func other() throws -> Vault { try Vault.openThrowAway(store, deviceKey: Self.device()) }
 }
 
-/// What opens while a vault is locked, and what does not.
+/// Items that open while a vault is locked, and items that do not.
 @Suite struct LockTests {
   /// Written out: what is kept is not to be asked from what keeps it.
   static let kept: [Accessibility] = [.afterFirstUnlock, .afterFirstUnlockThisDevice]
@@ -43,7 +43,7 @@ struct LockScene: ~Copyable {
     var scene = try LockScene()
     let team = try AccessGroup("team")
     try scene.vault.createGroup(team, at: .test)
-    // So that the group has a key for the class.
+    // This item gives the group a key for the class.
     try scene.vault.add(Item(service: "t", account: ""), secret: Secret(count: 0), to: team, accessible: accessibility, at: .test)
     let reference = try scene.reference(accessibility)
     scene.vault.lock()
@@ -111,7 +111,7 @@ struct LockScene: ~Copyable {
     #expect(try scene.vault.entries(in: empty).lockedGroups.isEmpty)
     #expect(try scene.vault.groups() == [.standard, empty, team])
     #expect(try scene.vault.contains(team))
-    // That there is none in a group that is known is proven as ever.
+    // The absence of an item in a known group is proven as usual.
     #expect(try scene.vault.entry(Item(service: "none", account: "")) == nil)
     #expect(try scene.other().entries().lockedGroups.isEmpty)
   }
@@ -142,7 +142,7 @@ struct LockScene: ~Copyable {
     #expect(code { try scene.vault.transaction { _ = try $0.install(app, at: .test) } } == .locked)
     #expect(code { _ = try scene.vault.verify() } == .locked)
     #expect(try scene.store.records == before && scene.store.header(0) == header)
-    // What was decided is known.
+    // Decisions from before the lock stay known.
     #expect(try scene.vault.grants() == [grant])
     #expect(try scene.vault.pins().map(\.applicationIdentifier) == [name])
     #expect(try scene.vault.entitlements(of: app).check(.standard, .read) == .standard)

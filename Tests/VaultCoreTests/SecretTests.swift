@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  // What follows ends the process, so it runs in one of its own.
+  // The access ends the process, so it runs in one of its own.
 
   @Test func memoryIsGuarded() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {

@@ -117,7 +117,7 @@ import Testing
     #expect(KDFParameters.floor.iterations == 3 && KDFParameters.floor.memoryKiB == 65_536)
   }
 
-  /// What is in the file when a slot is tried: changed by whoever can write the file.
+  /// The parameters in the file when a slot is tried; an attacker who can write the file has changed them.
   @Test(arguments: [
     (4, 2, VaultError.Code.kdfBelowFloor), (8, 1, .kdfBelowFloor), (4, 65, .kdfAboveCeiling), (8, 5 << 20, .kdfAboveCeiling),
     (12, 2, .slotMalformed), (0, 0, .unknownSlotType),

@@ -39,7 +39,7 @@ private final class HookedStore: Store, Rows {
 }
 
 @Suite struct TransactionTests {
-  /// What the body makes of an error is its own affair: the item must be where it was.
+  /// Even if the body catches the error, the item must be unchanged.
   @Test func aRefusedMoveLeavesTheItemWhereItIs() throws {
     var vault = try Vault.throwAway()
     let other = try AccessGroup("other")
@@ -116,7 +116,7 @@ private final class HookedStore: Store, Rows {
     #expect(code { try vault.add(item, secret: Secret(count: 0), at: .test) } == .attributeNotAllowed)
   }
 
-  // MARK: What a genuine, but careless, writer may have left
+  // MARK: Vaults of a genuine but careless writer
 
   private func reseal(_ store: MemoryStore, _ edit: (inout Header) -> Void) throws {
     let unlocked = try Vault.unlock(store, with: .throwAway(), ceiling: .standard)

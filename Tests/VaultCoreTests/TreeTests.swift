@@ -135,7 +135,7 @@ import Testing
     #expect(try ProvenTree(rows: store, depth: 2, root: deeper, keys: keys).leafCounts().values.max() == 9)
   }
 
-  /// Where there is no deeper tree, a node takes 4,096 entries, as a reader does.
+  /// At the greatest depth of the tree, a node accepts 4,096 entries, as a reader does.
   @Test func aFullNodeAndAFullVaultTakeNoMore() throws {
     let keys = try VaultKeys(master: .random(), vault: #require(Identifier([UInt8](repeating: 1, count: 16))), device: nil)
       .integrity

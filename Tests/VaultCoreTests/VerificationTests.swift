@@ -81,7 +81,7 @@ import Testing
     #expect(Set(try vault.verify().problems.map(\.code.name)) == ["countMismatch", "recordForged"])
   }
 
-  // MARK: What is no fault of a record
+  // MARK: Errors that are not faults of a record
 
   @Test func anErrorOfTheMachineIsNoDamage() throws {
     let scene = try Scene()

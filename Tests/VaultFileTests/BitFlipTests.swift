@@ -29,7 +29,7 @@ import VaultCore
     return try SignedManifest(signing: manifest, with: key)
   }
 
-  /// Everything a program can see of the vault, each answer by itself: nil where it is refused.
+  /// Everything a program can see of the vault, each answer by itself: nil if it is refused.
   static func read(_ path: String) throws -> [String?] {
     let vault = try Vault.openThrowAway(FileStore(at: path))
     var seen = [
@@ -45,7 +45,7 @@ import VaultCore
     return "\(found.entry) \(found.secret.copyIntoUnprotectedBytes())"
   }
 
-  /// What the full walk says of a file that does not give every answer.
+  /// The result of the full walk for a file that does not give every answer.
   static func isSound(_ path: String) -> Bool {
     (try? Vault.openThrowAway(FileStore(at: path)).verify().isSound) ?? false
   }

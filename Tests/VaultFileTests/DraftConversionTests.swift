@@ -33,7 +33,7 @@ import Testing
     #expect(process.terminationStatus == 0, "\(statements)")
   }
 
-  /// What a record says, whatever identifier and version it has.
+  /// The content of a record, without its identifier and version.
   struct Content: Equatable {
     let kind: UInt8
     let group: Identifier
@@ -117,7 +117,7 @@ import Testing
     #expect(after == Dictionary(uniqueKeysWithValues: expected))
   }
 
-  /// What the fixture's own list says, and what the programs of the time put in.
+  /// The fixture's own list, with the values that the programs of the time stored.
   @Test func itIsTheVaultThatItWas() throws {
     let before = try Vault.inspect(DraftFile(at: path))
     #expect(try convert() == 0)

@@ -130,7 +130,7 @@ import VaultCore
 
   func dump(_ name: String, in directory: Directory) throws -> Data {
     let vault = try Self.open(name, in: directory.path)
-    // What nothing lists is harmless, and only noted; so is what is beyond the limits of writers.
+    // Records that no list contains are harmless and only noted; so are records beyond the limits of writers.
     let noted: [VaultError.Code] = [.recordUnlisted, .nodeUnlisted, .nameNotAllowed, .nameTooLong]
     let problems = try vault.verify().problems.filter { !noted.contains($0.code) }
     #expect(problems == [], "\(name)")

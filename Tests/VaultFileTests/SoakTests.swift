@@ -6,7 +6,7 @@ import VaultCore
 
 /// Writers that are killed at any moment lose nothing that they acknowledged.
 @Suite(.serialized) struct SoakTests {
-  /// What the writer's lines promise, and what it was at when it was killed.
+  /// The commits that the writer's lines promise, and the operation in progress when it was killed.
   struct Promise {
     var items: [String: String] = [:]
     var pending: (account: String, value: String?)?

@@ -5,7 +5,7 @@ import VaultCore
 
 @testable import CofferWire
 
-/// What is asked of an agent of the system alone.
+/// Requests to the system agent only.
 @Suite struct OwnerCallTests {
   private static func arrived(_ call: consuming Call) throws -> Call {
     try Received(call.frame(request: 1)).call()
@@ -47,7 +47,7 @@ import VaultCore
     #expect(made.slotType == .keyFile && second == String(repeating: "r", count: 32))
   }
 
-  /// What an agent says of a slot is what a client derives a key with.
+  /// A client derives a key from the agent's description of a slot.
   @Test func aSlotHasASaltOf16Bytes() throws {
     let store = MemoryStore()
     _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)

@@ -158,7 +158,7 @@ struct Received: ~Copyable {
     for number in 0..<5 { large.attributes["user.\(number)"] = .data([UInt8](repeating: 1, count: 65_000)) }
     let heavy = Entry(reference: try reference, item: large, accessibility: .whenUnlocked, generation: 1)
     #expect(try received(.entries(.init([heavy, heavy, heavy]))).map(\.1.entries.count) == [1, 1, 1])
-    // What could not be read comes with the last ones.
+    // Unreadable items come with the last part.
     var damaged = Answer.Entries(Array(repeating: entry, count: 300))
     damaged.unavailableCount = 2
     for number in 0..<100 { damaged.append(.init(cause: "sealBroken", detail: "\(number)")) }
@@ -232,7 +232,7 @@ struct Received: ~Copyable {
     #expect(refused { $0["id"] = nil } == WireError(.field))
     #expect(refused { $0["id"] = .data([1]) } == WireError(.field))
     #expect(refused { $0["other"] = .integer(1) } == WireError(.field))
-    // What is about no item names none.
+    // A notice about no item names none.
     #expect(refused { $0["kind"] = .integer(4) } == WireError(.field))
     #expect(throws: WireError(.malformed)) { _ = try Message(parts: [[1]]).notices() }
     #expect(throws: WireError(.malformed)) { _ = try Message(secret: Secret(testing: "x")).notices() }

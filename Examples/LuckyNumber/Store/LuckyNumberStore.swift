@@ -3,7 +3,7 @@ public import PreferenceStore
 
 public import class PreferenceStore.UserDefaults
 
-// What the three programs of the app share: a number, kept twice.
+// The number that the three programs of the app share, kept twice.
 
 extension UserDefaults {
   public typealias Key = Keys
@@ -23,7 +23,7 @@ public enum LuckyNumberStore {
     return "\(team).lucky-number"
   }()
 
-  /// Nil where the program is not started as an app of the group.
+  /// Nil if the program was not started as an app of the group.
   public static var fileURL: URL? {
     FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: groupName)?
       .appendingPathComponent("luckyNumber.txt")
@@ -33,7 +33,7 @@ public enum LuckyNumberStore {
     UserDefaults.appGroup?.integer(forKey: UserDefaults.Key.luckyNumber.rawValue) ?? 0
   }
 
-  /// 0 where there is no file, or no number in it.
+  /// 0 if the file is missing or holds no number.
   public static var numberFromFile: Int {
     guard let fileURL, let text = try? String(contentsOf: fileURL, encoding: .utf8) else { return 0 }
     return Int(text) ?? 0

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What `defaults` says on a disk without room, in a name space that nobody else sees.
+/// The errors of `defaults` on a full disk, in a mount namespace of its own.
 @Suite struct DefaultsFullDiskTests {
   @Test("what was stored is not said to be unchanged, because the property list has no room")
   func stored() throws {

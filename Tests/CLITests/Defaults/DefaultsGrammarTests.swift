@@ -84,7 +84,7 @@ import Testing
     do { _ = try DefaultsInvocation.parse(arguments) } catch { #expect(error.status == .usage, "\(error.text)") }
   }
 
-  /// What the manual says of the arguments is what the parser takes.
+  /// The parser takes the arguments that the manual describes.
   @Test(arguments: DefaultsVerb.allCases) func argumentsOfTheVerbs(verb: DefaultsVerb) throws {
     let required = verb.arguments.filter { !$0.hasSuffix("?") }
     // Only a dictionary can stand behind the domain alone.
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  /// What a file or a name holds cannot steer the terminal that it is shown on.
+  /// The content of a file or a name cannot control the terminal that shows it.
   @Test func whatIsSaidHasNoControls() {
     let failure = DefaultsFailure.said("malformed: <\u{1B}[31m>\r\u{9B}2J\nDefaults have not been changed.")
     #expect(failure.text == #"malformed: <\u{1b}[31m>\u{d}\u{9b}2J"# + "\nDefaults have not been changed.")

@@ -23,7 +23,7 @@ import Testing
     #expect(failures.isEmpty, "\(command): \(failures)")
   }
 
-  @Test("B5 a change by the command is seen live by a running program, and its own values are not lost")
+  @Test("a change by the command is seen live by a running program, and its own values are not lost")
   func commandChangesARunningProgram() throws {
     try domain.set(.string("Ada"), forKey: "name")
     let seen = Changes()
@@ -39,7 +39,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("C14 a value that another process sets reaches the observers of this one, with the old value")
+  @Test("a value that another process sets reaches the observers of this one, with the old value")
   func anotherProcessSets() throws {
     try domain.set(.integer(1), forKey: "number")
     let seen = Changes()
@@ -68,7 +68,7 @@ import Testing
     #expect(domain.value(forKey: "title") == .string("new"))
   }
 
-  @Test("A15 explain names the domain that a value comes from")
+  @Test("explain names the domain that a value comes from")
   func explainNamesTheDomain() throws {
     try run("coffer defaults write -g isLoud -bool yes")
     let places = [
@@ -87,7 +87,7 @@ import Testing
   }
 }
 
-/// What an observer was told, on whatever thread.
+/// The changes that an observer received, on any thread.
 private final class Changes: Sendable {
   private let changes = Mutex<[PreferenceChange]>([])
 

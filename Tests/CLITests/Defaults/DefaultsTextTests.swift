@@ -2,7 +2,7 @@ import CofferPropertyLists
 import DefaultsCommand
 import Testing
 
-/// What is expected was printed by macOS, where nothing else is said.
+/// The expected output was printed by macOS, unless a test says otherwise.
 @Suite struct DefaultsTextTests {
   static func dictionary(_ entries: (String, PropertyListValue)...) -> PropertyListValue {
     .dictionary(entries.reduce(into: PropertyListDictionary()) { $0[$1.0] = $1.1 })

@@ -73,7 +73,7 @@ func run(_ command: String...) -> [String] {
 
 /// A shell in a mount namespace of its own: what it mounts nobody else sees.
 func runInMountNamespace(_ script: String) -> [String] {
-  // Who is not the superuser is made one in a namespace of users.
+  // A process that is not root becomes root in a user namespace.
   run("unshare", geteuid() == 0 ? "-m" : "-rm", "sh", "-c", script)
 }
 

@@ -8,8 +8,8 @@ package final class Terminal: Sendable {
   package let slave: OwnedDescriptor
   package let name: String
 
-  /// What shows the screen and takes the keys, and what was shown. Every thread that uses it keeps it: a thread that had the bare number
-  /// read, after the descriptor was closed, from the next terminal that got the number, and a test waited for what that one showed.
+  /// Shows the screen, takes the keys, and keeps the text that was shown. Every thread that uses it retains it: a thread with only the
+  /// number read, after the descriptor was closed, from the next terminal that got the number, and a test waited for text of that one.
   private final class Master: @unchecked Sendable {
     let descriptor: OwnedDescriptor
     private let lock = NSLock()

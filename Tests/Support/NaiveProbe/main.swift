@@ -1,4 +1,4 @@
-// What the memory tests must catch: a program that treats secrets as any other text, and one that leaves a copy in one encoding.
+// The memory tests must catch these programs: one treats secrets as any other text, one leaves a copy in one encoding.
 //
 //   NaiveProbe text [--stop]   reads a passphrase and a secret, a line each, makes JSON of them, and "wipes" its variables
 //   NaiveProbe ENCODING        leaves the secret in ENCODING alone: raw, piece, utf16, hex, HEX, base64-0, base64-1 or base64-2

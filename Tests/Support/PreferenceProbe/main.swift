@@ -129,11 +129,11 @@ case "fork":
   let kept = [false, true].flatMap { side in (0..<count).filter { store.object(forKey: "\(side) \($0)") as? Int == $0 } }
   say("\(status) \(kept.count)")
 case "write":
-  // What a program says to people goes nowhere near what it says to programs.
+  // Messages for people go to another stream than the output for programs.
   store.set(Data(count: 2 << 20), forKey: "large")
   say("done")
 case "wrap":
-  // What a wrapper of this program reads, several times.
+  // The value that a wrapper of this program reads, several times.
   let key = Key(next(), default: 7)
   let storage = AppStorage(key, store: store)
   say((0..<3).map { _ in "\(storage.wrappedValue) \(store.value(of: key))" }.joined(separator: " "))

@@ -50,7 +50,7 @@ final class Session {
         for key in change.keys { say("changed \(key.name)") }
       }
     case "other":
-      // Of an object that nobody holds any longer.
+      // Sets through an object that is released at once.
       guard let name = try? DomainName(first) else { return "unsafeName" }
       try FileDomain(name, in: PreferenceDirectory(path), options).set(.string(second), forKey: "key")
     case "problem": return domain.problem?.code.name ?? "ok"
@@ -91,7 +91,7 @@ final class Session {
     }
   }
 
-  /// Of two values that are always set together, how often they were not the same.
+  /// Counts how often two values that are always set together differed.
   private func tornReads(_ rounds: Int) -> Int {
     (0..<rounds).count { _ in
       let values = domain.values()

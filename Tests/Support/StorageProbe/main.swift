@@ -135,7 +135,7 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
     for _ in 0..<number { try addOne(to: store) }
     say("ok")
   case "add-twice":
-    // What the second call says about a handle whose first call failed.
+    // The result of the second call on a handle whose first call failed.
     let store = try FileStore(at: path)
     do {
       try addOne(to: store)

@@ -13,9 +13,9 @@ public final class SystemBench: Sendable {
   }()
   public static let reason = "takes the superuser with CAP_SYS_PTRACE: only then there are three users to act as"
 
-  /// Of the user whose vault it is.
+  /// The user number of the vault's owner.
   public let user: UInt32
-  /// Of somebody else.
+  /// The number of another user.
   public var stranger: UInt32 { user + 1000 }
   public var agent: UInt32 { user + 2000 }
   /// Root's, as are the programs in it.

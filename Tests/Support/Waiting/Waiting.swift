@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a test has waited for has not come. A wait without a bound would hold up the whole run, and would not be named.
+/// The event that a test waited for has not occurred. A wait without a limit would block the whole run, without naming the test.
 public struct NeverCame: Error, CustomStringConvertible {
   public let description: String
 
@@ -13,7 +13,7 @@ public struct NeverCame: Error, CustomStringConvertible {
 public let longestWait = 300
 
 /// Returns when the condition holds, or throws after `longestWait`.
-/// - Parameter what: What is waited for, for the message.
+/// - Parameter what: The event, for the message.
 /// - Throws: `NeverCame`; what the condition throws.
 public func wait(for what: @autoclosure () -> String, until condition: () throws -> Bool) throws {
   let end = ContinuousClock.now + .seconds(longestWait)
