@@ -13,12 +13,12 @@ STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
 BIND = -Xlinker -z -Xlinker now
 RELEASE = -c release $(BIND) --static-swift-stdlib --disable-local-rpath -Xlinker -L$(STATIC_LIBRARIES)
 # The tests run optimised as well (a hundred thousand damaged files want it), in a build folder of their own.
-TEST = -c release $(BIND) -Xswiftc -enable-testing --scratch-path .build-test
+TEST = --traits Combine -c release $(BIND) -Xswiftc -enable-testing --scratch-path .build-test
 # Where SwiftPM leaves them: `make install` as root finds them without Swift in its PATH.
 PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
 
-.PHONY: all demo test check lint asan tsan consumer bench fuzz trust install uninstall clean setup setup-tests
+.PHONY: all demo test check lint asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
@@ -37,7 +37,7 @@ demo: all
 	Scripts/demo "$(COFFER)"
 
 # Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
-test: setup-tests
+test: setup-tests examples
 	$(SWIFT) build $(TEST) --build-tests
 	Tests/bounded 240 Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
 
@@ -52,11 +52,11 @@ asan: setup-tests
 tsan: setup-tests
 	SWIFT="$(SWIFT)" Tests/ThreadSanitizer/run
 
-# A package that depends on this one and has nothing else.
-consumer: setup
-	SWIFT="$(SWIFT)" Tests/Consumer/run
+# A package that depends on this one and has nothing else. The tests start its programs.
+examples: setup
+	SWIFT="$(SWIFT)" Examples/run
 
-check: lint test asan tsan consumer
+check: lint test asan tsan
 
 bench: setup
 	Benchmarks/run
@@ -108,4 +108,4 @@ uninstall:
 	for page in docs/man/*.[1-8]; do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 
 clean:
-	rm -rf .build .build-test .build-asan .build-tsan .build-consumer Benchmarks/.build Fuzz/.build
+	rm -rf .build .build-test .build-asan .build-tsan .build-examples Benchmarks/.build Fuzz/.build

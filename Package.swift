@@ -18,68 +18,69 @@ let package = Package(
     .library(name: "CofferWidgets", targets: ["CofferWidgets"]),
     .library(name: "CofferTesting", targets: ["CofferTesting"]),
   ],
+  traits: [
+    .trait(name: "Combine", description: "The library PreferenceStoreCombine: settings in objects that OpenCombine observes.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
-    // C
+    // C libraries
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    // Trusted
+    // Trusted: keys, seals, format
     .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
     .target(name: "Passphrases", dependencies: ["VaultCore", "CUtf8proc"]),
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["CofferFiles", "CLinux"]),
+    .target(name: "CofferPropertyLists"),
+    .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "CofferStorage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
-    // Agent
-    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
+    // Beside the service
+    .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
+    .target(name: "CofferApps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
     .target(name: "CofferAudit", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
-    // Keychain
+    // Service
+    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
     .target(name: "CofferRequests", dependencies: ["VaultCore", "CofferStorage", "CofferWire"]),
     .target(
       name: "CofferAgent",
       dependencies: [
         "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire", "CofferRequests", "Pinentry",
-        "CofferFiles",
-        "CLinux",
+        "CofferFiles", "CLinux",
       ]),
+    // Clients
     .target(
       name: "Coffer",
       dependencies: [
         "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferRequests", "Pinentry", "CofferWire",
-        "CofferFiles",
-        "CLinux",
+        "CofferFiles", "CLinux",
       ]),
-    // Apps
-    .target(name: "CofferApps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
-    // Preferences
-    .target(name: "CofferPropertyLists"),
-    .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "PreferenceStore",
       dependencies: [
         "LeakDetection", "CofferPropertyLists", "CofferPreferences", "AppContainers", "CofferFiles",
         .product(name: "Logging", package: "swift-log"),
       ]),
-    // Built only for who asks for it: nobody else links OpenCombine.
+    // Empty without the trait, so that OpenCombine is fetched only for packages that ask for it.
     .target(
       name: "PreferenceStoreCombine",
-      dependencies: ["CofferPreferences", "PreferenceStore", .product(name: "OpenCombine", package: "OpenCombine")]),
-    // Widgets
+      dependencies: [
+        "CofferPreferences", "PreferenceStore",
+        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+      ]),
     .target(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", "CLinux", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
-    // Test kit
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
     .executableTarget(
@@ -90,7 +91,6 @@ let package = Package(
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
-    // What both commands need: terminal, output, failures.
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",
@@ -101,41 +101,42 @@ let package = Package(
       name: "CofferCommand",
       dependencies: [
         "VaultCore", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
-        "CofferAudit",
-        "CofferApps",
-        "CofferPropertyLists",
-        "LeakDetection", "CofferFiles", "CLinux", "CofferConsole", "DefaultsCommand",
+        "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
+        "DefaultsCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]
-    ),
-    // Examples
-    .executableTarget(name: "LiveSettings", dependencies: ["PreferenceStore"], path: "Examples/LiveSettings"),
-    .target(name: "LuckyNumberStore", dependencies: ["PreferenceStore"], path: "Examples/LuckyNumber/Store"),
-    .executableTarget(
-      name: "LuckyNumber", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/App"),
-    .executableTarget(
-      name: "LuckyNumberWidget", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/Widget"),
-    .executableTarget(
-      name: "LuckyNumberIntents", dependencies: ["LuckyNumberStore", "CofferWidgets"], path: "Examples/LuckyNumber/Intents"),
-    .executableTarget(name: "SharedToken", dependencies: ["Coffer"], path: "Examples/SharedToken"),
-    // Tests
+      ]),
+    // What several tests use
+    .target(name: "Waiting", path: "Tests/Support/Waiting"),
+    .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
+    .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
+    // Tests, and the programs that they start
+    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
+    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
+    .executableTarget(name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore"], path: "Tests/Support/StorageProbe"),
+    .testTarget(name: "StorageTests", dependencies: ["CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
     .executableTarget(
       name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting"],
       path: "Tests/Support/VaultProbe"),
-    .executableTarget(name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore"], path: "Tests/Support/StorageProbe"),
+    .testTarget(
+      name: "VaultFileTests", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting", "VaultProbe"]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
-    .testTarget(name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferTesting"]),
+    .testTarget(
+      name: "MemoryTests", dependencies: ["CofferCommand", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
+      exclude: ["keys.py"]),
+    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
+    .testTarget(name: "PropertyListTests", dependencies: ["CofferPropertyLists", "CofferTesting"]),
     .executableTarget(
       name: "PreferenceWriter", dependencies: ["CofferPreferences", "CofferPropertyLists"], path: "Tests/Support/PreferenceWriter"
     ),
     .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
+    .testTarget(name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferTesting"]),
     .testTarget(
       name: "PreferenceSafetyTests",
       dependencies: ["CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),
-    .testTarget(name: "PropertyListTests", dependencies: ["CofferPropertyLists", "CofferTesting"]),
-    .target(name: "Waiting", path: "Tests/Support/Waiting"),
-    .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
+    .testTarget(name: "SearchListTests", dependencies: ["CofferPreferences", "CofferPropertyLists"]),
+    .testTarget(
+      name: "LeakDetectionTests", dependencies: ["LeakDetection", "CofferPropertyLists", "CofferTesting"], exclude: ["Corpus"]),
     .executableTarget(name: "PreferenceProbe", dependencies: ["PreferenceStore"], path: "Tests/Support/PreferenceProbe"),
     .testTarget(
       name: "PreferenceStoreTests",
@@ -149,50 +150,49 @@ let package = Package(
       name: "ArticleTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "CofferPreferences", "TemporaryHome"],
       // Code as it was written for SwiftUI, when there was no other mode.
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "SearchListTests", dependencies: ["CofferPreferences", "CofferPropertyLists"]),
-    .testTarget(
-      name: "LeakDetectionTests", dependencies: ["LeakDetection", "CofferPropertyLists", "CofferTesting"], exclude: ["Corpus"]),
-    .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
-    .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
-    .testTarget(
-      name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
+    .executableTarget(name: "WidgetProbe", dependencies: ["CofferWidgets"], path: "Tests/Support/WidgetProbe"),
+    .testTarget(name: "WidgetsTests", dependencies: ["CofferWidgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
     .testTarget(
       name: "AppsTests",
       dependencies: ["CofferApps", "AppContainers", "CofferFiles", "CofferPropertyLists", "VaultCore", "CofferTesting"]),
-    .executableTarget(name: "WidgetProbe", dependencies: ["CofferWidgets"], path: "Tests/Support/WidgetProbe"),
-    .testTarget(name: "WidgetsTests", dependencies: ["CofferWidgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
-    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
-    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
+    .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
-      name: "VaultFileTests", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting", "VaultProbe"]),
-    .executableTarget(
-      name: "AgentProbe", dependencies: ["CofferWire", "VaultCore", "CofferFiles", "CLinux"], path: "Tests/Support/AgentProbe"),
-    .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
-    .testTarget(
-      name: "AgentTests",
-      dependencies: [
-        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
-        "CLinux",
-        "Coffer", "CofferApps", "CofferAudit", "FakePinentry",
-        "AppContainers", "Passphrases", "CofferStorage", "CofferFiles", "CofferWire",
-        "VaultCore",
-        "CofferTesting", "Waiting",
-      ]),
+      name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
     .testTarget(
       name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "CofferFiles", "VaultCore", "CofferTesting", "Waiting"]),
     .testTarget(name: "WireTests", dependencies: ["CofferWire", "VaultCore", "Passphrases", "CofferFiles", "CofferTesting"]),
+    .executableTarget(
+      name: "AgentProbe", dependencies: ["CofferWire", "VaultCore", "CofferFiles", "CLinux"], path: "Tests/Support/AgentProbe"),
+    .testTarget(
+      name: "AgentTests",
+      dependencies: [
+        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
+        "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
+        "CofferFiles", "CofferWire", "VaultCore", "CofferTesting", "Waiting",
+      ]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
-        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "CofferApps", "CLinux", "Coffer", "FakePinentry",
-        "CofferRequests",
-        "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "VaultCore", "CofferWire", "CofferTesting", "Waiting",
+        "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "CofferApps", "CLinux", "Coffer",
+        "FakePinentry", "CofferRequests", "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "VaultCore", "CofferWire",
+        "CofferTesting", "Waiting",
       ]),
-    .testTarget(name: "StorageTests", dependencies: ["CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
     .testTarget(
-      name: "MemoryTests", dependencies: ["CofferCommand", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
-      exclude: ["keys.py"]),
+      name: "CLITests",
+      dependencies: [
+        "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
+        "CofferPreferences", "VaultCore",
+        "CofferStorage",
+      ],
+      exclude: ["README.md", "Transcripts"]),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: [
+        "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
+        "PreferenceStoreCombine", "CofferStorage",
+        "TemporaryHome", "VaultCore",
+      ]),
     .testTarget(
       name: "FuzzTests",
       dependencies: [
@@ -201,48 +201,11 @@ let package = Package(
       ],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),
-    .testTarget(
-      name: "CLITests",
-      dependencies: [
-        "CofferCommand", "LiveSettings", "LuckyNumber", "LuckyNumberWidget", "LuckyNumberIntents", "SharedToken",
-        "PreferenceProbe",
-        "CofferFiles", "CofferPropertyLists", "CofferPreferences", "VaultCore", "CofferStorage", "CofferConsole",
-        "DefaultsCommand",
-      ],
-      exclude: ["README.md", "Transcripts"]),
-    .testTarget(
-      name: "DocumentationTests",
-      dependencies: [
-        "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
-        "PreferenceStoreCombine", "CofferStorage", "TemporaryHome",
-        "VaultCore",
-      ]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-// `make tsan` builds what has threads, with its tests, and leaves out the rest: that takes a fraction of the time.
-if Context.environment["COFFER_THREAD_SANITIZER"] != nil {
-  let tests: Set = [
-    "AgentTests", "ArticleTests", "CofferTests", "PreferenceSafetyTests", "PreferencesTests", "PreferenceStoreCombineTests",
-    "PreferenceStoreTests", "SearchListTests", "VaultCoreTests", "WireTests",
-  ]
-  var kept = tests
-  var waiting = Array(tests)
-  while let name = waiting.popLast(), let target = package.targets.first(where: { $0.name == name }) {
-    for case .byNameItem(let name, _) in target.dependencies where kept.insert(name).inserted { waiting.append(name) }
-  }
-  // By its name the tests find the command.
-  package.products.removeAll { $0.name != "coffer" }
-  package.targets.removeAll { !kept.contains($0.name) }
-  for target in package.targets where target.type != .system && target.name != "TemporaryHome" {
-    target.plugins = [.plugin(name: "ThreadSanitizerMutex")]
-  }
-  package.targets.append(
-    .plugin(name: "ThreadSanitizerMutex", capability: .buildTool(), path: "Tests/ThreadSanitizer/Plugin"))
-}
-
-for target in package.targets where ![.system, .plugin].contains(target.type) && target.name != "ArticleTests" {
+for target in package.targets where target.type != .system && target.name != "ArticleTests" {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
       .strictMemorySafety(),

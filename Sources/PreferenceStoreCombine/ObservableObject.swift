@@ -1,3 +1,4 @@
+#if Combine
 internal import CofferPreferences
 @_exported public import OpenCombine
 @_exported public import PreferenceStore
@@ -75,3 +76,4 @@ private final class PublisherOwner: SettingOwner, @unchecked Sendable {
   init(_ publisher: ObservableObjectPublisher) { self.publisher = publisher }
   func settingWillChange() { publisher.send() }
 }
+#endif

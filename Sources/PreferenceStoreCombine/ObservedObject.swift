@@ -1,3 +1,4 @@
+#if Combine
 public import OpenCombine
 public import PreferenceStore
 
@@ -20,3 +21,4 @@ public struct ObservedObject<Object: OpenCombine.ObservableObject>: DynamicPrope
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine
 internal import CofferPreferences
 public import OpenCombine
 public import PreferenceStore
@@ -23,3 +24,4 @@ private final class MadeObject<Object> {
 
   init(_ make: @escaping () -> Object) { self.make = make }
 }
+#endif

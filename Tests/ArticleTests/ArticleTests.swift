@@ -1,3 +1,4 @@
+#if Combine
 import CofferPreferences
 import Foundation
 import Observation
@@ -182,3 +183,4 @@ import class PreferenceStore.UserDefaults
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine
 import Foundation
 import PreferenceStoreCombine
 
@@ -131,3 +132,4 @@ struct RootView: View {
     Button("write") { draft = "text" }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine
 import Foundation
 import PreferenceStoreCombine
 
@@ -52,3 +53,4 @@ extension UserDefaults {
   }
   typealias Key = Keys
 }
+#endif

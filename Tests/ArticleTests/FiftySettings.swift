@@ -1,3 +1,4 @@
+#if Combine
 import Foundation
 import PreferenceStoreCombine
 
@@ -55,3 +56,4 @@ final class FiftySettings: ObservableObject {
   @AppStorage("setting48") var setting48: String = "48"
   @AppStorage("setting49") var setting49: Options = .b
 }
+#endif

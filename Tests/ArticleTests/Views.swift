@@ -1,3 +1,4 @@
+#if Combine
 import PreferenceStoreCombine
 
 // The names of SwiftUI that the articles' code needs: views that are drawn into lines of text.
@@ -73,3 +74,4 @@ enum Controls {
     all(in: view).lazy.compactMap { $0 as? Button }.first { $0.title == title }?.action()
   }
 }
+#endif

@@ -31,13 +31,16 @@ final class Workspace {
 
   var environment: [String] {
     [
-      "PATH=\(Self.programs):/usr/bin:/bin", "HOME=\(path)/home", "COFFER_HOME=\(path)/coffer", "W=\(path)", "TERM=xterm",
+      "PATH=\(Self.programs):\(Self.examples):/usr/bin:/bin", "HOME=\(path)/home", "COFFER_HOME=\(path)/coffer", "W=\(path)",
+      "TERM=xterm",
       "PS1=", "PS4=", "VECTORS=\(Self.vectors)",
     ]
   }
 
-  /// The directory Tests/Vectors.
-  private static let vectors = "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/Vectors"
+  private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+  private static let vectors = "\(root)/Tests/Vectors"
+  /// Built by `make examples`.
+  private static let examples = "\(root)/.build-examples/debug"
 
   /// Where the test itself lies, there is the program.
   private static let programs: String = {

@@ -1,3 +1,4 @@
+#if Combine
 import Foundation
 import Observation
 import PreferenceStoreCombine
@@ -101,3 +102,4 @@ func withSettingsOfItsOwn(_ body: () throws -> Void) rethrows {
     }
   }
 }
+#endif

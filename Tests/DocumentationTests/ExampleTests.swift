@@ -93,9 +93,10 @@ import Testing
   }
 
   private static func toolchain(_ block: Block, _ place: String) {
-    let package = Document("Package.swift").text
     for line in block.lines {
       let words = line.split(separator: " ").map(String.init)
+      let folder = zip(words, words.dropFirst()).first { $0.0 == "--package-path" }?.1
+      let package = Document((folder.map { "\($0)/" } ?? "") + "Package.swift").text
       #expect(words.first == "swift" && ["build", "test", "format"].contains(words.dropFirst().first), "\(place): \(line)")
       for (option, value) in zip(words, words.dropFirst()) where ["--product", "--filter"].contains(option) {
         #expect(package.contains("name: \"\(value)\""), "\(place): \(value)")
@@ -106,22 +107,25 @@ import Testing
     }
   }
 
-  /// The package manager takes it, and the targets are those of the package in Tests/Consumer, which `make consumer` builds.
+  /// The package manager takes it, and the targets are those of the package in Examples, which `make examples` builds.
   private static func manifest(_ block: Block, _ home: Home, _ place: String) throws {
     let text = block.lines.joined(separator: "\n")
     let file = home.directory.appending(path: "Package.swift")
     try text.write(to: file, atomically: true, encoding: .utf8)
     let result = try home.run("swift package dump-package", path: ProcessInfo.processInfo.environment["PATH"])
     #expect(result.status == 0, "\(place): \(result.output)")
-    let consumer = Document("Tests/Consumer/Package.swift").lines
-    for line in block.lines where line.contains("Target(") { #expect(consumer.contains(line), "\(place): \(line)") }
+    let examples = Document("Examples/Package.swift").lines
+    for line in block.lines where line.contains("Target(") {
+      let target = line.replacing(")]),", with: ")], ")
+      #expect(examples.contains { $0.hasPrefix(target) }, "\(place): \(line)")
+    }
   }
 
   private static func library(_ block: Block, _ place: String) {
     let examples = ["Library", "AppStorage", "Keychain"].map { "Tests/DocumentationTests/\($0)Example.swift" }
     let programs = ["Widget/LuckyNumberWidget", "App/LuckyNumber"].map { "Examples/LuckyNumber/\($0).swift" }
-    let consumers = ["Player", "Token"].map { "Tests/Consumer/Sources/\($0)/\($0).swift" }
-    let sources = (examples + programs + consumers).map { Document($0).text }
+    let samples = ["Player", "Token"].map { "Examples/\($0)/\($0).swift" }
+    let sources = (examples + programs + samples).map { Document($0).text }
     // `SnippetTests` compiles them with the imports that they show.
     let text = block.lines.drop { $0.hasPrefix("import ") || $0.isEmpty }.joined(separator: "\n")
     #expect(sources.contains { $0.contains(text) }, "\(place): differs from the examples beside this file and from the programs")

@@ -3,7 +3,8 @@ import Testing
 
 /// Swift code of the documents compiles with exactly the imports that it shows, in a file that has nothing else.
 @Suite struct SnippetTests {
-  /// A file that a reader makes of a document: from a block that begins with imports to the next one.
+  /// The files that a reader makes of a document: each goes from a block that begins with imports to the next such block. Without the
+  /// trait Combine, files that import the library of this trait are left out.
   static func files(of document: Document) -> [(line: Int, text: String)] {
     var files: [(line: Int, text: String)] = []
     for block in Block.all(in: document) where block.kind == Block.Kind.library.rawValue {
@@ -14,6 +15,9 @@ import Testing
         files[files.count - 1].text += "\n" + text
       }
     }
+    #if !Combine
+    files.removeAll { $0.text.contains("import PreferenceStoreCombine") }
+    #endif
     return files
   }
 
@@ -30,7 +34,7 @@ import Testing
     #expect(
       Document("docs/user-defaults.md").text.contains(
         "needs one line, `import class PreferenceStore.UserDefaults` beside `import Foundation`"))
-    let program = Document("Tests/Consumer/Sources/Settings/main.swift").text
+    let program = Document("Examples/Settings/main.swift").text
     let line = "import class PreferenceStore.UserDefaults\n"
     #expect(program.contains(line))
     let errors = try Self.errors(in: program, isProgram: true, mode: mode)
@@ -55,7 +59,9 @@ import Testing
     let sources = Document.root.appending(path: "Sources")
     var maps = try FileManager.default.contentsOfDirectory(atPath: sources.path)
       .map { sources.appending(path: "\($0)/module.modulemap").path }.filter(FileManager.default.fileExists)
+    #if Combine
     maps.append(Home.programs.appending(path: "COpenCombineHelpers.build/module.modulemap").path)
+    #endif
     for map in maps { arguments += ["-Xcc", "-fmodule-map-file=\(map)"] }
     process.arguments = arguments + [file.path]
     let output = Pipe()

@@ -1,3 +1,4 @@
+#if Combine
 import CofferPreferences
 import Foundation
 import PreferenceStoreCombine
@@ -201,3 +202,4 @@ final class Heard: Sendable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine
 public import Foundation
 import PreferenceStoreCombine
 import Testing
@@ -46,3 +47,4 @@ extension Set: @retroactive RawRepresentable where Element == Int {
     }
   }
 }
+#endif

@@ -3,7 +3,7 @@ internal import Glibc
 /// In the place of `Synchronization.Mutex` under the thread sanitizer: a thread that had to wait for the standard library's takes it in a
 /// library that is not instrumented, so what it protects would be reported. The control of `Tests/ThreadSanitizer/run` shows both.
 ///
-/// `Plugin` makes this file a part of each module, whose own declarations come before imported ones.
+/// `run` makes this file a part of each module that uses it: a module's own declarations come before imported ones.
 @safe package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>

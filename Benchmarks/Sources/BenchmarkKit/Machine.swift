@@ -25,11 +25,11 @@ public enum Machine {
 
   private static var swift: String {
     #if compiler(>=6.4)
-      "6.4 or later"
+    "6.4 or later"
     #elseif compiler(>=6.3.1)
-      "6.3.1"
+    "6.3.1"
     #else
-      "6.3"
+    "6.3"
     #endif
   }
 
