@@ -1,8 +1,11 @@
 /// Reading and writing property lists. The bytes may come from any source, so every reader limits depth, size and time, and
 /// refuses invalid input instead of guessing.
 public enum PropertyList {
+  /// The format of a file.
   public enum Format: Sendable {
+    /// XML 1.0, as Apple's tools write it.
     case xml
+    /// The binary format `bplist00`.
     case binary
     /// The text format of NeXTSTEP, which has only strings, data, arrays and dictionaries.
     case openStep

@@ -1,6 +1,8 @@
 /// The reason why bytes are not a property list, or a value cannot be written as one.
 public struct PropertyListError: Error, Equatable, Sendable {
+  /// The cause of an error.
   public struct Code: Hashable, Sendable {
+    /// The name of the cause, for messages and logs.
     public let name: String
     init(_ name: String) { self.name = name }
 
@@ -18,10 +20,12 @@ public struct PropertyListError: Error, Equatable, Sendable {
     public static let notRepresentable = Self("notRepresentable")
   }
 
+  /// The cause.
   public let code: Code
   /// The place or the value concerned. Not compared.
   public let detail: String
 
+  /// An error with a cause, and details for people.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail

@@ -1,15 +1,22 @@
 /// A value of a property list. Types are kept: a Boolean is not an integer, and an integer is not a real number.
 public enum PropertyListValue: Sendable {
+  /// A text.
   case string(String)
+  /// A signed integer.
   case integer(Int64)
   /// Used only for numbers above `Int64.max`.
   case unsigned(UInt64)
+  /// A floating-point number.
   case real(Double)
+  /// True or false.
   case boolean(Bool)
   /// Seconds since 2001-01-01 00:00:00 UTC, as Foundation and the binary format count them.
   case date(Double)
+  /// Bytes.
   case data([UInt8])
+  /// An array of values.
   case array([PropertyListValue])
+  /// A dictionary with strings as keys.
   case dictionary(PropertyListDictionary)
   /// A reference inside a keyed archive. Binary property lists have a type for it, the others write `{CF$UID = n}`.
   case uid(UInt32)
@@ -43,10 +50,13 @@ extension PropertyListValue: Equatable {
 /// Keys and values, in the byte order of the keys. Keys that differ only in their Unicode normal form are distinct, as in
 /// Foundation's dictionaries; in a Swift dictionary they would be equal.
 public struct PropertyListDictionary: Sendable, Equatable {
+  /// A key with the digest of its bytes, so that a repeated look-up does not hash it again.
   public struct Key: Hashable, Sendable, Comparable {
+    /// The key as a string.
     public let name: String
     private let digest: UInt64
 
+    /// Computes the digest of the key.
     public init(_ name: String) {
       self.name = name
       digest = TextBytes.digest(name)
@@ -61,15 +71,19 @@ public struct PropertyListDictionary: Sendable, Equatable {
 
   private var values: [Key: PropertyListValue] = [:]
 
+  /// An empty dictionary.
   public init() {}
 
+  /// An empty dictionary with room for so many keys.
   public init(minimumCapacity: Int) { values.reserveCapacity(minimumCapacity) }
 
+  /// The value of a key; nil if it has none. Setting nil removes the key.
   public subscript(name: String) -> PropertyListValue? {
     get { values[Key(name)] }
     set { values[Key(name)] = newValue }
   }
 
+  /// The value of a key; nil if it has none. Setting nil removes the key.
   public subscript(key: Key) -> PropertyListValue? {
     get { values[key] }
     set { values[key] = newValue }
@@ -81,7 +95,9 @@ public struct PropertyListDictionary: Sendable, Equatable {
     return values.updateValue(value, forKey: key)
   }
 
+  /// The number of keys.
   public var count: Int { values.count }
+  /// Whether the dictionary has no keys.
   public var isEmpty: Bool { values.isEmpty }
   /// In the byte order of the keys.
   public var sorted: [(key: String, value: PropertyListValue)] {

@@ -3,6 +3,7 @@ public enum TextBytes {
   /// Two odd random numbers, different in each process, so that nobody can construct strings with equal digests.
   private static let secret = (first: UInt64.random(in: 0 ... .max) | 1, second: UInt64.random(in: 0 ... .max) | 1)
 
+  /// Whether both strings have the same UTF-8 bytes. (Swift's `==` compares by canonical equivalence.)
   public static func areEqual(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     return unsafe left.utf8.withContiguousStorageIfAvailable { left in

@@ -2,6 +2,7 @@
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
+  /// A generator that gives the same numbers for the same seed.
   public init(seed: UInt64) {
     state = seed
   }

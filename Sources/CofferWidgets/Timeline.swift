@@ -2,6 +2,7 @@ public import Foundation
 
 /// The content of a widget from a date on.
 public protocol TimelineEntry: Sendable {
+  /// The date from which the entry is shown.
   var date: Date { get }
 }
 
@@ -18,13 +19,18 @@ public struct TimelineReloadPolicy: Sendable, Equatable {
 
   /// At the date of the last entry.
   public static let atEnd = Self(moment: .end)
+  /// Not at all: only a request asks the provider again.
   public static let never = Self(moment: .never)
 
+  /// Asks the provider again at `date`.
   public static func after(_ date: Date) -> Self { Self(moment: .date(date)) }
 }
 
+/// The entries of a widget, and when to ask for the next ones.
 public struct Timeline<Entry: TimelineEntry>: Sendable {
+  /// The entries, as they were passed.
   public let entries: [Entry]
+  /// When the provider is asked again.
   public let policy: TimelineReloadPolicy
 
   /// - Parameter entries: In any order.
@@ -44,7 +50,9 @@ public struct TimelineProviderContext: Sendable {
 /// Makes the timelines of a widget. A provider written for WidgetKit works unchanged; a host never calls its `placeholder(in:)`
 /// and `getSnapshot(in:completion:)`, because there is no gallery.
 public protocol TimelineProvider: Sendable {
+  /// The type of the entries.
   associatedtype Entry: TimelineEntry
+  /// The context that a provider gets.
   typealias Context = TimelineProviderContext
 
   /// Called on a queue of this widget's own, one call at a time: the next call follows after `completion`. Only the first call of

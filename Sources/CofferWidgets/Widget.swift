@@ -1,13 +1,17 @@
 /// A kind of widget: its name, with which programs request new timelines, and its provider.
 public protocol Widget {
+  /// The type of `body`.
   associatedtype Body: WidgetConfiguration
 
+  /// Makes the widget, without arguments.
   init()
+  /// The content of the widget.
   var body: Body { get }
 }
 
 /// The content of a widget, made with `StaticConfiguration`.
 public protocol WidgetConfiguration {
+  /// The widgets that it configures.
   var widgets: [ConfiguredWidget] { get }
 }
 
@@ -29,6 +33,7 @@ public struct StaticConfiguration<Provider: TimelineProvider>: WidgetConfigurati
     }
   }
 
+  /// The one widget.
   public var widgets: [ConfiguredWidget] { [widget] }
 }
 
@@ -43,6 +48,7 @@ extension StaticConfiguration where Provider.Entry: CustomStringConvertible {
 public struct ConfiguredWidget: Sendable {
   typealias Completion = @Sendable (ScheduledTimeline) -> Void
 
+  /// The kind, which is unique in an app.
   public let kind: String
   /// The text of `configurationDisplayName(_:)`, for programs that let people choose widgets.
   public internal(set) var displayName: String?

@@ -2,6 +2,7 @@ internal import Foundation
 
 /// Requests new timelines of an app's widgets, from any program of the app to the one that shows them.
 public final class WidgetCenter: Sendable {
+  /// The center of this program.
   public static let shared = WidgetCenter { ProcessInfo.processInfo.environment[$0] }
 
   private let place: Result<RequestPlace, WidgetError>
@@ -28,6 +29,8 @@ public final class WidgetCenter: Sendable {
     completion(Result { try shown() })
   }
 
+  /// The kinds of widgets that programs of the app show now.
+  /// - Throws: `WidgetError`, if the program belongs to no app or the container cannot be read.
   public func currentConfigurations() async throws -> [WidgetInfo] { try shown() }
 
   // MARK: Variants that throw
@@ -56,6 +59,7 @@ public final class WidgetCenter: Sendable {
 
 /// A widget that a program shows.
 public struct WidgetInfo: Sendable, Hashable, Identifiable {
+  /// The kind of the widget.
   public let kind: String
 
   public var id: String { kind }

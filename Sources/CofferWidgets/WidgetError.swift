@@ -3,7 +3,9 @@ import CofferFiles
 
 /// The reason why widgets could not be shown, or timelines not be requested. One code for each cause.
 public struct WidgetError: Error, Equatable, Sendable {
+  /// The cause of an error.
   public struct Code: Hashable, Sendable {
+    /// The name of the cause, for messages and logs.
     public let name: String
     private init(_ name: String) { self.name = name }
 
@@ -23,6 +25,7 @@ public struct WidgetError: Error, Equatable, Sendable {
     public static let container = Self("container")
   }
 
+  /// The cause.
   public let code: Code
   /// For people. Not compared.
   public let detail: String
@@ -38,5 +41,6 @@ public struct WidgetError: Error, Equatable, Sendable {
 }
 
 extension WidgetError.Code {
+  /// Matches an error in `catch WidgetError.Code.x`.
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? WidgetError)?.code == code }
 }

@@ -11,6 +11,7 @@ extension URL {
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// Bookmarks hold no resource values in any case.
     public static let minimalBookmark = Self(rawValue: 1 << 9)
+    /// No effect: accepted for code that is written for Apple's systems.
     public static let suitableForBookmarkFile = Self(rawValue: 1 << 10)
   }
 
@@ -18,7 +19,9 @@ extension URL {
   public struct BookmarkResolutionOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// No effect: resolving a bookmark asks no questions.
     public static let withoutUI = Self(rawValue: 1 << 8)
+    /// No effect: resolving a bookmark mounts no volume.
     public static let withoutMounting = Self(rawValue: 1 << 9)
   }
 

@@ -12,8 +12,11 @@ extension UserDefaults {
   /// `domainNameKey`.
   public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
 
+  /// The name of the domain of the program's arguments.
   public static let argumentDomain = VolatileDomains.argumentName
+  /// The name of the domain of all programs of the user.
   public static let globalDomain = DomainName.global.name
+  /// The name of the domain of registered defaults.
   public static let registrationDomain = VolatileDomains.registrationName
 
   /// `[String]`

@@ -5,8 +5,11 @@ internal import Foundation
 extension UserDefaults {
   /// A change of one key: the values that reading the key returns, from whichever place of the search list.
   public struct Change: Sendable {
+    /// The key that has changed.
     public let key: String
+    /// The previous value; nil if the key had none.
     public let oldValue: PropertyListValue?
+    /// The new value; nil if the key has none.
     public let newValue: PropertyListValue?
     /// Whether this process or another one made the change.
     public let origin: PreferenceChange.Origin
@@ -19,6 +22,7 @@ extension UserDefaults {
     public var new: Any? { newValue?.foundationValue }
   }
 
+  /// Options of `observe`.
   public struct ObservationOptions: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }

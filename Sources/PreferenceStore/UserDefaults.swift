@@ -98,8 +98,11 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     isSubclassed ? storedValue(forKey: defaultName)?.coercedToString : list.string(forKey: defaultName)
   }
 
+  /// The array under a key; nil if the value is of another type.
   open func array(forKey defaultName: String) -> [Any]? { object(forKey: defaultName) as? [Any] }
+  /// The dictionary under a key; nil if the value is of another type.
   open func dictionary(forKey defaultName: String) -> [String: Any]? { object(forKey: defaultName) as? [String: Any] }
+  /// The data under a key; nil if the value is of another type.
   open func data(forKey defaultName: String) -> Data? { object(forKey: defaultName) as? Data }
 
   /// nil if an element is not a string.
@@ -127,6 +130,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// moved file.
   open func url(forKey defaultName: String) -> URL? { storedValue(forKey: defaultName)?.fileOrArchivedURL }
 
+  /// The same as `object(forKey:)`.
   open func value(forKey key: String) -> Any? { object(forKey: key) }
 
   // MARK: Writing. Only the user's own values of the domain change. Setting nil removes the value, so that the next place of the
@@ -139,9 +143,13 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     write(orTrap { () throws(PreferenceError) in try PropertyListValue(storing: value, forKey: defaultName) }, defaultName)
   }
 
+  /// Stores an integer.
   open func set(_ value: Int, forKey defaultName: String) { setStoredValue(.integer(Int64(value)), forKey: defaultName) }
+  /// Stores a floating-point number.
   open func set(_ value: Float, forKey defaultName: String) { setStoredValue(.real(Double(value)), forKey: defaultName) }
+  /// Stores a floating-point number.
   open func set(_ value: Double, forKey defaultName: String) { setStoredValue(.real(value), forKey: defaultName) }
+  /// Stores a Boolean value.
   open func set(_ value: Bool, forKey defaultName: String) { setStoredValue(.boolean(value), forKey: defaultName) }
 
   /// A file URL is stored as its path, with `~` for the home directory; any other URL as a keyed archive.
@@ -151,7 +159,9 @@ open class UserDefaults: NSObject, @unchecked Sendable {
     setStoredValue(value, forKey: defaultName)
   }
 
+  /// The same as `set(_:forKey:)`.
   open func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
+  /// Removes the value that this program has stored. Reading then returns the next domain's value.
   open func removeObject(forKey defaultName: String) { write(nil, defaultName) }
 
   /// Default values for keys that have a value nowhere else, in every search list of this process. They are not stored: register
@@ -171,6 +181,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
       application.addSuite(lists.places.fullName(of: name))
     }
   }
+  /// Takes a suite out of the search list again.
   open func removeSuite(named suiteName: String) {
     edit(suiteName) { application.removeSuite(lists.places.fullName(of: $0)) }
   }
@@ -178,10 +189,13 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// All keys of the search list with their values. The time is proportional to their number.
   open func dictionaryRepresentation() -> [String: Any] { list.values().foundationDictionary }
 
+  /// The names of the domains that exist in memory only: arguments, registered defaults, and those that were set.
   open var volatileDomainNames: [String] { lists.volatileDomains.names }
+  /// The values of a domain in memory.
   open func volatileDomain(forName domainName: String) -> [String: Any] { volatileValues(domainName) }
   /// Replaces all values of the volatile domain.
   open func setVolatileDomain(_ domain: [String: Any], forName domainName: String) { setVolatileValues(domain, domainName) }
+  /// Removes a domain in memory.
   open func removeVolatileDomain(forName domainName: String) { lists.volatileDomains.remove(domainName) }
 
   /// The user's own values of a domain; nil if there are none.
@@ -189,6 +203,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// Replaces the user's own values of a domain in one transaction. Always posts `didChangeNotification`, even if nothing
   /// changed.
   open func setPersistentDomain(_ domain: [String: Any], forName domainName: String) { setPersistentValues(domain, domainName) }
+  /// Removes all values of a stored domain.
   open func removePersistentDomain(forName domainName: String) { setPersistentValues([:], domainName) }
 
   /// Waits until all values that this program has set in this domain are on the disk.
@@ -200,6 +215,7 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// such a setting.
   open func objectIsForced(forKey key: String) -> Bool { list.isForced(key) }
 
+  /// Whether the administrator forces the value of a key in a domain.
   open func objectIsForced(forKey key: String, inDomain domain: String) -> Bool {
     (try? DomainName(domain)).map { lists.isForced(key, in: $0) } ?? false
   }

@@ -10,10 +10,13 @@ public import PreferenceStore
 public struct StateObject<Object: OpenCombine.ObservableObject>: DynamicProperty {
   private let made: MadeObject<Object>
 
+  /// An object that is made at the first use.
   public init(wrappedValue make: @autoclosure @escaping () -> Object) { made = MadeObject(make) }
 
+  /// The object.
   public var wrappedValue: Object { made.object }
 
+  /// Bindings to the properties of the object.
   public var projectedValue: ObservedObject<Object>.Wrapper { ObservedObject(wrappedValue: made.object).projectedValue }
 }
 

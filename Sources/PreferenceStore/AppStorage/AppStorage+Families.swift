@@ -44,6 +44,7 @@ extension AppStorage {
     self.init(key.name, key.defaultValue, key.form, store)
   }
 
+  /// The same, by the key path of a key.
   public init(_ path: KeyPath<SettingKeys, Key<Value>>, store: UserDefaults? = nil) where Value: Sendable {
     self.init(SettingKeys.key(path), store: store)
   }

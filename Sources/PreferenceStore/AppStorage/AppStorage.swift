@@ -19,11 +19,13 @@ public struct AppStorage<Value>: DynamicProperty {
     location = StorageLocation(name, initialValue, form, store)
   }
 
+  /// The value of the setting, or the initial value if it has none.
   public var wrappedValue: Value {
     get { location.value }
     nonmutating set { location.value = newValue }
   }
 
+  /// A binding to the setting.
   public var projectedValue: Binding<Value> { location.binding }
 }
 

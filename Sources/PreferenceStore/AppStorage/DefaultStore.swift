@@ -15,11 +15,13 @@ extension UserDefaults {
   /// Runs `body` with another store for every `@AppStorage` without `store:` that is used in it, also by tasks that it starts.
   ///
   /// A property that was created inside of `body` keeps this store afterwards, for example in a callback on another thread.
+  /// - Throws: The error of `body`.
   public static func withDefaultAppStorage<Result>(_ store: UserDefaults, _ body: () throws -> Result) rethrows -> Result {
     try $scopedDefaultAppStorage.withValue(store, operation: body)
   }
 
   /// The same for an asynchronous `body`.
+  /// - Throws: The error of `body`.
   public static func withDefaultAppStorage<Result>(
     _ store: UserDefaults, _ body: () async throws -> Result
   ) async rethrows -> Result {

@@ -12,11 +12,13 @@ public struct SceneStorage<Value>: DynamicProperty {
     location = StorageLocation(name, initialValue, form, SceneStore.shared)
   }
 
+  /// The value of the key in memory, or the initial value.
   public var wrappedValue: Value {
     get { location.value }
     nonmutating set { location.value = newValue }
   }
 
+  /// A binding to the value.
   public var projectedValue: Binding<Value> { location.binding }
 }
 

@@ -8,7 +8,10 @@
 public struct Default<Value>: DynamicProperty {
   private let binding: Binding<Value>
 
-  /// - Parameter store: nil for the default store, as with `@AppStorage`.
+  /// A setting with a typed key.
+  /// - Parameters:
+  ///   - path: The key path of the key.
+  ///   - store: nil for the default store, as with `@AppStorage`.
   public init(_ path: KeyPath<SettingKeys, Key<Value>>, store: UserDefaults? = nil) where Value: Sendable {
     let key = SettingKeys.key(path)
     binding = StorageLocation(key.name, key.defaultValue, key.form, store).binding
@@ -26,15 +29,18 @@ public struct Default<Value>: DynamicProperty {
     self.init(path, in: settings)
   }
 
+  /// The value of the setting, or the key's default if it has none.
   public var wrappedValue: Value {
     get { binding.wrappedValue }
     nonmutating set { binding.wrappedValue = newValue }
   }
 
+  /// A binding to the setting.
   public var projectedValue: Binding<Value> { binding }
 }
 
 /// A settings class of which a program has a single object.
 public protocol SharedSettings: AnyObject {
+  /// The object that `@Default` uses if none is passed.
   static var shared: Self { get }
 }

@@ -10,12 +10,15 @@
 /// @Default(\.volume) var volume
 /// ```
 public struct Key<Value: Sendable>: Sendable {
+  /// The name of the setting.
   public let name: String
+  /// The value that reading returns if none is stored.
   public let defaultValue: Value
   let form: StoredForm<Value>
 }
 
 extension Key where Value: Storable {
+  /// A key with its name and default.
   public init(_ name: String, default defaultValue: Value) {
     self.init(name: name, defaultValue: defaultValue, form: .storable)
   }

@@ -41,6 +41,7 @@ public struct SettingMigration: Sendable {
 }
 
 extension SettingMigration {
+  /// The same, by the key path of a key.
   public static func convert<Old: Storable, New>(
     _ old: String, from type: Old.Type, to path: KeyPath<SettingKeys, Key<New>>,
     _ convert: @escaping @Sendable (Old) -> New?

@@ -18,6 +18,7 @@ extension UserDefaults {
     } ?? key.defaultValue
   }
 
+  /// Stores the value of a typed key.
   public func set<Value>(_ value: Value, for key: Key<Value>) {
     do {
       setStoredValue(try key.form.store(value), forKey: key.name)
@@ -28,6 +29,7 @@ extension UserDefaults {
 
   /// Removes the value that this program has stored, so that the next domain's value is read, or the default.
   public func reset<Value>(_ key: Key<Value>) { removeObject(forKey: key.name) }
+  /// The same, by the key path of a key.
   public func reset<Value>(_ path: KeyPath<SettingKeys, Key<Value>>) { reset(SettingKeys.key(path)) }
 
   /// Calls `action` on the main actor after each change, with the old and the new value, as `Binding.onChange` does.
@@ -37,6 +39,7 @@ extension UserDefaults {
     list.onChange(key.name, key.form, key.defaultValue, action)
   }
 
+  /// The same, by the key path of a key.
   public func onChange<Value>(
     of path: KeyPath<SettingKeys, Key<Value>>, _ action: @escaping @MainActor (_ old: Value, _ new: Value) -> Void
   ) -> PreferenceObservation {
