@@ -18,7 +18,7 @@ TEST = --traits Combine -c release $(BIND) -Xswiftc -enable-testing --scratch-pa
 PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
 
-.PHONY: all demo test check lint asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
+.PHONY: all demo test check lint docs asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
@@ -43,6 +43,11 @@ test: setup-tests examples
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources
+
+# The documentation of the libraries, to .build/debug/docs. `make test` runs the same script on the modules of the tests.
+docs: setup
+	$(SWIFT) build
+	Scripts/docs
 
 # The core's tests under the address sanitizer. The guard pages are meant to be hit: their fault is the test's to see.
 asan: setup-tests

@@ -5,7 +5,12 @@ struct Document: CustomStringConvertible, Sendable {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let texts =
     ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(Document.init) + all(in: "docs", ".md")
-    + all(in: "docs/decisions", ".md")
+    + all(in: "docs/decisions", ".md") + guides
+  /// The articles of the catalogues.
+  static let guides = ["Vault", "Sources"].flatMap { folder in
+    (FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.compactMap { $0 as? String } ?? [])
+      .filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted().map { Document("\(folder)/\($0)") }
+  }
   /// Other names of pages are none of their own.
   static let manual = (all(in: "docs/man", ".1") + all(in: "docs/man", ".5")).filter { $0.otherPage == nil }
 

@@ -122,7 +122,7 @@ import Testing
   }
 
   private static func library(_ block: Block, _ place: String) {
-    let examples = ["Library", "AppStorage", "Keychain"].map { "Tests/DocumentationTests/\($0)Example.swift" }
+    let examples = ["Library", "AppStorage", "Keychain", "Guide"].map { "Tests/DocumentationTests/\($0)Example.swift" }
     let programs = ["Widget/LuckyNumberWidget", "App/LuckyNumber"].map { "Examples/LuckyNumber/\($0).swift" }
     let samples = ["Player", "Token"].map { "Examples/\($0)/\($0).swift" }
     let sources = (examples + programs + samples).map { Document($0).text }
