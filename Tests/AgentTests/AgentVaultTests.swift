@@ -54,7 +54,7 @@ import VaultCore
     #expect(try anchored() == all)
   }
 
-  @Test func whoEndsLeavesTheFileAlone() throws {
+  @Test func anEndedAgentLeavesOnlyTheFile() throws {
     let reference = try add("one")
     #expect(FileManager.default.fileExists(atPath: log))
     bench.vault.end()
@@ -63,7 +63,7 @@ import VaultCore
     #expect(try bench.openVault().secret(of: reference).count == 1)
   }
 
-  @Test func lockedItLeavesTheFileAloneAfterEachAnswer() throws {
+  @Test func aLockedAgentLeavesOnlyTheFileAfterEachAnswer() throws {
     let reference = try add("one")
     bench.vault.lock()
     #expect(!FileManager.default.fileExists(atPath: log))
@@ -74,7 +74,7 @@ import VaultCore
   }
 
   /// The caller is found out once for a state of the rules: changes of items leave it, those of others do not.
-  @Test func whoAsksIsFoundOutOnceForTheRules() throws {
+  @Test func aCallerIsIdentifiedOncePerPolicyEpoch() throws {
     let known = CallerCache()
     var found = 0
     func ask() throws {
@@ -132,7 +132,7 @@ import VaultCore
     return (silent, asking, reference)
   }
 
-  @Test func whatAskedNobodyInOneVaultAsksInAnother() throws {
+  @Test func confirmationIsDecidedForEachVault() throws {
     let (silent, asking, reference) = try forks()
     func read() throws {
       _ = try bench.vault.answer(.secret(reference, purpose: ""), as: { _, _ in Caller([.standard]) })
@@ -144,7 +144,7 @@ import VaultCore
     #expect(throws: KeychainError(.confirmationNeeded)) { try read() }
   }
 
-  @Test func whoAskedOneVaultIsFoundOutInAnother() throws {
+  @Test func aCallerIsIdentifiedForEachVault() throws {
     let (silent, asking, reference) = try forks()
     let known = CallerCache()
     var found = 0

@@ -33,7 +33,7 @@ import VaultCore
   }
 
   /// Something is at work for a client that cannot be interrupted, such as a file system that does not answer.
-  @Test func whatTakesLongDoesNotKeepItFromEnding() throws {
+  @Test func longOperationsDoNotKeepItFromEnding() throws {
     let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     var bench: AgentBench? = try AgentBench(opening: {
       entered.signal()

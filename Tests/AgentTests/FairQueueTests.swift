@@ -35,7 +35,7 @@ import Waiting
     try wait(for: "\(count) wait") { queue.waitingCount == count }
   }
 
-  @Test func soManyWaitAltogether() throws {
+  @Test func theQueueIsBounded() throws {
     let first = Turn(queue, "first")
     try wait(for: "the first has its turn") { queue.isBusy }
     let waiting = try (0..<FairQueue.maximumCount).map { index in
@@ -54,7 +54,7 @@ import Waiting
   }
 
   /// Also where many may wait.
-  @Test func ofOneProgramFewerWait() throws {
+  @Test func theQueueOfOneProgramIsShorter() throws {
     let queue = FairQueue(milliseconds: 60_000, maximumCount: 3, perProgram: 2)
     let first = Turn(queue, "first")
     try wait(for: "the first has its turn") { queue.isBusy }

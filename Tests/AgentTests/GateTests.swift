@@ -17,7 +17,7 @@ import Testing
   }
 
   /// A place for a large frame is given to programs with rights alone.
-  @Test func whatAnyProgramMayAskIsSmall() {
+  @Test func fewRequestsAreOpenToAnyProgram() {
     for operation in CofferWire.Operation.allCases {
       for isSystem in [false, true] {
         let facts = Gate.Facts(

@@ -51,7 +51,9 @@ import Waiting
   }
 
   /// The same for an agent under a user of its own, with guesses of the owner's programs and of another user's.
-  @Test(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason))) func norAtTheSystemsAgent() throws {
+  @Test(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason))) func anOwnerWaitsForNoGuessAtTheSystemAgent()
+    throws
+  {
     let bench = try SystemBench()
     let made = try bench.coffer("vault", "init", "--recovery-key", "--passphrase-fd", "0", input: "correct horse\n")
     try #require(made.status == 0, "\(made.errors)")
@@ -87,7 +89,7 @@ import Waiting
   }
 
   /// Each slot of a kind is tried, and one that costs too much does not hide the others.
-  @Test func whatAnExpensiveSlotAsksForIsNotSpent() throws {
+  @Test func anExpensiveSlotIsNotDerived() throws {
     let bench = try DaemonBench()
     try Self.addPassphrase(KDFParameters(iterations: 4, memoryKiB: 64 << 10), to: bench.places.vault)
     let keychain = try Keychain.connect(toAgentAt: bench.places.agentSocket)

@@ -82,7 +82,7 @@ import VaultCore
     try expectServed()
   }
 
-  @Test func whatCannotBeLoggedIsNotDone() throws {
+  @Test func aRequestThatCannotBeLoggedIsRefused() throws {
     struct Full: Error {}
     let bench = try AgentBench(log: { throw Full() })
     try bench.unlock()

@@ -115,7 +115,7 @@ import Waiting
     expect(try bench.run(app, ["leave", bench.socket] + PythonClient.write(in: bench.directory) + ["0.5"]), ["closed"])
   }
 
-  @Test func whatIsNotInstalledIsNobody() throws {
+  @Test func aProgramThatIsNotInstalledIsUnknown() throws {
     let copy = bench.directory.appending(path: "copy")
     try FileManager.default.copyItem(at: probe, to: copy)
     expect(try bench.run(copy, ["once", bench.socket]), ["missingEntitlement"])
@@ -161,7 +161,7 @@ import Waiting
     expect(try bench.run(app, ["once", bench.socket]), [])
   }
 
-  @Test func whoBecomesAnotherProgramIsThatOne() throws {
+  @Test func afterExecTheNewProgramCounts() throws {
     let app = try bench.install(probe, as: "com.example.app")
     let client = try PythonClient.write(in: bench.directory)
     expect(try bench.run(app, ["exec", bench.socket] + client), ["done", "failed missingEntitlement"])
@@ -172,7 +172,7 @@ import Waiting
   }
 
   /// Asks, becomes the app, and leaves the answers to a child that has the same connection.
-  @Test func whatWasAskedBeforeAProgramBecameAnotherOneIsNotTheOthers() throws {
+  @Test func aRequestFromBeforeExecIsNotTheNewPrograms() throws {
     let isTheApp = Atomic(false)
     // The agent does not come to the later requests before.
     let bench = try AgentBench(identifying: { try wait(for: "it is the app") { isTheApp.load(ordering: .acquiring) } })
@@ -209,7 +209,7 @@ import Waiting
     #expect(last() == .unknown("it is in a container: its requests could be anybody's there"))
   }
 
-  @Test func whoWatchesIsFoundOutForEachNotice() throws {
+  @Test func aWatcherIsIdentifiedForEachNotice() throws {
     let app = try bench.install(probe, as: "com.example.app")
     func tell() { bench.vault.lock() }
     expect(try bench.run(app, ["watch", bench.socket], afterLines: 1, then: tell), ["notices", "notices"])
@@ -247,7 +247,7 @@ import Waiting
     expect(try bench.run(app, ["spawn", bench.socket] + client), ["done", "closed"])
   }
 
-  @Test func whoHasEndedIsNobody() throws {
+  @Test func anEndedProcessIsUnknown() throws {
     let app = try bench.install(probe, as: "com.example.app")
     let client = try PythonClient.write(in: bench.directory)
     expect(try bench.run(app, ["leave", bench.socket] + client + ["0.5"]), ["closed"])

@@ -126,7 +126,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     #expect(try verify { $0.replacing("FlushPending", with: "FlushPendingX") }.errors.contains("cofferd.socket"))
   }
 
-  @Test func whatIsInstalledIsRemovedAgain() throws {
+  @Test func installedFilesAreRemovedAgain() throws {
     func files() -> [String] {
       let all = FileManager.default.enumerator(at: stage.root, includingPropertiesForKeys: [.isDirectoryKey])
       return (all?.compactMap { $0 as? URL } ?? []).filter { !$0.hasDirectoryPath }.map(\.path)

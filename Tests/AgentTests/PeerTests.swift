@@ -120,7 +120,7 @@ import Waiting
   /// One that connects, leaves the connection to a child, and ends; then a process of another user gets its number, before anybody has
   /// looked.
   @Test(.enabled(if: canChooseNumbers, "only root gives a process a number"), arguments: both)
-  func whoseNumberAnotherUserHasIsGone(_ pinning: Peer.Pinning) throws {
+  func aNumberReusedByAnotherUserIsGone(_ pinning: Peer.Pinning) throws {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     let path = directory.path + "/socket"

@@ -18,14 +18,14 @@ import Testing
   }
 
   /// Between the look and the change somebody else may have taken back a grant.
-  @Test func whatOthersDidInBetweenIsSeen() {
+  @Test func changesByOthersInBetweenAreSeen() {
     var rules = PolicyEpoch()
     let first = rules.count(at: 5)
     rules.itemsChanged(from: 5, to: 7)
     #expect(rules.count(at: 7) != first)
   }
 
-  @Test func whatWasNotLookedAtIsNotKnown() {
+  @Test func anUnseenGenerationIsAnotherEpoch() {
     var rules = PolicyEpoch()
     let first = rules.count(at: 5)
     rules.itemsChanged(from: 6, to: 7)

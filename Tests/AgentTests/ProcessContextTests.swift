@@ -109,7 +109,7 @@ import Testing
   }
 
   /// The file belongs to another user and must not block the agent.
-  @Test func whatIsNoFileSaysNothing() throws {
+  @Test func onlyARegularFileNamesTheSandbox() throws {
     let bench = try AgentBench()
     try bench.unlock()
     let pipe = bench.directory.appending(path: "info").path

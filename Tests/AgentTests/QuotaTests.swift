@@ -67,7 +67,7 @@ import VaultCore
   }
 
   /// It has the same generation as the one before, so that the number alone does not distinguish the two.
-  @Test func whatWasCountedInAnotherFileIsForgotten() throws {
+  @Test func countsOfAnotherFileAreForgotten() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try add("1", to: "one", as: program)
     var second = try Vault.create(in: FileStore.create(at: directory.path + "/second.coffer"), with: .throwAway(), at: .test)

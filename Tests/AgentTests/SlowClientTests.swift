@@ -169,7 +169,7 @@ import VaultCore
   }
 
   /// A client that asks for more than the sockets hold, and reads nothing of it.
-  @Test func whoDoesNotReadIsCutOff() throws {
+  @Test func aClientThatDoesNotReadIsDisconnected() throws {
     var vault = try bench.openVault()
     for number in 0..<20 {
       var item = Item(service: "large", account: "\(number)")

@@ -68,7 +68,7 @@ import Waiting
     ("1 (cofferd) R 0 1", true), ("1 (a) b) D 0 1", true), ("1 (R R) S 0 1", false), ("1 (cofferd) T 0", false), ("1 (x)", false),
     ("", false),
   ])
-  func whatWaitsForTheMachine(stat: String, expected: Bool) {
+  func threadsThatWaitForTheMachine(stat: String, expected: Bool) {
     #expect(AgentSocket.waitsForTheMachine(stat: Array(stat.utf8)[...]) == expected)
   }
 

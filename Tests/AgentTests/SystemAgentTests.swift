@@ -120,7 +120,7 @@ import Waiting
 
   // MARK: Keeping
 
-  @Test func whatWasAcknowledgedIsThereAfterLockAndKillAndRestart() throws {
+  @Test func acknowledgedChangesSurviveLockKillAndRestart() throws {
     try initialize()
     #expect(try bench.coffer("secret", "set", "mail/ada", input: "hunter2").status == 0)
     #expect(try bench.coffer("vault", "lock").status == 0)

@@ -81,7 +81,7 @@ import Testing
     #expect(try ask(program("com.example.one")) == ["done"])
   }
 
-  @Test func whoeverIsNotTheOwnerInstallsAndGrantsNothing() throws {
+  @Test func onlyTheOwnerInstallsAndGrants() throws {
     #expect(try install("com.example.one").status == 0)
     for verb in [["remove", "com.example.one"], ["grant", "com.example.one", "default", "--read"]] {
       #expect(try bench.run(bench.programs.appending(path: "coffer").path, ["app"] + verb).status == 5, "\(verb)")
@@ -141,7 +141,7 @@ import Testing
   }
 
   /// The same content under two names is neither: where an app's own directory is, the agent cannot know.
-  @Test func whatSeveralAppsHaveIsNeither() throws {
+  @Test func anExecutableOfSeveralAppsIsNeither() throws {
     #expect(try install("com.example.one", content: "same").status == 0)
     #expect(try ask(program("com.example.one")) == ["done"])
     #expect(try install("com.example.one", team: "other", content: "same").status == 0)

@@ -43,7 +43,7 @@ private let areToolsThere =
     #expect(try analyze("security", "--offline=true", "--threshold=12", control.path).status != 0)
   }
 
-  @Test func whatTheAgentCallsTheFilterAllows() throws {
+  @Test func theFilterAllowsTheAgentsSystemCalls() throws {
     let allowed = try UnitFilter(service).allowed()
     // The other uses of CAP_SYS_PTRACE.
     for call in ["ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "mount", "setuid", "bpf"] {

@@ -22,7 +22,7 @@ import VaultCore
   }
 
   /// Five items were acknowledged after it, and lost.
-  @Test func whatWasAcknowledgedIsInTheCopyThatTheErrorNames() throws {
+  @Test func theCopyThatTheErrorNamesHasAcknowledgedChanges() throws {
     let bench = try DaemonBench()
     try bench.unlock()
     let path = bench.places.vault

@@ -49,7 +49,7 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
       ).status != 0)
   }
 
-  @Test(arguments: units) func whatTheAgentCallsTheFilterAllows(unit: String) throws {
+  @Test(arguments: units) func theFilterAllowsTheAgentsSystemCalls(unit: String) throws {
     let allowed = try UnitFilter(Self.path(unit)).allowed()
     for call in ["ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "mount", "setuid", "bpf", "keyctl"] {
       #expect(!allowed.contains(call), "\(call)")

@@ -55,7 +55,7 @@ import Testing
     #expect(try scratch.data.containers().names().map(\.description) == [".\(scratch.app).running", "\(scratch.app)"])
   }
 
-  @Test func whatIsExcludedIsNotInABackup() throws {
+  @Test func excludedFilesAreNotInABackup() throws {
     let scratch = try filled()
     let documents = try scratch.container.directory(.documents)
     let library = try scratch.container.directory(.library)
@@ -73,7 +73,7 @@ import Testing
     #expect(Scratch.code { try documents.setExcludedFromBackup(true, FileName("none")) } == .missing)
   }
 
-  @Test func whatNoRestorationTakesIsLeftOutAndSaid() throws {
+  @Test func filesThatCannotBeRestoredAreLeftOutAndReported() throws {
     let scratch = try filled()
     for (name, target) in [("abs", "/etc"), ("above", "../../x"), ("after", "deep/../a")] {
       try FileManager.default.createSymbolicLink(atPath: scratch.inside("Documents/\(name)"), withDestinationPath: target)
@@ -177,7 +177,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
 
-  @Test func whatIsNoArchiveIsRefused() throws {
+  @Test func malformedArchivesAreRefused() throws {
     let scratch = try filled()
     for (name, text) in [("empty", ""), ("text", "no archive")] {
       let file = try scratch.open(scratch.outside(name, text))

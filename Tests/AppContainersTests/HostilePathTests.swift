@@ -6,12 +6,12 @@ import Testing
 /// Names that lead elsewhere, links where directories should be, trees that are made to break who removes them.
 @Suite struct HostilePathTests {
   @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b", String(repeating: "x", count: 256)])
-  func whatIsNoNameIsRefused(text: String) {
+  func invalidNamesAreRefused(text: String) {
     #expect(Scratch.code { _ = try FileName(text) } == .nameNotAllowed)
   }
 
   @Test(arguments: ["", "/etc/passwd", "../a", "a/../b", "a//b", "a/", "./a", "a/.."])
-  func whatIsNoWayDownIsRefused(text: String) {
+  func pathsThatLeadOutAreRefused(text: String) {
     #expect(Scratch.code { _ = try RelativePath(text) } == .nameNotAllowed)
   }
 
@@ -58,7 +58,7 @@ import Testing
     #expect(!scratch.exists("\(scratch.path)/new"))
   }
 
-  @Test func whatIsNoFileIsNotRead() throws {
+  @Test func onlyRegularFilesAreRead() throws {
     let scratch = try Scratch()
     let documents = try scratch.container.directory(.documents)
     #expect(unsafe mkfifo(scratch.inside("Documents/pipe"), 0o600) == 0)

@@ -20,7 +20,7 @@ import Testing
     return (scratch, replacement, URL(filePath: try scratch.data.containers().path))
   }
 
-  @Test func whatIsNotReadyIsNothing() throws {
+  @Test func anUnfinishedReplacementIsIgnored() throws {
     let (scratch, replacement, _) = try begun()
     #expect(try version(scratch) == "old")
     try replacement.cancel()
@@ -28,14 +28,14 @@ import Testing
     #expect(try version(scratch) == "old")
   }
 
-  @Test func whatIsReadyGoesInPlace() throws {
+  @Test func aReadyReplacementIsPutInPlace() throws {
     let (scratch, replacement, _) = try begun()
     try replacement.makeReady()
     #expect(try version(scratch) == "new")
     #expect(try scratch.data.containers().names().filter { $0 == replacement.ready } == [])
   }
 
-  @Test func whatIsReadyCanBeCancelled() throws {
+  @Test func aReadyReplacementCanBeCancelled() throws {
     let (scratch, replacement, _) = try begun()
     try replacement.makeReady()
     try replacement.cancel()
@@ -64,7 +64,7 @@ import Testing
     #expect(try version(scratch) == "old")
   }
 
-  @Test func nobodyFinishesWhatAnotherIsAt() throws {
+  @Test func aReplacementInProgressIsNotFinishedByAnother() throws {
     let (scratch, replacement, _) = try begun()
     try replacement.makeReady()
     let lock = try RunningLock.excludingPrograms(of: scratch.app, in: scratch.data.containers())

@@ -12,7 +12,7 @@ import Testing
     RunningApp(isElevated: isElevated) { environment[$0] }
   }
 
-  @Test func whatTheEnvironmentSays() throws {
+  @Test func theEnvironmentNamesTheApp() throws {
     let app = try #require(self.app(Self.all))
     #expect(app.application == "\(Self.team).com.example.editor" && app.identifier == "com.example.editor")
     #expect(app.preferences == "/d/Containers/x/Library/Preferences")

@@ -67,7 +67,7 @@ import Testing
       .split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
   }
 
-  @Test func ofSeveralProcessesNothingIsLost() throws {
+  @Test func severalProcessesLoseNothing() throws {
     let bench = Bench()
     let writers = try (0..<4).map { try start(bench, 300, "w\($0)") }
     var lines: [String] = []
@@ -83,7 +83,7 @@ import Testing
     #expect(Set(entries.map { "\($0.number) \($0.entry.application)" }) == Set(lines))
   }
 
-  @Test func ofAWriterThatWasKilledNothingAcknowledgedIsLost() throws {
+  @Test func aKilledWriterLosesNothingAcknowledged() throws {
     let bench = Bench()
     var lines: [String] = []
     for round in 0..<15 {

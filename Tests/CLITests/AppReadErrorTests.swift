@@ -23,7 +23,7 @@ import Testing
     coffer app list --key-file key 2>&1 | cut -f 3,4; coffer/Apps/$name/bin/editor; cat coffer/Containers/$name/Documents/kept
     """
 
-  @Test(arguments: faults) func whatCannotBeReadForOnceIsNotDeleted(fault: Fault) throws {
+  @Test(arguments: faults) func filesWithATransientReadErrorAreNotDeleted(fault: Fault) throws {
     let workspace = try Workspace()
     for script in [AppKillTests.preparation, AppKillTests.installed] {
       let prepared = try workspace.run(script: script)

@@ -191,7 +191,7 @@ import Testing
     #expect(open.status == 0 && open.output == "started\n" && open.errors.contains("runs without a sandbox"), "\(open)")
   }
 
-  @Test func whatCannotBeStartedIsSaid() throws {
+  @Test func aFailureToStartIsReported() throws {
     let workspace = try prepared()
     let unknown = try run(workspace, "coffer app run com.example.none")
     #expect(unknown.status == 125 && unknown.errors.contains("no such app is installed"))

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func whatStandsBehindMove() throws {
+  @Test func argumentsAfterMove() throws {
     func request(_ words: String...) throws -> DefaultsInvocation.Request {
       try DefaultsInvocation.parse(["doctor"] + words).request
     }

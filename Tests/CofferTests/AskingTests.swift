@@ -204,7 +204,7 @@ import VaultCore
     #expect(bench.shown("SETPROMPT") == "Answer:" && bench.shown("SETCANCEL") == "Refuse")
   }
 
-  @Test func whatNeedsNoQuestionHasNone() throws {
+  @Test func requestsWithoutConfirmationAskNothing() throws {
     try bench.answer(AskingBench.refusal)
     #expect(try bench.keychain.items().map(\.reference) == [reference])
     #expect(try bench.keychain.entry(reference).item["account"] == "ada")

@@ -20,7 +20,7 @@ import Waiting
     return changes
   }
 
-  @Test(arguments: Transport.allCases) func whatIsDoneIsTold(_ transport: Transport) async throws {
+  @Test(arguments: Transport.allCases) func changesAreReported(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
@@ -75,7 +75,7 @@ import Waiting
   }
 
   /// Nothing tells what it was.
-  @Test(arguments: Transport.inThisProcess) func whatOthersDoToTheFileIsMissed(_ transport: Transport) async throws {
+  @Test(arguments: Transport.inThisProcess) func changesOfTheFileByOthersAreMissed(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     let one = try editor.add(item, secret: Secret(testing: "1"), accessible: .afterFirstUnlock)
@@ -177,7 +177,7 @@ import Waiting
     #expect(try await Self.next(1, &changes) == [.added(own)])
   }
 
-  @Test(arguments: Transport.allCases) func whoIsRemovedHearsNothingMore(_ transport: Transport) async throws {
+  @Test(arguments: Transport.allCases) func aRemovedAppIsNoLongerNotified(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
@@ -189,7 +189,7 @@ import Waiting
 
   /// If the rights of a watcher are in a record that a locked vault cannot read, it is notified of the lock, and later of
   /// missed changes.
-  @Test(arguments: Transport.inThisProcess) func whatCannotBeJudgedIsMissedLater(_ transport: Transport) async throws {
+  @Test(arguments: Transport.inThisProcess) func changesThatCannotBeJudgedAreMissedLater(_ transport: Transport) async throws {
     let teams = try Teams(transport)
     let editor = try teams.keychain(teams.editor)
     var changes = editor.changes.makeAsyncIterator()
@@ -213,7 +213,7 @@ import Waiting
 
   // MARK: Slow, late, gone
 
-  @Test func whoIsSlowIsToldThatItMissedSomething() throws {
+  @Test func aSlowReaderIsToldThatItMissedChanges() throws {
     let queue = NoticeQueue {}
     let reference = Reference(group: .standard, id: .init([UInt8](repeating: 1, count: 16))!)
     for _ in 0..<WireLimits.noticesWaiting { queue.put([.updated(reference)]) }
@@ -234,7 +234,7 @@ import Waiting
   }
 
   /// A client that asks to watch and never reads: the agent goes on for others, keeps no more than its limit, and says so at last.
-  @Test func nobodyWaitsForWhoDoesNotRead() throws {
+  @Test func aReaderThatDoesNotReadDelaysNothing() throws {
     let teams = try Teams()
     let bench = try AgentBench(teams.store, teams.editor)
     let channel = try AgentSocket(path: bench.socket).connected()
@@ -264,7 +264,7 @@ import Waiting
     #expect(found.contains(.removed(one)))
   }
 
-  @Test func whoWasAwayIsToldSo() async throws {
+  @Test func anAgentThatWasAwayIsReportedAsMissed() async throws {
     let teams = try Teams()
     var bench: AgentBench? = try AgentBench(teams.store, teams.editor)
     let directory = try #require(bench?.directory)
@@ -304,7 +304,7 @@ import Waiting
   }
 
   /// After the sequence is released, no thread waits for it.
-  @Test func whoLetsGoIsForgotten() async throws {
+  @Test func aReleasedSequenceEndsItsThread() async throws {
     let teams = try Teams()
     let bench = try AgentBench(teams.store, teams.editor)
     let keychain = bench.keychain

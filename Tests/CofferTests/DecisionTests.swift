@@ -33,7 +33,7 @@ import VaultCore
   }
 
   /// The existence of an item does not change the logged decision.
-  @Test func whatIsNotThereIsNoRefusal() throws {
+  @Test func aMissingItemIsNoRefusal() throws {
     let bench = try AgentBench(teams.store, teams.editor)
     try bench.keychain.remove(reference)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .notFound)

@@ -114,7 +114,7 @@ import VaultCore
     #expect(bench.fake.told.count { $0.contains("\"longer\"") } == 1)
   }
 
-  @Test func whoIsNotAsked() throws {
+  @Test func theOwnersOwnRequestsNeedNoQuestion() throws {
     try bench.answer(AskingBench.refusal)
     #expect(try KeychainTests.text(teams.owner.secret(of: reference)) == "one")
     try teams.owner.update(reference) { $0.confirmMinutes = 7 }

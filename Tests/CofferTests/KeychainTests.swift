@@ -350,7 +350,7 @@ struct Teams {
     #expect(KeychainTests.code { try Keychain.open(at: path, with: other, as: .owner) } == .wrongCredential)
   }
 
-  @Test func whatIsNoVaultIsSaid() throws {
+  @Test func aFileThatIsNoVaultIsReported() throws {
     try make()
     defer { try? FileManager.default.removeItem(at: directory) }
     let credential = try Credential.throwAway()

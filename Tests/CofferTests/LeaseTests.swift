@@ -80,7 +80,7 @@ import VaultCore
   }
 
   /// An app, also the one that has it, neither sees a lease nor ends one.
-  @Test func whoIsNotTheOwnerNeitherSeesNorEndsALease() throws {
+  @Test func onlyTheOwnerSeesAndEndsLeases() throws {
     try bench.answer(AskingBench.lease)
     #expect(read() == nil)
     #expect(throws: KeychainError(.missingEntitlement)) { try keychain.leases() }

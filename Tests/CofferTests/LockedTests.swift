@@ -26,7 +26,7 @@ import VaultCore
     }
   }
 
-  @Test(arguments: Transport.allCases) func whatIsAfterFirstUnlockIsUsed(_ transport: Transport) throws {
+  @Test(arguments: Transport.allCases) func itemsAfterFirstUnlockStayUsable(_ transport: Transport) throws {
     let scene = try Scene(transport)
     let editor = scene.editor
     try editor.lock()
@@ -81,7 +81,7 @@ import VaultCore
   }
 
   /// Rights are looked up as they are now.
-  @Test(arguments: Transport.inThisProcess) func whatIsTakenBackIsTakenBackAtOnce(_ transport: Transport) throws {
+  @Test(arguments: Transport.inThisProcess) func revocationTakesEffectAtOnce(_ transport: Transport) throws {
     let scene = try Scene(transport)
     let (teams, background) = (scene.teams, scene.background)
     let application = teams.stranger.manifest.applicationIdentifier

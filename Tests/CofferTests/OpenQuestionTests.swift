@@ -65,7 +65,7 @@ import Waiting
     #expect(client.result == "one")
   }
 
-  @Test func whatIsLockedMeanwhileStaysLocked() throws {
+  @Test func aLockDuringAQuestionHolds() throws {
     let client = opened()
     try bench.keychain.lock()
     try bench.answer(AskingBench.lease)
@@ -110,7 +110,7 @@ import Waiting
     #expect(client.result == "confirmationNeeded")
   }
 
-  @Test func whoGoesAwayIsNotAnswered() throws {
+  @Test func aClientThatHasGoneIsNotAnswered() throws {
     let connection = try connect()
     try ask(on: connection)
     bench.waitForQuestions(1)
@@ -154,7 +154,7 @@ import Waiting
     #expect(bench.questionCount == 1)
   }
 
-  @Test func soManyOfAProgramWait() throws {
+  @Test func theQueueOfAProgramIsBounded() throws {
     let first = opened()
     let waiting = (0..<4).map { _ in client() }
     bench.waitForWaiting(4)
@@ -165,7 +165,7 @@ import Waiting
     #expect(bench.questionCount == 1)
   }
 
-  @Test func whoGoesAwayWaitsNoMore() throws {
+  @Test func aClientThatHasGoneLeavesTheQueue() throws {
     let first = opened()
     let connection = try connect()
     try ask(on: connection)
@@ -180,7 +180,7 @@ import Waiting
 
   // MARK: The log
 
-  @Test(arguments: ["asked", "allowed", "refused"]) func whatCannotBeLoggedIsNotDone(_ what: String) throws {
+  @Test(arguments: ["asked", "allowed", "refused"]) func aRequestThatCannotBeLoggedIsRefused(_ what: String) throws {
     bench.log.refuse(what)
     try bench.answer(what == "refused" ? AskingBench.refusal : AskingBench.lease)
     #expect(client().result == "storage")

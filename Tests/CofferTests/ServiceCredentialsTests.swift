@@ -31,7 +31,7 @@ import VaultCore
     #expect(try slot("credentials") == nil)
   }
 
-  @Test func whatIsNoFileOrTooLargeIsRefused() throws {
+  @Test func otherThanSmallRegularFilesAreRefused() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try FileManager.default.createDirectory(at: directory.appending(path: "coffer.key"), withIntermediateDirectories: true)
     #expect(throws: StorageError(.notAVault, "")) { _ = try slot() }

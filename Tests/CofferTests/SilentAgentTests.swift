@@ -52,7 +52,7 @@ import VaultCore
   }
 
   /// A request that does not fit into the kernel's buffer has not arrived, so the error says that nothing was done.
-  @Test func whatWasNotSentIsNotInDoubt() throws {
+  @Test func anUnsentRequestIsNotInDoubt() throws {
     let ended = DispatchSemaphore(value: 0)
     Foundation.Thread.detachNewThread { [listener] in
       Self.takeBeginnings(from: listener)

@@ -99,7 +99,7 @@ import Testing
 
   /// To look into a process of one's own takes no privilege, unless that hides itself.
   @Test(.enabled(if: getuid() == 0 && CommandTests.canRun(as: 65_534)), .timeLimit(.minutes(60)))
-  func nobodyElseOfTheSameUserLooksIn() throws {
+  func otherProcessesOfTheUserCannotReadItsMemory() throws {
     let (place, agent) = try Self.session(.locked, user: 65_534)
     #expect(try agent.scan().leaks.isEmpty)
     let files = ["mem", "maps", "environ", "fd/0", "exe", "auxv"]

@@ -16,7 +16,7 @@ import Testing
     return place
   }
 
-  @Test(arguments: Place.Memory.allCases) func whatStaysIsWhatIsNamed(memory: Place.Memory) throws {
+  @Test(arguments: Place.Memory.allCases) func onlyTheNamedKeysStay(memory: Place.Memory) throws {
     let place = try Self.place(memory)
     let scan = try place.scan("VaultProbe", ["lock", place.file("vault.coffer")], descriptors: Self.descriptors)
     #expect(scan.ending == "exit 0")

@@ -16,7 +16,7 @@ import VaultCore
     }
   }
 
-  @Test func ofEightProcessesNothingIsLost() throws {
+  @Test func eightProcessesLoseNothing() throws {
     let fixture = try Fixture()
     try resetCounter(fixture)
     let children = (0..<8).map { _ in Child([probe, "count-up", fixture.path, "100"]) }

@@ -55,7 +55,7 @@ import VaultCore
   }
 
   @Test(arguments: ["", "-wal", "-journal", "-shm"])
-  func whatIsLeftOfAVaultIsNotOverwritten(suffix: String) throws {
+  func remainsOfAVaultAreNotOverwritten(suffix: String) throws {
     let fixture = try Fixture(withVault: false)
     Fixture.write([1], to: "\(fixture.path)\(suffix)")
     #expect(code { _ = try FileStore.create(at: fixture.path) } == .vaultExists)

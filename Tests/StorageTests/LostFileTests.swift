@@ -136,7 +136,7 @@ import VaultCore
   }
 
   /// Other processes bring the log into the file, and make it longer; none makes it shorter.
-  @Test func whatOthersDoIsNoLoss() throws {
+  @Test func changesOfOtherProcessesAreNoLoss() throws {
     let fixture = try Fixture()
     let store = try opened(fixture)
     for round in 0..<20 {

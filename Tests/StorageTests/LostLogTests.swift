@@ -198,7 +198,7 @@ import VaultCore
   }
 
   /// Writers begin the log anew, and cut it off, while others look at it.
-  @Test func whatOthersDoIsNoLoss() throws {
+  @Test func changesOfOtherProcessesAreNoLoss() throws {
     let fixture = try Fixture()
     let writers = (0..<2).map { _ in Child([probe, "write-for", fixture.path, "3000"]) }
     let folder = try FileStore(at: fixture.path)

@@ -96,7 +96,7 @@ import VaultCore
     #expect(modes == [". 700", "\(name) 600", "\(note) 600", "lock 600"])
   }
 
-  @Test func whatReplacesNothingChangesNothing() throws {
+  @Test func aFailedReplacementChangesNothing() throws {
     let fixture = try Fixture(withVault: false)
     let anchors = AnchorFiles(in: fixture.directory, forVaultAt: "/v")
     #expect(code { try anchors.update(vault) { _ in throw StorageError(.full, "") } } == .full)

@@ -3,7 +3,7 @@ import Testing
 import VaultCore
 
 @Suite struct RowsTests {
-  @Test func whatIsCommittedIsRead() throws {
+  @Test func committedRowsAreRead() throws {
     let fixture = try Fixture()
     let store = try FileStore(at: fixture.path)
     try store.read { rows throws in
@@ -87,7 +87,7 @@ import VaultCore
     #expect(try store.recordCount() == 4)
   }
 
-  @Test func whatNoReaderWouldAcceptIsNotWritten() throws {
+  @Test func rowsThatAReaderRefusesAreNotWritten() throws {
     let fixture = try Fixture()
     let store = try FileStore(at: fixture.path)
     let changes: [(inout Change) -> Void] = [

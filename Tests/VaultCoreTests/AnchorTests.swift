@@ -41,7 +41,7 @@ import VaultCore
     #expect(reopen(past, anchor) == .rolledBack)
   }
 
-  @Test func whatWouldBeAcceptedIsSaid() throws {
+  @Test func theRollbackIsDescribedBeforeItIsAccepted() throws {
     let store = MemoryStore()
     let anchor = MemoryAnchorStore()
     var vault = try Vault.throwAway(in: store, anchor: anchor)
@@ -215,7 +215,7 @@ import VaultCore
     #expect(code { _ = try Vault.openThrowAway(store, anchor: anchor) } == nil)
   }
 
-  @Test func whoSawLessDoesNotTurnTheAnchorBack() throws {
+  @Test func anOlderViewDoesNotTurnTheAnchorBack() throws {
     let store = MemoryStore()
     let anchor = MemoryAnchorStore()
     try Vault.throwAway(in: store, anchor: anchor).close()

@@ -109,7 +109,7 @@ import Testing
   }
 
   /// Contents that no program wrote into a draft, but that a holder of the master key can make.
-  @Test func whatIsNoDraftOfOursIsRefused() throws {
+  @Test func draftsOfNoProgramAreRefused() throws {
     let (store, keys) = try scene()
     let twins = try Self.draft(of: store, keys) { records in
       // A record in another one's place, whose identifier becomes the same.

@@ -42,7 +42,7 @@ import Testing
     #expect(both.groups == [.init(group, [.list, .write])])
     #expect(try both.groupForAdding(nil) == group)
   }
-  @Test func whatIsFreeInOnePlaceIsNotAskedFor() throws {
+  @Test func aRightWithoutConfirmationNeedsNoQuestion() throws {
     let group = try AccessGroup("g")
     let asked = Entitlements([.init(group, [.read, .write], confirmed: .read)])
     #expect(asked.needsConfirmation(group, .read))

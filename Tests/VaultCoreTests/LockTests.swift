@@ -116,7 +116,7 @@ struct LockScene: ~Copyable {
     #expect(try scene.other().entries().lockedGroups.isEmpty)
   }
 
-  @Test func whatIsTheOwnersIsLocked() throws {
+  @Test func operationsOfTheOwnerAreLocked() throws {
     var scene = try LockScene()
     let app = try SampleApp(1).signed(try SampleApp(1).manifest())
     let name = app.manifest.applicationIdentifier
@@ -175,7 +175,7 @@ struct LockScene: ~Copyable {
   }
 
   /// Then there is nothing to go by.
-  @Test func whatCannotBeReadIsNotKept() throws {
+  @Test func unreadableKeysAreNotKept() throws {
     var scene = try LockScene()
     let reference = try scene.reference(.afterFirstUnlock)
     let header = try #require(try scene.store.header(0))
@@ -193,7 +193,7 @@ struct LockScene: ~Copyable {
   }
 
   /// A group or a rule whose row the store keeps back is not known, which is not "not there".
-  @Test func whatTheStoreHidesIsLocked() throws {
+  @Test func hiddenRowsAreLocked() throws {
     var scene = try LockScene()
     let id = try scene.vault.keys.groupRecordID(.standard)
     let record = scene.store.records[id]

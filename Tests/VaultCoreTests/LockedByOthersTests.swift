@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func whatWasTakenBackGivesNothing() throws {
+  @Test func revokedRightsGiveNothing() throws {
     var scene = try LockScene()
     let apps = try Apps()
     let (first, second) = (
@@ -180,7 +180,7 @@ import Testing
   }
 
   /// The anchor is made and proven with keys that stay.
-  @Test func whatALockedVaultWritesIsAnchored() throws {
+  @Test func changesByALockedVaultAreAnchored() throws {
     let (store, anchor) = (MemoryStore(), MemoryAnchorStore())
     var scene = try LockScene(in: store, anchor: anchor)
     scene.vault.lock()

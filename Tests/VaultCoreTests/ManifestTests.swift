@@ -65,7 +65,7 @@ extension TeamSigningKey {
   @Test(arguments: [
     "", "a", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "abcdefghijklmnopqrstuvwxyz23456", "abcdefghijklmnopqrstuvwxyz234561",
   ])
-  func whatIsNoTeamIsRefused(text: String) { #expect(Self.code { _ = try TeamIdentifier(text) } == .teamMalformed) }
+  func malformedTeamsAreRefused(text: String) { #expect(Self.code { _ = try TeamIdentifier(text) } == .teamMalformed) }
 
   @Test func keysOfAnotherLengthAreRefused() throws {
     #expect(Self.code { _ = try TeamKey([1, 2, 3]) } == .teamMalformed)

@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Twice the same writes nothing.
-  @Test func whatIsInstalledAlreadyIsNoChange() throws {
+  @Test func installingTheSameVersionIsNoChange() throws {
     let store = MemoryStore()
     var vault = try Vault.throwAway(in: store)
     let signed = try app.signed(try app.manifest())

@@ -43,7 +43,7 @@ import Testing
     #expect(schedule.nextDate == nil && schedule.ask(at: Self.time(1e6)) == nil)
   }
 
-  @Test func ofOneDateTheLastIsShown() throws {
+  @Test func theLastOfEqualDatesIsShown() throws {
     let number = try #require(schedule.ask(at: Self.time(0)))
     let entries = ["a", "b", "c"].map { text in ScheduledEntry(date: Self.time(5)) { text } }
     schedule.answer(ScheduledTimeline(entries: entries, policy: .never), to: number, at: Self.time(0))

@@ -94,7 +94,7 @@ import VaultCore
   }
 
   /// Lengths and kinds that do not fit what is there.
-  @Test func whatDoesNotFitIsRefused() throws {
+  @Test func inconsistentCallsAreRefused() throws {
     func refused(_ operation: CofferWire.Operation, _ change: (inout Attributes) -> Void, count: Int = 64) throws -> Bool {
       var fields = Attributes()
       for name in ["by", "new"] {

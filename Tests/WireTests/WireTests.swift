@@ -302,7 +302,7 @@ struct Received: ~Copyable {
     #expect(errors > 500 && others > 0)
   }
 
-  @Test func whatIsNotMeantIsRefused() throws {
+  @Test func malformedCallsAreRefused() throws {
     func refused(_ operation: CofferWire.Operation, _ message: consuming Message) -> WireError? {
       do {
         _ = try Call.parse(operation, message)

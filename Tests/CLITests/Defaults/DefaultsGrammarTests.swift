@@ -204,7 +204,7 @@ import Testing
   }
 
   /// The content of a file or a name cannot control the terminal that shows it.
-  @Test func whatIsSaidHasNoControls() {
+  @Test func messagesHaveNoControlCharacters() {
     let failure = DefaultsFailure.said("malformed: <\u{1B}[31m>\r\u{9B}2J\nDefaults have not been changed.")
     #expect(failure.text == #"malformed: <\u{1b}[31m>\u{d}\u{9b}2J"# + "\nDefaults have not been changed.")
   }
