@@ -182,7 +182,7 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
-        "CofferPreferences", "VaultCore",
+        "CofferPreferences", "CofferApps", "VaultCore",
         "CofferStorage",
       ],
       exclude: ["README.md", "Transcripts"]),

@@ -1,32 +1,31 @@
 /// The reason why an operation on an app failed. Errors in a manifest's values are `VaultError`, errors of directories
 /// `ContainerError`.
 package struct AppsError: Error, Equatable, Sendable {
-  package struct Code: Hashable, Sendable {
-    package let name: String
-    private init(_ name: String) { self.name = name }
-
+  package enum Code: String, CaseIterable, Sendable {
     // The manifest as a file
     /// The file is not a property list, or not a dictionary.
-    package static let manifestUnreadable = Self("manifestUnreadable")
+    case manifestUnreadable
     /// A key is missing, unknown, or of another type. Unknown keys are refused, because the signature would not cover them.
-    package static let manifestField = Self("manifestField")
-    package static let manifestNotSigned = Self("manifestNotSigned")
+    case manifestField
+    case manifestNotSigned
 
     // The app
-    package static let executableMissing = Self("executableMissing")
+    case executableMissing
     /// The app has no executable at that path, or a person cannot start it.
-    package static let executableUnknown = Self("executableUnknown")
+    case executableUnknown
     /// Its content differs from the signed digest.
-    package static let executableChanged = Self("executableChanged")
+    case executableChanged
     /// The version that is installed already, with another content.
-    package static let sameVersionDiffers = Self("sameVersionDiffers")
+    case sameVersionDiffers
     /// The vault has the app, but its files are missing or were changed.
-    package static let bundleDamaged = Self("bundleDamaged")
+    case bundleDamaged
     /// The app must be removed first.
-    package static let appInstalled = Self("appInstalled")
+    case appInstalled
     /// The vault has no record of the app.
-    package static let appUnknown = Self("appUnknown")
-    package static let severalApps = Self("severalApps")
+    case appUnknown
+    case severalApps
+
+    package var name: String { rawValue }
   }
 
   package let code: Code
@@ -39,8 +38,4 @@ package struct AppsError: Error, Equatable, Sendable {
   }
 
   package static func == (left: AppsError, right: AppsError) -> Bool { left.code == right.code }
-}
-
-extension AppsError.Code {
-  package static func ~= (code: Self, error: any Error) -> Bool { (error as? AppsError)?.code == code }
 }

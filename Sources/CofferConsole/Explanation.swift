@@ -11,6 +11,19 @@ package struct Explanation: Sendable {
   }
 }
 
+extension Explanation {
+  /// The explanation of `error`, with its detail if that does not repeat `subject`.
+  package init(of error: any Error, about subject: String?) {
+    guard let error = error as? any Explained else {
+      self.init(.other, "\(error)")
+      return
+    }
+    let plain = error.explanation
+    let hasDetail = !error.detail.isEmpty && error.detail != subject
+    self.init(plain.status, hasDetail ? "\(plain.message) (\(error.detail))" : plain.message, plain.hint)
+  }
+}
+
 /// An error of a module below the programs. Each type has one table of explanations, in the program that shows them.
 package protocol Explained: Error {
   var explanation: Explanation { get }
@@ -22,15 +35,12 @@ extension Failure {
   /// The meaning of `error` for the caller.
   /// - Parameter subject: The name or path that the command was about.
   package init(_ error: any Error, about subject: String? = nil) {
-    func of(_ subject: String?, _ words: String) -> String { subject.map { "\($0): \(words)" } ?? words }
-    switch error {
-    case let failure as Failure: self = failure
-    case let error as any Explained:
-      let explanation = error.explanation
-      let message = of(subject, explanation.message)
-      let isNew = !error.detail.isEmpty && error.detail != subject
-      self.init(explanation.status, isNew ? "\(message) (\(error.detail))" : message, hint: explanation.hint)
-    default: self.init(.other, of(subject, "\(error)"))
+    if let failure = error as? Failure {
+      self = failure
+    } else {
+      let explanation = Explanation(of: error, about: subject)
+      let message = subject.map { "\($0): \(explanation.message)" } ?? explanation.message
+      self.init(explanation.status, message, hint: explanation.hint)
     }
   }
 }

@@ -14,6 +14,7 @@ struct StartFailure: Error {
     case other = 1
     case usage = 2
     case wrongPassphrase = 7
+    case integrity = 9
     case noVault = 10
     /// Reading or writing failed, or somebody else holds the vault.
     case inputOutput = 12
@@ -45,8 +46,8 @@ struct StartFailure: Error {
   init(_ error: any Error) {
     switch error {
     case let failure as StartFailure: self = failure
-    case let error as StorageError: self.init(error.code.name, error.detail)
-    case let error as ContainerError: self.init(error.code.name, error.detail)
+    case let error as StorageError: self.init(Self.words(error.code), error.detail)
+    case let error as ContainerError: self.init(Self.words(error.code), error.detail)
     case let error as VaultError where error.code == .memoryNotLockable:
       self.init(
         .other, "no memory can be locked",
@@ -86,27 +87,50 @@ struct StartFailure: Error {
 
   // MARK: Errors of files
 
-  private init(_ code: String, _ detail: String) {
-    let (status, words, hint) = Self.words[code] ?? (.inputOutput, code, nil)
-    self.init(status, detail.isEmpty ? words : "\(detail): \(words)", hint: hint)
+  private typealias Words = (status: Status, message: String, hint: String?)
+
+  private init(_ words: Words, _ detail: String) {
+    self.init(words.status, detail.isEmpty ? words.message : "\(detail): \(words.message)", hint: words.hint)
   }
 
-  private static let words: [String: (Status, String, String?)] = [
-    "noVault": (.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH"),
-    "relativePath": (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none"),
-    "noHome": (.usage, "there is no home directory", "set HOME or COFFER_HOME"),
-    "notAVault": (.other, "is no vault", "name another file with --vault"),
-    "newerFormat": (.other, "has a format this version does not know", "update coffer"),
-    "draftFormat": (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate"),
-    "symbolicLink": (.inputOutput, "is a symbolic link", "name the file itself"),
-    "hardLink": (.inputOutput, "is one file under two names", "put a copy in the place of one of them"),
-    "foreignOwner": (.inputOutput, "belongs to somebody else", "a vault and its directories must belong to you"),
-    "permissionsTooOpen": (.inputOutput, "others may read or write it", "chmod 600 a file, chmod 700 a directory"),
-    "accessDenied": (.inputOutput, "you may not use it", nil),
-    "notADirectory": (.inputOutput, "is no directory", nil),
-    "readOnly": (.inputOutput, "is read-only", nil),
-    "full": (.inputOutput, "no room on the disk", "make room and try again"),
-    "busy": (.inputOutput, "another process is writing", "try again"),
-    "io": (.inputOutput, "reading or writing failed", nil),
-  ]
+  private static func words(_ code: StorageError.Code) -> Words {
+    switch code {
+    case .noVault: (.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
+    case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
+    case .noHome: (.usage, "there is no home directory", "set HOME or COFFER_HOME")
+    case .notAVault: (.integrity, "is no vault", "name another file with --vault")
+    case .newerFormat: (.other, "has a format this version does not know", "update coffer")
+    case .draftFormat: (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate")
+    case .schemaAltered, .columnMismatch, .storageDamaged, .truncated, .wrongLength:
+      (.integrity, "is damaged", "restore a backup; the damaged file stays as it is until you replace it")
+    case .symbolicLink: (.inputOutput, "is a symbolic link", "name the file itself")
+    case .hardLink: (.inputOutput, "is one file under two names", "put a copy in the place of one of them")
+    case .foreignOwner: (.inputOutput, "belongs to somebody else", "a vault and its directories must belong to you")
+    case .permissionsTooOpen: (.inputOutput, "others may read or write it", "chmod 600 a file, chmod 700 a directory")
+    case .accessDenied: (.inputOutput, "you may not use it", nil)
+    case .readOnly: (.inputOutput, "is read-only", nil)
+    case .full: (.inputOutput, "no room on the disk", "make room and try again")
+    case .busy: (.inputOutput, "another process is writing", "try again")
+    case .io: (.inputOutput, "reading or writing failed", nil)
+    case .vaultExists, .replaced, .inDoubt, .outOfMemory, .descriptorsExhausted: (.inputOutput, code.name, nil)
+    }
+  }
+
+  private static func words(_ code: ContainerError.Code) -> Words {
+    switch code {
+    case .symbolicLink: words(StorageError.Code.symbolicLink)
+    case .foreignOwner: words(StorageError.Code.foreignOwner)
+    case .permissionsTooOpen: words(StorageError.Code.permissionsTooOpen)
+    case .accessDenied: words(StorageError.Code.accessDenied)
+    case .notADirectory: (.inputOutput, "is no directory", nil)
+    case .readOnly: words(StorageError.Code.readOnly)
+    case .full: words(StorageError.Code.full)
+    case .busy: words(StorageError.Code.busy)
+    case .io: words(StorageError.Code.io)
+    case .nameNotAllowed, .missing, .exists, .readOnlyDirectory, .running, .attributesNotSupported, .notAFile, .tooDeep,
+      .tooLarge,
+      .archiveRefused, .archiveOfAnotherApp, .toolMissing, .toolFailed, .descriptorsExhausted:
+      (.inputOutput, code.name, nil)
+    }
+  }
 }

@@ -1,23 +1,23 @@
 /// The reason why bytes are not a property list, or a value cannot be written as one.
 public struct PropertyListError: Error, Equatable, Sendable {
   /// The cause of an error.
-  public struct Code: Hashable, Sendable {
-    /// The name of the cause, for messages and logs.
-    public let name: String
-    init(_ name: String) { self.name = name }
-
+  @nonexhaustive
+  public enum Code: String, CaseIterable, Sendable {
     /// Neither XML, binary nor old style.
-    public static let notAPropertyList = Self("notAPropertyList")
+    case notAPropertyList
     /// The format was recognised, but the content violates it.
-    public static let malformed = Self("malformed")
+    case malformed
     /// More levels of arrays and dictionaries than `PropertyList.maximumDepth`.
-    public static let tooDeep = Self("tooDeep")
+    case tooDeep
     /// More bytes or values than `PropertyList.maximumByteCount` and `maximumValueCount`.
-    public static let tooLarge = Self("tooLarge")
+    case tooLarge
     /// A container of a binary property list that contains itself.
-    public static let cyclic = Self("cyclic")
+    case cyclic
     /// The format cannot represent the value; for example, XML cannot represent a control character.
-    public static let notRepresentable = Self("notRepresentable")
+    case notRepresentable
+
+    /// The name of the cause, for messages and logs.
+    public var name: String { rawValue }
   }
 
   /// The cause.

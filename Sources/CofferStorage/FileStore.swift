@@ -173,7 +173,7 @@ public final class FileStore: Store {
     if change.isEmpty { return }
     do {
       try creation.run(change)
-    } catch let error where StorageError.Code.inDoubt ~= error {
+    } catch let error where StorageError(.inDoubt) ~= error {
       state = .failed(StorageError(.inDoubt, "the vault was being made"))
       throw error
     }
@@ -210,7 +210,7 @@ public final class FileStore: Store {
     let vault: OpenVault
     do {
       vault = try open(writable: true, deadline)
-    } catch let error where StorageError.Code.full ~= error {
+    } catch let error where StorageError(.full) ~= error {
       // SQLite needs 32 KiB for the index of its log, also to read. Without changes in the log the file alone is the vault.
       if !forWriting, try !location.hasPendingChanges() {
         vault = try open(writable: false, deadline)

@@ -178,7 +178,7 @@ final class OpenVault {
         if change.onlyRemoves { prepared = (change, try connection.integer(.dataVersion)) }
         return change
       }
-    } catch let error where StorageError.Code.full ~= error {
+    } catch let error where StorageError(.full) ~= error {
       guard let prepared, makeRoom() else { throw error }
       try transact { _ in
         guard try connection.integer(.dataVersion) == prepared.version else { throw error }
@@ -249,7 +249,7 @@ final class OpenVault {
     if wantsLog && !usesLog {
       // Where SQLite finds no shared memory it stays with the journal; where a reader is busy, or the disk full, it is tried
       // again.
-      do { _ = try connection.text(.useLog) } catch StorageError.Code.busy { return } catch StorageError.Code.full { return }
+      do { _ = try connection.text(.useLog) } catch StorageError(.busy) { return } catch StorageError(.full) { return }
     } else if usesLog && !wantsLog {
       seen.forgetLog()
       lock.letGo()

@@ -1,8 +1,65 @@
 /// Why the storage refused. One code for each cause; the detail names the file and the system's reason, and never holds a secret.
 public struct StorageError: Error, Equatable, Sendable {
-  public struct Code: Hashable, Sendable {
-    public let name: String
-    init(_ name: String) { self.name = name }
+  @nonexhaustive
+  public enum Code: String, CaseIterable, Sendable {
+    // What lies at the path
+    /// No file, or no directory for it.
+    case noVault
+    /// Something is at the path already, or the log of a vault whose file is gone.
+    case vaultExists
+    /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
+    case notAVault
+    case newerFormat
+    /// The draft of the format, "CFV1". The file is left as it is.
+    case draftFormat
+    /// The tables are not exactly those of the format.
+    case schemaAltered
+    /// A column of another type or length than the format says.
+    case columnMismatch
+    /// Truncated, or inconsistent as a database, or on a bad sector, which SQLite reports alike.
+    case storageDamaged
+    /// Another file was put in its place, or it was removed, while it was open.
+    case replaced
+    /// Emptied, shortened, or overwritten in its first page, while it was open or while changes were in its log. The log was copied, and the
+    /// detail names the copy.
+    case truncated
+    /// A small file (anchor, device key) of another length than it must have.
+    case wrongLength
+
+    // Who may write it
+    case symbolicLink
+    /// The vault, which can be read but not written then, or its `.lock` file is one file under two names.
+    case hardLink
+    /// Neither this user nor root owns the file or its directory.
+    case foreignOwner
+    /// Group or others may write the file, or exchange it in its directory.
+    case permissionsTooOpen
+    /// The system does not let this user read it.
+    case accessDenied
+
+    // What the system could not do
+    /// Another process kept the vault for longer than the caller would wait.
+    case busy
+    /// No space or quota left. Nothing was changed.
+    case full
+    /// The file, its directory or its file system cannot be written. Nothing was changed.
+    case readOnly
+    /// An input/output error at or after the commit: the change was made, or not. Every later call on this store fails so too,
+    /// because a failed fsync cannot be repeated: open another store, and read the generation.
+    case inDoubt
+    /// Any other input/output error. Nothing was changed.
+    case io
+    case outOfMemory
+    case descriptorsExhausted
+
+    // Places
+    /// `COFFER_HOME` is not an absolute path.
+    case relativePath
+    /// Neither the environment nor the user database names a home directory.
+    case noHome
+
+    /// The name of the cause, for messages and logs.
+    public var name: String { rawValue }
   }
 
   public let code: Code
@@ -15,14 +72,10 @@ public struct StorageError: Error, Equatable, Sendable {
   }
 
   public static func == (left: StorageError, right: StorageError) -> Bool { left.code == right.code }
-  /// So that `catch StorageError.Code.busy` can be written.
-  public static func ~= (code: Code, error: StorageError) -> Bool { code == error.code }
+  /// Matches `catch StorageError(.busy)`.
+  public static func ~= (pattern: StorageError, error: any Error) -> Bool { (error as? StorageError) == pattern }
 }
 
 extension StorageError: CustomStringConvertible {
   public var description: String { detail.isEmpty ? code.name : "\(code.name): \(detail)" }
-}
-
-extension StorageError.Code {
-  public static func ~= (code: Self, error: any Error) -> Bool { (error as? StorageError)?.code == code }
 }

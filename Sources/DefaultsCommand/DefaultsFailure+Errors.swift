@@ -1,19 +1,19 @@
 import CofferConsole
 
 extension DefaultsFailure {
-  /// What `error` means to the caller. `subject` is the domain or file that it is about.
+  /// The meaning of `error` for the caller.
+  /// - Parameter subject: The domain or file that it is about.
   init(_ error: any Error, about subject: String? = nil) {
     switch error {
     case let failure as DefaultsFailure: self = failure
-    case let failure as Failure:
-      self = .failed([subject, failure.message].compactMap(\.self).joined(separator: ": "), hint: failure.hint)
+    case let failure as Failure: self = .failed(failure.message, about: subject, hint: failure.hint)
     default:
-      let failure = Failure(error, about: subject)
-      self = .failed(failure.message, hint: failure.hint)
+      let explanation = Explanation(of: error, about: subject)
+      self = .failed(explanation.message, about: subject, hint: explanation.hint)
     }
   }
 
-  /// All of them as one, where there are any.
+  /// Throws all of them as one, if there are any.
   static func raise(_ failures: [DefaultsFailure]) throws(DefaultsFailure) {
     guard !failures.isEmpty else { return }
     throw .said(failures.map(\.text).joined(separator: "\n"))

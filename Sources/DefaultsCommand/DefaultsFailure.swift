@@ -14,24 +14,42 @@ package struct DefaultsFailure: Error, Equatable, Sendable {
   }
 
   package var status: Status
-  /// For standard error, without a line end.
-  package let text: String
+  /// The domain or file that it is about; nil if the reason names it.
+  private let subject: String?
+  let reason: String
+  let hint: String?
+  /// Whether the reason is all that is printed.
+  private let isOfMacOS: Bool
 
-  /// What `defaults` of macOS says, word for word; it may have several lines. What keys and files bring in cannot steer a terminal.
-  package static func said(_ text: String) -> DefaultsFailure {
-    DefaultsFailure(status: .failed, text: text.escapingControlsInLines())
+  private init(_ status: Status, _ subject: String?, _ reason: String, hint: String?, isOfMacOS: Bool = false) {
+    self.status = status
+    self.subject = subject
+    self.reason = reason
+    self.hint = hint
+    self.isOfMacOS = isOfMacOS
   }
 
+  /// For standard error, without a line end. What keys and files bring in cannot steer a terminal.
+  package var text: String {
+    guard !isOfMacOS else { return reason.escapingControlsInLines() }
+    let message = subject.map { "\($0): \(reason)" } ?? reason
+    return "defaults: \(message.escapingControls())" + (hint.map { "\nhint: \($0.escapingControls())" } ?? "")
+  }
+
+  /// What `defaults` of macOS says, word for word; it may have several lines.
+  package static func said(_ text: String) -> DefaultsFailure {
+    DefaultsFailure(.failed, nil, text, hint: nil, isOfMacOS: true)
+  }
+
+  /// For a result that was printed and is a failure.
+  static let silent = said("")
+
   /// `defaults: what: why` and perhaps a hint.
-  package static func failed(_ message: String, hint: String? = nil) -> DefaultsFailure {
-    DefaultsFailure(status: .failed, text: lines(message, hint))
+  package static func failed(_ message: String, about subject: String? = nil, hint: String? = nil) -> DefaultsFailure {
+    DefaultsFailure(.failed, subject, message, hint: hint)
   }
 
   package static func usage(_ message: String, hint: String = "defaults help") -> DefaultsFailure {
-    DefaultsFailure(status: .usage, text: lines(message, hint))
-  }
-
-  private static func lines(_ message: String, _ hint: String?) -> String {
-    "defaults: \(message.escapingControls())" + (hint.map { "\nhint: \($0.escapingControls())" } ?? "")
+    DefaultsFailure(.usage, nil, message, hint: hint)
   }
 }

@@ -44,33 +44,21 @@ extension DoctorFinding {
       let failure = DefaultsFailure(error, about: domain)
       self.init(
         kind: "not-exported", subject: domain,
-        detail: "the property list cannot be kept up to date: \(failure.reason(about: domain))",
+        detail: "the property list cannot be kept up to date: \(failure.reason)",
         hint: failure.hint ?? "the journal has all values")
     case .managedIgnored(let path, let error):
       let failure = DefaultsFailure(error, about: path)
       self.init(
-        kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason(about: path))",
+        kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason)",
         hint: "the file and its directories must belong to root, and nobody else may write to them")
     case .firstValuesIgnored(let domain, let error):
       let failure = DefaultsFailure(error, about: domain)
       self.init(
         kind: "foundation-ignored", subject: domain,
-        detail: "what Foundation has stored is not used: \(failure.reason(about: domain))",
+        detail: "what Foundation has stored is not used: \(failure.reason)",
         hint: "coffer defaults import reads a property list that you trust")
     // The first is looked for by `doctor`, the second is thrown.
     case .large, .unsaved: return nil
     }
-  }
-}
-
-extension DefaultsFailure {
-  /// The first line, without what it is about.
-  func reason(about subject: String) -> String {
-    let line = text.split(separator: "\n").first.map(String.init) ?? ""
-    return String(line.trimmingPrefix("defaults: ").trimmingPrefix("\(subject): "))
-  }
-
-  var hint: String? {
-    text.split(separator: "\n").first { $0.hasPrefix("hint: ") }.map { String($0.dropFirst("hint: ".count)) }
   }
 }

@@ -9,13 +9,13 @@ import Testing
     "Sources/Coffer": 41,
     "Sources/CofferAgent": 95,
     "Sources/CofferCommand": 75,
-    "Sources/DefaultsCommand": 51,
+    "Sources/DefaultsCommand": 50,
     "Sources/CofferDaemon": 9,
     "Sources/CofferFiles": 22,
     "Sources/CofferRequests": 38,
     "Sources/CofferWire": 32,
     "Sources/CofferPreferences": 14,
-    "Sources/CofferStorage": 43,
+    "Sources/CofferStorage": 42,
     "Vault": 83,
   ]
 

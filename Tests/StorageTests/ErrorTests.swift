@@ -28,7 +28,7 @@ import VaultCore
     let error: any Error = StorageError(.busy, "one detail")
     #expect(StorageError(.busy, "another") == StorageError(.busy))
     #expect(StorageError(.busy) != StorageError(.full))
-    do { throw error } catch StorageError.Code.busy {} catch { Issue.record("not matched") }
+    do { throw error } catch StorageError(.busy) {} catch { Issue.record("not matched") }
     #expect(StorageError(.full, "vault").description == "full: vault")
   }
 

@@ -46,7 +46,7 @@ extension InstalledApps {
           try undoRemoval(FileName(application), name)
         } else {
           // A running program of the app still uses its data: try again at the next recovery.
-          do { try finishRemoval(application, in: &vault) } catch ContainerError.Code.running {}
+          do { try finishRemoval(application, in: &vault) } catch ContainerError(.running) {}
         }
       }
     }

@@ -98,6 +98,6 @@ struct AgentProgram {
     return .failed(
       Failure(
         code == .ok ? .other : code, "the agent does not start: \(lines.first ?? "it ended at once")",
-        hint: lines.dropFirst().first.map { $0.hasPrefix("hint: ") ? String($0.dropFirst("hint: ".count)) : $0 }))
+        hint: lines.dropFirst().first.map { String($0.trimmingPrefix("hint: ")) }))
   }
 }

@@ -68,7 +68,10 @@ struct PassphraseSource {
 }
 
 /// No vault has an empty one, so none is tried.
-struct EmptyPassphrase: Error {}
+struct EmptyPassphrase: Explained {
+  let explanation = Explanation(.usage, "the passphrase is empty")
+  let detail = ""
+}
 
 extension Secret {
   /// The longest line that is read as a passphrase or a recovery key. The vault's own limit is lower.

@@ -39,7 +39,7 @@ struct VaultMigrate: ParsableCommand {
     do {
       _ = try FileStore(at: path)
       return nil
-    } catch StorageError.Code.draftFormat {
+    } catch StorageError(.draftFormat) {
       return try DraftFile(at: path)
     }
   }
@@ -73,7 +73,7 @@ struct VaultMigrate: ParsableCommand {
       } verify: { rows in
         try opened.verify(rows, anchor: anchor)
       }
-    } catch StorageError.Code.vaultExists {
+    } catch StorageError(.vaultExists) {
       throw Failure(.duplicate, "\(draft.copyPath): is there already, and is another file", hint: "move it away")
     }
   }

@@ -21,7 +21,7 @@ extension VaultOptions {
   func socket() throws -> String {
     let places = try Places { Environment[$0] }
     // What is wrong with the file is said before anybody is asked about it. An agent that has a draft open can be stopped.
-    if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError.Code.draftFormat {} } }
+    if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError(.draftFormat) {} } }
     return places.answeringAgentSocket(forVaultAt: vault)
   }
 

@@ -2,48 +2,47 @@ internal import Glibc
 
 /// Why something could not be done with the directories of an app. One code for each cause; the detail names what.
 package struct ContainerError: Error, Equatable, Sendable {
-  package struct Code: Hashable, Sendable {
-    package let name: String
-    private init(_ name: String) { self.name = name }
-
+  package enum Code: String, CaseIterable, Sendable {
     // What was asked for
     /// No name of one file: empty, `.`, `..`, with `/` or a zero byte, too long; no path below a directory.
-    package static let nameNotAllowed = Self("nameNotAllowed")
-    package static let missing = Self("missing")
-    package static let exists = Self("exists")
+    case nameNotAllowed
+    case missing
+    case exists
     /// The app may not make anything in this directory.
-    package static let readOnlyDirectory = Self("readOnlyDirectory")
+    case readOnlyDirectory
     /// A program of the app is running.
-    package static let running = Self("running")
+    case running
     /// The file system keeps no attributes of files.
-    package static let attributesNotSupported = Self("attributesNotSupported")
+    case attributesNotSupported
 
     // What lies there
-    package static let symbolicLink = Self("symbolicLink")
-    package static let notADirectory = Self("notADirectory")
-    package static let notAFile = Self("notAFile")
-    package static let foreignOwner = Self("foreignOwner")
-    package static let permissionsTooOpen = Self("permissionsTooOpen")
+    case symbolicLink
+    case notADirectory
+    case notAFile
+    case foreignOwner
+    case permissionsTooOpen
     /// More levels of directories than are gone into.
-    package static let tooDeep = Self("tooDeep")
-    package static let tooLarge = Self("tooLarge")
+    case tooDeep
+    case tooLarge
 
     // Archives
     /// It holds what a backup never does: another place, a link that leaves it, a device.
-    package static let archiveRefused = Self("archiveRefused")
+    case archiveRefused
     /// It is the backup of another app, or says of none.
-    package static let archiveOfAnotherApp = Self("archiveOfAnotherApp")
+    case archiveOfAnotherApp
     /// The system has no tar.
-    package static let toolMissing = Self("toolMissing")
-    package static let toolFailed = Self("toolFailed")
+    case toolMissing
+    case toolFailed
 
     // What the system could not do
-    package static let accessDenied = Self("accessDenied")
-    package static let readOnly = Self("readOnly")
-    package static let full = Self("full")
-    package static let busy = Self("busy")
-    package static let descriptorsExhausted = Self("descriptorsExhausted")
-    package static let io = Self("io")
+    case accessDenied
+    case readOnly
+    case full
+    case busy
+    case descriptorsExhausted
+    case io
+
+    package var name: String { rawValue }
   }
 
   package let code: Code
@@ -73,9 +72,7 @@ package struct ContainerError: Error, Equatable, Sendable {
     self.init(code, "\(subject): \(ErrorNumber.text(of: number))")
   }
 
+  /// Matches `catch ContainerError(.busy)`.
+  package static func ~= (pattern: ContainerError, error: any Error) -> Bool { (error as? ContainerError) == pattern }
   package static func == (left: ContainerError, right: ContainerError) -> Bool { left.code == right.code }
-}
-
-extension ContainerError.Code {
-  package static func ~= (code: Self, error: any Error) -> Bool { (error as? ContainerError)?.code == code }
 }

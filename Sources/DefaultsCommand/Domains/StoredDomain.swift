@@ -71,12 +71,13 @@ struct StoredDomain: EditableDomain {
           hint: "see to what is wrong, and store it again")
       }
       Descriptor.error.note(
-        "defaults: warning: stored, but not in the property list\ndefaults: \(title): \(reason(error))\n")
+        "defaults: warning: stored, but not in the property list\n" + "defaults: \(title): \(reason(error))".escapingControls()
+          + "\n")
     }
   }
 
   /// Without a hint, which would be one for a change that was not made.
-  private func reason(_ error: any Error) -> String { DefaultsFailure(error, about: title).reason(about: title) }
+  private func reason(_ error: any Error) -> String { DefaultsFailure(error, about: title).reason }
 
   func update(_ key: String, _ body: (PropertyListValue?) throws -> PropertyListValue?) throws {
     try commit(hasRemoved: false) {

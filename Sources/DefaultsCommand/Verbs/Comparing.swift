@@ -17,7 +17,7 @@ extension DefaultsSession {
     } else {
       for line in difference.lines { try print(line) }
     }
-    if !difference.isEmpty { throw DefaultsFailure(status: .failed, text: "") }
+    if !difference.isEmpty { throw DefaultsFailure.silent }
   }
 
   /// What is not there is no empty domain: one of the two names was mistyped.

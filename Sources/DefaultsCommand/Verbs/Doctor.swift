@@ -52,7 +52,7 @@ extension DefaultsSession {
       for finding in findings { try print(finding.text) }
       if findings.isEmpty { try print("\(counted(count, "domain")), nothing found") }
     }
-    if !findings.isEmpty { throw DefaultsFailure(status: .failed, text: "") }
+    if !findings.isEmpty { throw DefaultsFailure.silent }
   }
 }
 
@@ -65,7 +65,7 @@ extension DoctorFinding {
       let failure = DefaultsFailure(error)
       return [
         DoctorFinding(
-          kind: "unreadable", subject: domain.title, detail: failure.reason(about: domain.title),
+          kind: "unreadable", subject: domain.title, detail: failure.reason,
           hint: failure.hint ?? "look at its files; nothing overwrites them")
       ]
     }

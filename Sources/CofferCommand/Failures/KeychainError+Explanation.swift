@@ -1,8 +1,23 @@
+internal import Coffer
+internal import CofferApps
 package import CofferConsole
+internal import CofferFiles
+internal import CofferRequests
+internal import CofferStorage
+internal import VaultCore
 
-extension FailureTable {
-  /// Errors of the keychain that are not the vault's: why the agent refuses, and why it cannot be asked. By cause, then by code.
-  package static let keychain: [String: Explanation] = [
+extension KeychainError: Explained {
+  package var explanation: Explanation {
+    VaultExplanations.all[VaultError.Code(cause)] ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation }
+      ?? KeychainExplanations.all[cause] ?? AppsError.Code(rawValue: cause).map { AppsError($0).explanation }
+      ?? ContainerError.Code(rawValue: cause).map { ContainerError($0).explanation } ?? KeychainExplanations.all[code.name]
+      ?? Explanation(.other, cause)
+  }
+}
+
+/// Errors of the keychain that are not the vault's: why the agent refuses, and why it cannot be asked. By cause, then by code.
+enum KeychainExplanations {
+  static let all: [String: Explanation] = [
     "locked": .init(.locked, "the vault is locked", "coffer vault unlock"),
     "groupOfTeam": .init(
       .denied, "belongs to a team's apps",

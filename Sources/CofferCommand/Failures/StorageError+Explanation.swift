@@ -1,0 +1,47 @@
+package import CofferConsole
+internal import CofferStorage
+
+extension StorageError: Explained {
+  package var explanation: Explanation {
+    switch code {
+    case .noVault: .init(.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
+    case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
+    case .notAVault: .init(.integrity, "is no vault", "name another file with --vault")
+    case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)
+    case .draftFormat:
+      .init(
+        .other, "has the draft of the format, of before version 1.0", "to convert it, with all its items: coffer vault migrate")
+    case .schemaAltered: .init(.integrity, "the tables of the file have been changed", Hints.backup)
+    case .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.verify)
+    case .storageDamaged: .init(.integrity, "the file is damaged", Hints.backup)
+    case .busy: .init(.inputOutput, "another process is writing", "try again")
+    case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
+    case .readOnly: .init(.inputOutput, "is read-only")
+    case .inDoubt:
+      .init(
+        .inputOutput, "nobody can say whether the change was made",
+        "look before you try again: coffer secret list, coffer vault verify")
+    case .io: .init(.inputOutput, "reading or writing failed")
+    case .outOfMemory: .init(.other, "out of memory")
+    case .descriptorsExhausted: .init(.inputOutput, "too many open files", "raise the limit: ulimit -n")
+    case .replaced:
+      .init(
+        .inputOutput, "a file of the vault was removed or replaced while it was open",
+        "end what has it open, an agent with coffer vault lock; then coffer vault unlock")
+    case .truncated:
+      .init(
+        .integrity, "the file was emptied, cut or overwritten while it was in use",
+        "put a backup in its place; keep the copy of the log until you have what it held")
+    case .wrongLength: .init(.integrity, "has another length than it must have", "restore it from a backup")
+    case .accessDenied: .init(.inputOutput, "you may not read or write it")
+    case .relativePath: .init(.usage, "COFFER_HOME must be an absolute path")
+    case .noHome: .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault")
+    case .symbolicLink: .init(.inputOutput, "is a symbolic link", "name the file itself with --vault")
+    case .hardLink:
+      .init(
+        .inputOutput, "is one file under two names", "a hard link is no copy: put a copy in the place of one of them")
+    case .foreignOwner: .init(.inputOutput, "belongs to somebody else", "a vault and its directory must belong to you")
+    case .permissionsTooOpen: .init(.inputOutput, "others may read or write it", "chmod 600 the file, chmod 700 its directory")
+    }
+  }
+}
