@@ -1,14 +1,18 @@
 /// Why the core refused. One code for each cause; the detail names what, and never holds a secret.
 public struct VaultError: Error, Equatable, Sendable {
+  /// The cause of an error.
   public struct Code: Hashable, Sendable {
+    /// The name of the cause, which never changes.
     public let name: String
     package init(_ name: String) { self.name = name }
   }
 
+  /// The cause.
   public let code: Code
   /// For people: what it concerns. Not compared.
   public let detail: String
 
+  /// An error with a cause, and details for people.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
@@ -30,5 +34,6 @@ extension VaultError: CustomStringConvertible {
 }
 
 extension VaultError.Code {
+  /// Matches an error in `catch VaultError.Code.x`.
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? VaultError)?.code == code }
 }

@@ -5,6 +5,8 @@ public import VaultCore
 extension Keychain {
   /// Adds an item.
   /// - Parameters:
+  ///   - item: The attributes.
+  ///   - secret: The secret, at most 1 MiB.
   ///   - group: Nil for the first that the caller may write to.
   ///   - accessible: …ThisDevice classes need the device key (`coffer vault init` makes it).
   ///   - installBound: Whether it goes when the app is removed. Only an app has such items.
@@ -48,14 +50,18 @@ extension Keychain {
   }
 
   /// The secret of an item, in locked memory.
-  /// - Parameter purpose: What the owner reads, where the owner wants to be asked.
+  /// - Parameters:
+  ///   - reference: The reference of the item.
+  ///   - purpose: The text that the owner reads, if the owner is asked.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`, `otherDevice`; `integrity`, …
   public func secret(of reference: Reference, purpose: String = "") throws -> Secret {
     try answer(.secret(reference, purpose: purpose)).secret()
   }
 
   /// Changes the attributes and keeps the secret.
-  /// - Parameter change: May run more than once, where somebody else changes the item at the same time.
+  /// - Parameters:
+  ///   - reference: The reference of the item.
+  ///   - change: May run more than once, if another process changes the item at the same time.
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
   @discardableResult
@@ -103,7 +109,10 @@ extension Keychain {
   }
 
   /// Puts an item into another group that the caller holds. To move is to read: the right to do so is needed where it lies.
-  /// - Parameter change: What else is changed with it, in the same commit, such as its name. May run more than once, as in `update`.
+  /// - Parameters:
+  ///   - reference: The reference of the item.
+  ///   - group: The group to move it to.
+  ///   - change: Changes attributes in the same commit, such as the name. May run more than once, as in `update`.
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
   @discardableResult
   public func move(
@@ -128,6 +137,7 @@ extension Keychain {
   // MARK: Who may do what
 
   /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
+  /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
   public var entitlements: Entitlements { get throws { try answer(.entitlements).entitlements().held } }
 
   /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.

@@ -41,6 +41,7 @@ public final class Keychain: Sendable {
   /// - Parameters:
   ///   - path: Nil for the user's own: `vault.coffer` under `COFFER_HOME`, or `coffer` in the data directory of XDG's specification.
   ///   - credential: A passphrase takes the time of its key derivation, about half a second; a key file none.
+  ///   - identity: The identity of the caller, which decides its groups.
   /// - Throws: `noVault`, `wrongCredential`, `appNotInstalled`, `integrity`, `storage`, `busy`, `memory`, `newerFormat`.
   public static func open(
     at path: String? = nil, with credential: borrowing Credential, as identity: KeychainIdentity
@@ -116,10 +117,13 @@ public final class Keychain: Sendable {
 
   // MARK: Locked and unlocked
 
+  /// Whether the keychain is locked.
+  /// - Throws: `agent`, `agentNotAnswering`.
   public var isLocked: Bool { get throws { try transport.isLocked } }
 
   /// Forgets the keys. Until `unlock`, only items of the classes "after first unlock" can be used; what concerns others fails with `locked`,
   /// at once, and a search leaves them out.
+  /// - Throws: `agent`, `agentNotAnswering`; the errors of the anchor's store.
   public func lock() throws { try transport.lock() }
 
   /// Opens the vault again: in the process the one at a path, through the agent the agent's.

@@ -3,11 +3,15 @@ public import VaultCore
 
 /// Something that has happened to a keychain.
 public enum KeychainChange: Hashable, Sendable {
+  /// An item was added, or became visible to the caller.
   case added(Reference)
   /// Its secret or its attributes. Where that has changed what makes it unique, or its group, it is `removed` and `added`.
   case updated(Reference)
+  /// An item was removed, or is no longer visible to the caller.
   case removed(Reference)
+  /// The keychain was locked.
   case locked
+  /// The keychain was unlocked.
   case unlocked
   /// More has happened than is told: whoever keeps a copy of anything looks at all of it again, also at `isLocked`.
   case missed
@@ -53,6 +57,7 @@ public struct KeychainChanges: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(source) }
 
+  /// Waits for the next change. The end of the iterator ends its thread and connection.
   public struct Iterator: AsyncIteratorProtocol {
     private let source: any ChangeSource
     private var signals: AsyncStream<Void>.Iterator

@@ -2,12 +2,14 @@ public import VaultCore
 
 /// Which items are meant. What is not said does not matter.
 public struct KeychainQuery: Sendable, Equatable {
+  /// The class; nil for all classes.
   public var itemClass: ItemClass?
   /// Nil: all groups in which the caller may look.
   public var group: AccessGroup?
   /// Attributes that an item has exactly so.
   public var attributes: Attributes
 
+  /// Items of a class, a group and with attributes.
   public init(_ itemClass: ItemClass? = nil, group: AccessGroup? = nil, attributes: Attributes = Attributes()) {
     self.itemClass = itemClass
     self.group = group

@@ -5,6 +5,7 @@ public struct DomainName: Hashable, Sendable {
   /// The start of the names of the domain's files.
   package let fileName: String
 
+  /// `NSGlobalDomain`.
   public static let global = DomainName(name: "NSGlobalDomain", fileName: ".GlobalPreferences")
 
   private init(name: String, fileName: String) {

@@ -48,18 +48,24 @@ extension PreferenceDomain {
 
 /// One change of one domain.
 public struct PreferenceChange: Sendable {
+  /// The process that has made a change.
   public enum Origin: Sendable {
+    /// This process.
     case thisProcess
+    /// Another process.
     case otherProcess
   }
 
+  /// A key with its old and its new value.
   public struct Key: Sendable {
+    /// The key.
     public let name: String
     /// nil if there was no value.
     public let old: PropertyListValue?
     /// nil if the value was removed.
     public let new: PropertyListValue?
 
+    /// The change of a key.
     public init(_ name: String, old: PropertyListValue?, new: PropertyListValue?) {
       self.name = name
       self.old = old
@@ -67,10 +73,12 @@ public struct PreferenceChange: Sendable {
     }
   }
 
+  /// The process that has made the change.
   public let origin: Origin
   /// Never empty; each key once; `old` and `new` always differ.
   public let keys: [Key]
 
+  /// A change of keys.
   public init(origin: Origin, keys: [Key]) {
     self.origin = origin
     self.keys = keys

@@ -1,5 +1,6 @@
 /// The reason why preferences could not be read or changed. Nothing has changed.
 public struct PreferenceError: Error, Equatable, Sendable {
+  /// The cause of an error.
   @nonexhaustive
   public enum Code: String, CaseIterable, Sendable {
     /// The name of a domain is empty, too long, or would lead to another directory.
@@ -31,6 +32,7 @@ public struct PreferenceError: Error, Equatable, Sendable {
     case foreignOwner
     /// Other users may write to the directory, and so could replace every file in it.
     case permissionsTooOpen
+    /// The system refuses access to the file.
     case accessDenied
     /// The file system is mounted read-only.
     case readOnly
@@ -38,6 +40,7 @@ public struct PreferenceError: Error, Equatable, Sendable {
     case full
     /// Another process has held the lock for longer than the deadline.
     case busy
+    /// The process, or the system, has no free file descriptor.
     case descriptorsExhausted
     /// Any other error of the system.
     case io
@@ -48,10 +51,12 @@ public struct PreferenceError: Error, Equatable, Sendable {
     public var name: String { rawValue }
   }
 
+  /// The cause.
   public let code: Code
   /// The file or key, and the system's error. Not compared.
   public let detail: String
 
+  /// An error with a cause, and details for people.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail

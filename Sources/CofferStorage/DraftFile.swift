@@ -45,6 +45,7 @@ public final class DraftFile: Store {
   }
 
   /// The rows that a draft shares with a vault: the header, the slots and the nodes.
+  /// - Throws: The error of `body`; `StorageError`.
   public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
     connection.wait(until: Deadline(after: busyTimeout))
     try connection.run(.beginRead)

@@ -1,5 +1,6 @@
 /// Why the storage refused. One code for each cause; the detail names the file and the system's reason, and never holds a secret.
 public struct StorageError: Error, Equatable, Sendable {
+  /// The cause of an error.
   @nonexhaustive
   public enum Code: String, CaseIterable, Sendable {
     // What lies at the path
@@ -9,6 +10,7 @@ public struct StorageError: Error, Equatable, Sendable {
     case vaultExists
     /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
     case notAVault
+    /// The file has a higher version than this code.
     case newerFormat
     /// The draft of the format, "CFV1". The file is left as it is.
     case draftFormat
@@ -27,6 +29,7 @@ public struct StorageError: Error, Equatable, Sendable {
     case wrongLength
 
     // Who may write it
+    /// The path is a symbolic link.
     case symbolicLink
     /// The vault, which can be read but not written then, or its `.lock` file is one file under two names.
     case hardLink
@@ -49,7 +52,9 @@ public struct StorageError: Error, Equatable, Sendable {
     case inDoubt
     /// Any other input/output error. Nothing was changed.
     case io
+    /// Memory could not be allocated.
     case outOfMemory
+    /// The process, or the system, has no free file descriptor.
     case descriptorsExhausted
 
     // Places
@@ -62,10 +67,12 @@ public struct StorageError: Error, Equatable, Sendable {
     public var name: String { rawValue }
   }
 
+  /// The cause.
   public let code: Code
   /// For people: what it concerns. Not compared.
   public let detail: String
 
+  /// An error with a cause, and details for people.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail

@@ -6,7 +6,7 @@ import Testing
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
     "Sources/AppContainers": 37,
-    "Sources/Coffer": 41,
+    "Sources/Coffer": 39,
     "Sources/CofferAgent": 95,
     "Sources/CofferCommand": 75,
     "Sources/DefaultsCommand": 50,

@@ -3,6 +3,7 @@ public struct AppIdentifier: Hashable, Sendable, Comparable, CustomStringConvert
   /// In bytes.
   public static let maximumByteCount = 155
 
+  /// The identifier as text.
   public let text: String
 
   public var description: String { text }

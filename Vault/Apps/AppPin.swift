@@ -1,14 +1,19 @@
 /// What a vault knows of an app of a team: that it was installed, and which version. It stays when the app goes, as the app's items do.
 public struct AppPin: Sendable, Equatable {
+  /// The public key of the app's team.
   public let teamKey: TeamKey
+  /// The app's identifier, without the team.
   public let identifier: AppIdentifier
+  /// The name that people see.
   public var displayName: String
   /// The highest that was ever installed. An older one is refused.
   public var version: UInt64
+  /// The time of the first installation.
   public let firstInstalled: Timestamp
   /// Nil while it is installed.
   public var removed: Timestamp?
 
+  /// `TEAM.identifier`.
   public var applicationIdentifier: String { "\(teamKey.identifier).\(identifier)" }
 
   init(_ signed: SignedManifest, at now: Timestamp) {

@@ -3,6 +3,7 @@
 /// The rules are those of Apple's published Security framework (`SecItem`): without a group a new item goes into the first one and a
 /// query looks in all of them; a group that the caller does not hold is refused by name, and never "not found".
 public struct Entitlements: Sendable, Equatable {
+  /// The rights to a group.
   public struct Rights: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -13,15 +14,20 @@ public struct Entitlements: Sendable, Equatable {
     public static let write = Rights(rawValue: 2)
     /// That there are items, and their attributes.
     public static let list = Rights(rawValue: 4)
+    /// The rights to read, write and list.
     public static let all: Rights = [.read, .write, .list]
   }
 
+  /// A group with the rights to it.
   public struct Group: Sendable, Equatable {
+    /// The group.
     public let group: AccessGroup
+    /// The rights to it.
     public let rights: Rights
     /// Those of them for which the owner is asked each time.
     public let confirmedRights: Rights
 
+    /// A group with rights to it.
     public init(_ group: AccessGroup, _ rights: Rights, confirmed confirmedRights: Rights = []) {
       self.group = group
       self.rights = rights
@@ -39,6 +45,7 @@ public struct Entitlements: Sendable, Equatable {
   /// In order, each group once.
   public let groups: [Group]
 
+  /// The rights to these groups, in their order.
   public init(_ groups: [Group]) {
     var unique: [Group] = []
     for group in groups {
@@ -71,7 +78,10 @@ public struct Entitlements: Sendable, Equatable {
     return first.group
   }
 
-  /// - Parameter group: Nil stands for all in which the caller has the rights.
+  /// The groups in which the caller has rights.
+  /// - Parameters:
+  ///   - rights: All of these are needed.
+  ///   - group: Nil stands for all groups of the caller.
   /// - Throws: `missingEntitlement` for a group by name.
   public func groups(for rights: Rights, in group: AccessGroup?) throws(VaultError) -> [AccessGroup] {
     if let group { return [try check(group, rights)] }

@@ -2,12 +2,16 @@
 public struct Grant: Sendable, Equatable {
   /// `TEAM.identifier` of the app.
   public let application: String
+  /// The group that the owner has granted.
   public let group: AccessGroup
+  /// The rights to it.
   public let rights: Entitlements.Rights
   /// Whether the owner is to be asked each time.
   public let asksForConfirmation: Bool
+  /// The time of the grant.
   public let created: Timestamp
 
+  /// A grant of a group to an app or program.
   public init(
     to application: String, _ group: AccessGroup, _ rights: Entitlements.Rights, asksForConfirmation: Bool = false,
     at now: Timestamp

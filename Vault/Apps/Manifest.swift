@@ -2,16 +2,22 @@
 ///
 /// Immutable, and checked when it is made: every rule that it breaks is an error of its own. Section 8.8 of FORMAT.md has the signed bytes.
 public struct Manifest: Sendable, Equatable {
+  /// The number of executables that a manifest may list.
   public static let maximumExecutableCount = 64
+  /// The number of groups that a manifest may list, of each kind.
   public static let maximumGroupCount = 64
   /// In bytes of UTF-8.
   public static let maximumDisplayNameByteCount = 255
 
   /// What a program of an app is for.
   public enum Role: UInt8, Sendable, CaseIterable {
+    /// The app itself.
     case app = 1
+    /// A program that shows widgets.
     case widget = 2
+    /// A program that handles intents.
     case intents = 3
+    /// A command.
     case tool = 4
   }
 
@@ -19,6 +25,7 @@ public struct Manifest: Sendable, Equatable {
   public struct Executable: Sendable, Equatable {
     /// Below the app's directory, without `..` and `.`: `bin/editor`.
     public let path: String
+    /// The purpose of the executable.
     public let role: Role
     /// BLAKE2b-256 of the file.
     public let digest: [UInt8]
@@ -31,8 +38,11 @@ public struct Manifest: Sendable, Equatable {
     }
   }
 
+  /// The team that signs the manifest.
   public let team: TeamIdentifier
+  /// The app's identifier, without the team.
   public let identifier: AppIdentifier
+  /// The name that people see.
   public let displayName: String
   /// Grows with each release. From 1.
   public let version: UInt64
@@ -40,6 +50,7 @@ public struct Manifest: Sendable, Equatable {
   public let executables: [Executable]
   /// In the order of the manifest; the first is where items without a group go.
   public let keychainAccessGroups: [AccessGroup]
+  /// The groups with a container that the app shares with other apps of its team.
   public let applicationGroups: [AccessGroup]
 
   /// - Throws: `manifestVersion`, `manifestName`, `manifestExecutable` (none, too many, a path or digest that cannot be, two with one

@@ -3,10 +3,14 @@
 /// The signature is over canonical bytes that are made from the manifest's values, so that it does not matter in which file, and in
 /// which order, a person has written them.
 public struct SignedManifest: Sendable, Equatable {
+  /// The length of a signature, in bytes.
   public static let signatureByteCount = Ed25519.signatureByteCount
 
+  /// The manifest that was signed.
   public let manifest: Manifest
+  /// The public key that verifies the signature.
   public let teamKey: TeamKey
+  /// The Ed25519 signature.
   public let signature: [UInt8]
 
   /// - Throws: `manifestTeam` where the manifest names another team.

@@ -3,6 +3,7 @@
 /// A name of ten characters, as Apple gives them out, could be ground: here nobody gives names out, and another key with the same
 /// name takes 2¹⁶⁰ tries.
 public struct TeamIdentifier: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The length of an identifier, in characters.
   public static let characterCount = 32
   private static let digestByteCount = 20
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)

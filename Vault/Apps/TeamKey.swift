@@ -1,6 +1,8 @@
 /// The public half of a team's key (Ed25519).
 public struct TeamKey: Hashable, Sendable {
+  /// The length of a key, in bytes.
   public static let byteCount = Ed25519.publicKeyByteCount
+  /// The bytes of the Ed25519 public key.
   public let bytes: [UInt8]
 
   /// - Throws: `teamMalformed` unless there are 32 bytes.
@@ -9,6 +11,7 @@ public struct TeamKey: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// The identifier of the team, derived from the key.
   public var identifier: TeamIdentifier { TeamIdentifier(of: self) }
 }
 
@@ -17,6 +20,7 @@ public struct TeamSigningKey: ~Copyable, Sendable {
   /// Bytes of what is kept in a file: the seed, from which both halves come.
   public static let seedByteCount = Ed25519.seedByteCount
 
+  /// The public key of the team.
   public let publicKey: TeamKey
   private let seed: Secret
   private let pair: Ed25519.KeyPair

@@ -1,6 +1,8 @@
 /// 16 bytes that name a vault, a record, a group or a slot. Ordered as the bytes are.
 public struct Identifier: Hashable, Sendable, Comparable {
+  /// The length of an identifier, in bytes.
   public static let byteCount = 16
+  /// The identifier of zeros.
   public static let zero = Identifier(high: 0, low: 0)
 
   private let high: UInt64
@@ -29,6 +31,7 @@ public struct Identifier: Hashable, Sendable, Comparable {
     self.init(high: high, low: low)
   }
 
+  /// The bytes of the identifier.
   public var bytes: [UInt8] {
     [UInt8](capacity: Self.byteCount) { output in
       for offset in 0..<Self.byteCount { output.append(byte(at: offset)) }

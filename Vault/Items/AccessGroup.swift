@@ -5,6 +5,7 @@ public struct AccessGroup: Sendable, CustomStringConvertible {
   /// `default`: every vault has it.
   public static let standard = AccessGroup(unchecked: "default")
 
+  /// The name of the group.
   public let name: String
 
   /// - Throws: `nameNotAllowed` (empty, or with a control character), `nameTooLong`.

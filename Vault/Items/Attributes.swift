@@ -2,8 +2,11 @@
 public enum AttributeValue: Equatable, Sendable {
   /// UTF-8.
   case text(String)
+  /// Bytes.
   case data([UInt8])
+  /// An unsigned integer.
   case integer(UInt64)
+  /// A time.
   case time(Timestamp)
 
   /// Values that are the same bytes. (`String` compares characters, and would take é for e with an accent.)
@@ -27,6 +30,7 @@ public struct Attributes: Equatable, Sendable, Sequence {
 
   private var entries: [(name: String, value: AttributeValue)] = []
 
+  /// No attributes.
   public init() {}
 
   init(reserving count: Int) { entries.reserveCapacity(count) }
@@ -62,6 +66,7 @@ public struct Attributes: Equatable, Sendable, Sequence {
 
   public func makeIterator() -> IndexingIterator<[(name: String, value: AttributeValue)]> { entries.makeIterator() }
 
+  /// The number of attributes.
   public var count: Int { entries.count }
 
   public static func == (left: Attributes, right: Attributes) -> Bool {

@@ -9,9 +9,12 @@ public struct Item: Equatable, Sendable {
   /// The attribute that says that the owner is asked before the secret is given to anybody else.
   public static let confirm = "confirm"
 
+  /// The class, which decides the primary attributes.
   public let itemClass: ItemClass
+  /// All attributes, by name.
   public var attributes: Attributes
 
+  /// An item of a class with attributes.
   public init(_ itemClass: ItemClass, _ attributes: Attributes = Attributes()) {
     self.itemClass = itemClass
     self.attributes = attributes
@@ -30,11 +33,13 @@ public struct Item: Equatable, Sendable {
     set { attributes[name] = newValue.flatMap { $0.isEmpty ? nil : .text($0) } }
   }
 
+  /// A short text for people.
   public var label: String? {
     get { self["label"] }
     set { self["label"] = newValue }
   }
 
+  /// A longer text for people.
   public var comment: String? {
     get { self["comment"] }
     set { self["comment"] = newValue }

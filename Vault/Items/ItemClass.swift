@@ -1,9 +1,14 @@
 /// What kind of thing an item is: decides which attributes tell two items of a group apart.
 public enum ItemClass: UInt8, CaseIterable, Sendable {
+  /// A password of a service: primary attributes `service` and `account`.
   case genericPassword = 1
+  /// A password of a server: primary attributes such as `server` and `account`.
   case internetPassword
+  /// A key: primary attributes such as `application-label` and `application-tag`.
   case key
+  /// A certificate: primary attributes `certificate-type`, `issuer` and `serial-number`.
   case certificate
+  /// A note: primary attribute `title`.
   case note
 
   /// The attributes that make an item unique within its group, with the value that stands for "absent". As Apple's keychain has
@@ -39,9 +44,13 @@ public enum ItemClass: UInt8, CaseIterable, Sendable {
 
 /// When the key of an item may be had, and whether it leaves the machine. The names are those of Apple's `kSecAttrAccessible…`.
 public enum Accessibility: UInt8, CaseIterable, Sendable {
+  /// While the vault is unlocked.
   case whenUnlocked = 1
+  /// From the first unlock on, also while the vault is locked again.
   case afterFirstUnlock
+  /// While the vault is unlocked, with the key of this device.
   case whenUnlockedThisDevice
+  /// From the first unlock on, with the key of this device.
   case afterFirstUnlockThisDevice
   /// Needs a passphrase slot; goes with the last one.
   case whenPasscodeSetThisDevice

@@ -1,5 +1,6 @@
 /// What the process knows, and may decide, about the memory its secrets live in.
 public enum LockedMemory {
+  /// The behaviour if memory cannot be locked.
   public enum Policy: Sendable {
     /// A secret that cannot be locked is an error, `memoryNotLockable`. The default.
     case required
@@ -9,7 +10,9 @@ public enum LockedMemory {
 
   /// In bytes, whole pages.
   public struct Usage: Sendable, Equatable {
+    /// The bytes in locked pages.
     public internal(set) var lockedBytes: Int
+    /// The bytes in pages that could not be locked.
     public internal(set) var unlockedBytes: Int
   }
 

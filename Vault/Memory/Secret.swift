@@ -63,6 +63,7 @@ import CSodium
   }
 
   /// Lends the bytes for the length of the call.
+  /// - Throws: The error of `body`.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -70,6 +71,7 @@ import CSodium
   }
 
   /// Lends the bytes for writing.
+  /// - Throws: The error of `body`.
   public mutating func withMutableBytes<Result: ~Copyable, Failure: Error>(
     _ body: (inout MutableRawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {

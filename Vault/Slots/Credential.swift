@@ -11,14 +11,17 @@ public struct Credential: ~Copyable, Sendable {
   /// Of the one slot that it opens, or that is to be made with it; nil if the input key is still to be derived.
   package private(set) var salt: [UInt8]?
 
-  /// 1 to 4,096 bytes of UTF-8 in normal form C. The module `Passphrases` makes it from what was typed.
-  /// - Parameter isAssigned: Whether Unicode 15.0 has assigned all of its code points. If not, it opens slots, but none is made.
+  /// A passphrase.
+  /// - Parameters:
+  ///   - text: 1 to 4,096 bytes of UTF-8 in normal form C. The module `Passphrases` normalises typed text.
+  ///   - isAssigned: Whether Unicode 15.0 has assigned all of its code points. If not, it opens slots, but none is made.
   /// - Throws: `memoryNotLockable`, as all of these.
   public static func passphrase(normalized text: consuming Secret, isAssigned: Bool) throws(VaultError) -> Credential {
     Credential(slotType: .passphrase, text: text, file: try Secret(count: 0), isAssigned: isAssigned)
   }
 
   /// The whole content of a file: 32 bytes to 1 MiB.
+  /// - Throws: `memoryNotLockable`.
   public static func keyFile(_ content: consuming Secret) throws(VaultError) -> Credential {
     Credential(slotType: .keyFile, text: try Secret(count: 0), file: content, isAssigned: true)
   }
@@ -31,6 +34,7 @@ public struct Credential: ~Copyable, Sendable {
   }
 
   /// The text that `addRecoverySlot` gave: letters in either case, spaces and hyphens ignored.
+  /// - Throws: `memoryNotLockable`.
   public static func recoveryKey(_ text: consuming Secret) throws(VaultError) -> Credential {
     Credential(slotType: .recoveryKey, text: text, file: try Secret(count: 0), isAssigned: true)
   }

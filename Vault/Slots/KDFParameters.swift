@@ -31,10 +31,12 @@ public struct KDFCeiling: Sendable {
   /// 64 passes over 4 GiB.
   public static let standard = KDFCeiling(iterations: 64, memoryKiB: 4 << 20)
 
+  /// The number of passes at most.
   public var iterations: UInt32
   /// In KiB. A program should not allow more than half of the machine's memory.
   public var memoryKiB: UInt32
 
+  /// The passes and the memory that a derivation may take at most.
   public init(iterations: UInt32, memoryKiB: UInt32) {
     self.iterations = iterations
     self.memoryKiB = memoryKiB

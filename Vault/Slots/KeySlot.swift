@@ -1,8 +1,12 @@
 /// What a slot wants before it gives the master key.
 public enum SlotType: UInt8, Sendable, CaseIterable {
+  /// A passphrase.
   case passphrase = 1
+  /// A recovery key.
   case recoveryKey
+  /// A key file.
   case keyFile
+  /// A passphrase and a key file, both needed.
   case passphraseAndKeyFile
   /// A TPM, a security key or the like. Its bytes are for the program that knows it; this version has none.
   case external
@@ -16,7 +20,9 @@ public struct SlotDescription: Equatable, Sendable {
   package static let indices = 1...8
   /// The row.
   public let index: Int
+  /// The identifier of the slot.
   public let id: Identifier
+  /// The credential that opens the slot.
   public let type: SlotType
   /// Nil for a slot without a passphrase.
   public let kdf: KDFParameters?

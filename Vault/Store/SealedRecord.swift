@@ -1,9 +1,11 @@
 /// A row of `rec`, as it lies in the file: sealed fields, and a clear but bound header.
 public struct SealedRecord: Equatable, Sendable {
+  /// The record without its secret.
   public let head: RecordHead
   /// The column `s`.
   public let secret: [UInt8]
 
+  /// A record from its columns.
   public init(id: Identifier, group: Identifier, meta: [UInt8], attributes: [UInt8], secret: [UInt8]) {
     let digest = Digest.hash(secret, byteCount: Digest.byteCount)
     head = RecordHead(
@@ -24,15 +26,20 @@ public struct RecordHead: Equatable, Sendable {
   /// The largest sealed field in bytes: nonce, authenticator and 1 MiB of plaintext with its padding.
   public static let maximumFieldByteCount = 40 + (1 << 20) + 4096
 
+  /// The identifier, the primary key of the row.
   public let id: Identifier
+  /// The identifier of the group.
   public let group: Identifier
+  /// The clear metadata, to which the seals are bound.
   public let meta: [UInt8]
+  /// The sealed attributes.
   public let attributes: [UInt8]
   /// The column `d`.
   public let secretDigest: [UInt8]
   /// The length of the column `s`.
   public let secretCount: Int
 
+  /// A record from its columns, with the digest and length of its secret.
   public init(
     id: Identifier, group: Identifier, meta: [UInt8], attributes: [UInt8], secretDigest: [UInt8], secretCount: Int
   ) {

@@ -1,6 +1,8 @@
 /// Where an item lies: stays the same until the item is moved or one of its primary attributes changes.
 public struct Reference: Hashable, Sendable {
+  /// The group of the item.
   public let group: AccessGroup
+  /// The identifier of the item's record.
   public let id: Identifier
 
   package init(group: AccessGroup, id: Identifier) { (self.group, self.id) = (group, id) }
@@ -8,8 +10,11 @@ public struct Reference: Hashable, Sendable {
 
 /// An item as it lies in the vault.
 public struct Entry: Equatable, Sendable {
+  /// The reference by which the item is used.
   public let reference: Reference
+  /// The item's attributes.
   public let item: Item
+  /// The protection class.
   public let accessibility: Accessibility
   /// The generation that last wrote it.
   public let generation: UInt64
@@ -21,7 +26,9 @@ public struct Entry: Equatable, Sendable {
 
 /// An item as it lies in the vault, opened as a whole.
 public struct EntryWithSecret: ~Copyable, Sendable {
+  /// The item without its secret.
   public let entry: Entry
+  /// The secret.
   public let secret: Secret
 }
 

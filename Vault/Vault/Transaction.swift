@@ -74,6 +74,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// Changes the secret, and the attributes if wanted.
+  /// - Throws: `notFound`, `duplicate`, `attributeNotAllowed`, `secretTooLarge`, `deviceKeyMissing`; the error of `change`.
   @discardableResult
   public mutating func update(
     _ reference: Reference, secret: borrowing Secret, at now: Timestamp, _ change: (inout Item) throws -> Void = { _ in }

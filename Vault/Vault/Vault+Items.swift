@@ -1,5 +1,7 @@
 /// Items and groups, each call a transaction of its own. What they throw is what `Transaction`'s calls of the same name throw.
 extension Vault {
+  /// Adds an item in a commit of its own, as `Transaction.add` does.
+  /// - Throws: The errors of `Transaction.add`; the errors of the store.
   @discardableResult
   public mutating func add(
     _ item: Item, secret: borrowing Secret, to group: AccessGroup = .standard, accessible: Accessibility = .whenUnlocked,
@@ -8,6 +10,8 @@ extension Vault {
     try transaction { try $0.add(item, secret: secret, to: group, accessible: accessible, at: now) }
   }
 
+  /// Changes an item in a commit of its own, as `Transaction.update` does.
+  /// - Throws: The errors of `Transaction.update`; the errors of the store.
   @discardableResult
   public mutating func update(_ reference: Reference, at now: Timestamp, _ change: (inout Item) throws -> Void) throws
     -> Reference
@@ -15,6 +19,8 @@ extension Vault {
     try transaction { try $0.update(reference, at: now, change) }
   }
 
+  /// Changes an item in a commit of its own, as `Transaction.update` does.
+  /// - Throws: The errors of `Transaction.update`; the errors of the store.
   @discardableResult
   public mutating func update(
     _ reference: Reference, secret: borrowing Secret, at now: Timestamp, _ change: (inout Item) throws -> Void = { _ in }
@@ -22,21 +28,31 @@ extension Vault {
     try transaction { try $0.update(reference, secret: secret, at: now, change) }
   }
 
+  /// Removes an item in a commit of its own, as `Transaction.remove` does.
+  /// - Throws: The errors of `Transaction.remove`; the errors of the store.
   public mutating func remove(_ reference: Reference) throws {
     try transaction { try $0.remove(reference) }
   }
 
+  /// Removes an item in a commit of its own, as `Transaction.remove` does.
+  /// - Throws: The errors of `Transaction.remove`; the errors of the store.
   public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
     try transaction { try $0.remove(item, in: group) }
   }
 
+  /// Removes an item in a commit of its own, as `Transaction.remove` does.
+  /// - Throws: The errors of `Transaction.remove`; the errors of the store.
   public mutating func remove(_ id: Identifier) throws { try transaction { try $0.remove(id) } }
 
+  /// Moves an item in a commit of its own, as `Transaction.move` does.
+  /// - Throws: The errors of `Transaction.move`; the errors of the store.
   @discardableResult
   public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
     try transaction { try $0.move(reference, to: group, at: now) }
   }
 
+  /// Makes a group in a commit of its own, as `Transaction.createGroup` does.
+  /// - Throws: The errors of `Transaction.createGroup`; the errors of the store.
   public mutating func createGroup(_ group: AccessGroup, at now: Timestamp) throws {
     try transaction { try $0.createGroup(group, at: now) }
   }

@@ -41,6 +41,7 @@ extension Vault {
   }
 
   /// The same, proven.
+  /// - Throws: `VaultError`, if the header or a slot is malformed or forged; the errors of the store.
   public borrowing func status() throws -> VaultStatus {
     try reading { state, keyring in
       let rows = try SlotRows(proving: state.rows, header: state.header, keys: keyring.keys.integrity)
@@ -51,15 +52,19 @@ extension Vault {
 
 /// What a vault is, without what is in it.
 public struct VaultStatus: Sendable {
+  /// The identifier of the vault.
   public let id: Identifier
   /// The number of commits so far.
   public let generation: UInt64
   /// Items and groups.
   public let recordCount: UInt64
+  /// The time at which the vault was made.
   public let created: Timestamp
   /// 0 to 2.
   public let treeDepth: Int
+  /// The number of the master key, from 1.
   public let masterEpoch: UInt32
+  /// The slots.
   public let slots: [SlotDescription]
   /// Whether all of this was proven with the master key.
   public let isProven: Bool

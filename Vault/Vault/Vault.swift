@@ -15,8 +15,11 @@ public struct Vault: ~Copyable {
 
   /// Makes a vault with one slot and the group `default`, in a store that holds none.
   /// - Parameters:
-  ///   - kdf: for slots with a passphrase. Takes about 0.6 s and 256 MiB at `.standard`.
-  ///   - anchor: gets the new vault's.
+  ///   - store: An empty store.
+  ///   - credential: The credential of the first slot.
+  ///   - kdf: For slots with a passphrase. Takes about 0.6 s and 256 MiB at `.standard`.
+  ///   - now: The time of creation.
+  ///   - anchor: Stores the state of the new vault.
   ///   - deviceKey: 32 bytes that never leave the machine; only …ThisDevice items need it.
   /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store throws.
   public static func create(
@@ -61,8 +64,14 @@ public struct Vault: ~Copyable {
   }
 
   /// Opens a vault and proves its header, slots and history, and that it continues the anchored state.
-  /// - Parameter isCopy: what the anchor refuses is left to `rollbackCheck`, and the anchor is not changed: for a copy that lies beside
-  ///   the vault that is in use, such as a backup.
+  /// - Parameters:
+  ///   - store: The store of the vault.
+  ///   - credential: The credential of one of its slots.
+  ///   - ceiling: The highest cost of a key derivation.
+  ///   - anchor: The state that was last seen.
+  ///   - deviceKey: Opens …ThisDevice items.
+  ///   - isCopy: A refusal of the anchor is only reported in `rollbackCheck`, and the anchor is not changed: for a copy beside the vault
+  ///     in use, such as a backup.
   /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
   ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
   ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
@@ -85,7 +94,12 @@ public struct Vault: ~Copyable {
   }
 
   /// Takes the present state for the newest one, whatever the anchor says: after a backup was restored on purpose.
-  /// - Parameter confirm: is told what would be accepted, if there is anything. Where it throws, the anchor stays.
+  /// - Parameters:
+  ///   - store: The store of the vault.
+  ///   - credential: The credential of one of its slots.
+  ///   - ceiling: The highest cost of a key derivation.
+  ///   - anchor: The state that was last seen.
+  ///   - confirm: Called with the rollback before it is accepted, if there is one. If it throws, the anchor stays.
   /// - Returns: what was accepted; nil where the anchor had nothing against the present state.
   /// - Throws: as `open`, the anchor's refusals apart; what `confirm` throws.
   @discardableResult
@@ -105,6 +119,7 @@ public struct Vault: ~Copyable {
   }
 
   /// Saves the anchor. A vault that just goes does so as well, but cannot tell of a failure.
+  /// - Throws: The errors of the anchor's store.
   public consuming func close() throws {
     try anchorKeeper?.save()
   }

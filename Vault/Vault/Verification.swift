@@ -12,6 +12,7 @@ public struct Verification: Sendable {
   /// Items that are proven but could not be opened here: sealed on another device, or no device key was given.
   public internal(set) var unavailableCount: UInt64 = 0
 
+  /// Whether no problem was found.
   public var isSound: Bool { problemCount == 0 }
 
   fileprivate mutating func note(_ problem: VaultError) {

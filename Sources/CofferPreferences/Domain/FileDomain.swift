@@ -11,6 +11,7 @@ internal import Synchronization
 ///
 /// Thread-safe. Two objects for one domain behave like two processes.
 public final class FileDomain: PreferenceDomain, WatchedDomain {
+  /// Options of a domain.
   public struct Options: Sendable {
     /// Creates the directory and the lock file when the domain is opened, so that the first value that any process sets is
     /// visible at once. Otherwise the first write creates them, and other processes learn of it by `ChangeWatch`.
@@ -31,10 +32,13 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
 
+    /// The default options.
     public init() {}
   }
 
+  /// The name of the domain.
   public let name: DomainName
+  /// The directory of its files.
   public let directory: PreferenceDirectory
   let paths: DomainPaths
   package let options: Options

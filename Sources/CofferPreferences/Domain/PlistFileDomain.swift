@@ -8,6 +8,7 @@ internal import Synchronization
 ///
 /// Thread-safe.
 public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
+  /// The path of the property list.
   public let path: String
   private let trust: ManagedTrust?
   private let observers = PreferenceObservers()
@@ -20,6 +21,7 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     var problem: PreferenceError?
   }
 
+  /// The domain in the property list at a path.
   public convenience init(path: String) { self.init(path: path, nil) }
 
   /// - Parameter trust: The required owner; a file that other users could have written counts as empty.

@@ -17,8 +17,11 @@ public enum PreferenceEvent: Sendable {
   /// Settings forced by an administrator were not used: other users could have written them, or they are damaged.
   case managedIgnored(path: String, PreferenceError)
 
+  /// A file that was put aside.
   public enum QuarantinedFile: Sendable {
+    /// The journal.
     case journal
+    /// The property list.
     case propertyList
   }
 

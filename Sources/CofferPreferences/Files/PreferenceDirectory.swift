@@ -7,8 +7,10 @@ import Glibc
 /// shell leaves no files behind that the user's programs cannot change; and not everybody may write to it, as ssh(1) demands of its
 /// own: whoever may can put another file in the place of each. A group may: in many systems each user has one alone.
 public struct PreferenceDirectory: Hashable, Sendable {
+  /// The path of the directory.
   public let path: String
 
+  /// The directory at a path.
   public init(_ path: String) { self.path = path }
 
   func file(_ name: String) -> String { path.utf8.last == UInt8(ascii: "/") ? path + name : "\(path)/\(name)" }

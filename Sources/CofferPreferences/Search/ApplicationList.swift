@@ -13,7 +13,9 @@ internal import CofferPropertyLists
 ///
 /// Thread-safe.
 public final class ApplicationList: Sendable {
+  /// The name of the application's domain.
   public let name: DomainName
+  /// The search list of the application.
   public let list: SearchList
   /// The one entry that `set` writes: the application's own values, for any machine.
   public let own: any WritableDomain
@@ -59,6 +61,7 @@ public final class ApplicationList: Sendable {
     }
   }
 
+  /// Takes a suite out of the list.
   public func removeSuite(_ suite: DomainName) {
     list.edit { Self.remove(suite, from: &$0) }
   }

@@ -8,6 +8,7 @@ public protocol DomainSource: Sendable {
   func propertyList(at path: String) -> any PreferenceDomain
   /// A property list that is used only while the administrator alone can write it.
   func managedPropertyList(at path: String, _ trust: ManagedTrust) -> any PreferenceDomain
+  /// Whether the file of a domain exists.
   func exists(_ path: String) -> Bool
 }
 
@@ -15,6 +16,7 @@ extension FileDomain: WritableDomain {}
 
 /// The files of the file system.
 public struct FileDomainSource: DomainSource {
+  /// The domains in files.
   public init() {}
 
   public func domain(
@@ -29,6 +31,7 @@ public struct FileDomainSource: DomainSource {
     PlistFileDomain(path: path, trust)
   }
 
+  /// Whether the file exists.
   public func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 

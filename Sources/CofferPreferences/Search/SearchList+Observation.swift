@@ -2,6 +2,7 @@ public import CofferPropertyLists
 
 /// A change of the values of an entry, or of the entries of a search list.
 public struct SearchListChange: Sendable {
+  /// The process that has made the change.
   public let origin: PreferenceChange.Origin
   /// The keys whose value has changed in an entry. A preceding entry may hide the change.
   public let keys: [String]

@@ -12,6 +12,7 @@ public final class SearchList: Sendable {
   let identity: UInt64
   let core: SearchCore
 
+  /// A list of entries, in search order.
   public init(_ entries: [SearchEntry]) {
     identity = Self.identities.wrappingAdd(1, ordering: .relaxed).newValue
     core = SearchCore(entries)

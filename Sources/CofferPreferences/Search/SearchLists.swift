@@ -2,6 +2,7 @@ internal import Synchronization
 
 /// Keeps a search list in use. The list itself has no weak references, because they would slow down each read.
 public final class SearchListUse: Sendable {
+  /// The search list that this object keeps in use.
   public let application: ApplicationList
   private let made = Mutex<(any AnyObject & Sendable)?>(nil)
 
@@ -49,11 +50,14 @@ public final class SearchLists: Sendable {
 
   static let recentCount = 16
 
+  /// The directories of the domains.
   public let places: SearchPlaces
+  /// The domains in memory.
   public let volatileDomains: VolatileDomains
   private let source: any DomainSource
   private let state = Mutex(State())
 
+  /// The search lists over these directories and domains in memory.
   public init(places: SearchPlaces, volatileDomains: VolatileDomains, source: any DomainSource) {
     self.places = places
     self.volatileDomains = volatileDomains

@@ -23,6 +23,7 @@ public struct SearchPlaces: Sendable, Equatable {
   /// The directory of Foundation's preferences; nil if they are not used.
   let foundation: String?
 
+  /// The directories and names of the domains.
   public init(
     user: String, managed: String = "/etc/coffer/managed", anyUser: String = "/etc/coffer/preferences",
     languages: [String]? = nil,

@@ -9,6 +9,7 @@ public final class VolatileDomain: PreferenceDomain {
   private let version: Atomic<UInt64>
   private let observers = PreferenceObservers()
 
+  /// A domain in memory with values.
   public init(_ values: PropertyListDictionary = PropertyListDictionary()) {
     state = Mutex(values)
     // The stamp starts at a random number, so that the sums of the stamps of two lists are unlikely to be equal.
@@ -47,6 +48,7 @@ public final class VolatileDomain: PreferenceDomain {
     }
   }
 
+  /// Replaces all values.
   public func replaceAll(with values: PropertyListDictionary) {
     change { current in
       defer { current = values }

@@ -34,6 +34,7 @@ public final class VolatileDomains: Sendable {
     return (others + [Self.argumentName, Self.registrationName]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
+  /// The domain of a name; nil if there is none.
   public subscript(name: String) -> VolatileDomain? {
     switch PropertyListDictionary.Key(name) {
     case .init(Self.argumentName): argument

@@ -6,9 +6,13 @@ public protocol WritableDomain: PreferenceDomain {
   /// - Throws: A limit of `PreferenceLimits`, or an error of the system.
   func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError)
   /// As `set`, for all keys in one transaction.
+  /// - Throws: `PreferenceError`.
   func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError)
+  /// Replaces all values.
+  /// - Throws: `PreferenceError`.
   func replaceAll(with values: PropertyListDictionary) throws(PreferenceError)
   /// Changes values depending on their previous values, in one transaction. `body` must not use the domain.
+  /// - Throws: `PreferenceError`.
   func update(
     _ keys: [String], _ body: (PropertyListDictionary) -> [(key: String, value: PropertyListValue?)]
   ) throws(PreferenceError)
@@ -16,6 +20,7 @@ public protocol WritableDomain: PreferenceDomain {
   /// limits are refused.
   func keep(_ value: PropertyListValue?, forKey key: String) -> PreferenceError?
   /// Returns when all changes by this process are on the disk.
+  /// - Throws: `PreferenceError`.
   func synchronize() throws(PreferenceError)
 }
 

@@ -11,6 +11,7 @@ public final class AnchorFiles: AnchorStore {
   /// A process holds the lock while it replaces two small files: after this long it was stopped.
   private static let lockPatience = Duration.seconds(10)
 
+  /// The directory of the anchors.
   public let directory: String
   private let vaultPath: String
 
@@ -20,6 +21,7 @@ public final class AnchorFiles: AnchorStore {
   ///   - vaultPath: As `FileStore.path` gives it, so that all ways to write the path lead to one note.
   public init(in directory: String, forVaultAt vaultPath: String) { (self.directory, self.vaultPath) = (directory, vaultPath) }
 
+  /// The path of a vault's anchor.
   public func path(of vault: Identifier) -> String { "\(directory)/\(vault)" }
 
   /// The note of this path. The digest makes a file name of a path of any length.

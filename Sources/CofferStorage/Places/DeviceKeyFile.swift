@@ -5,10 +5,13 @@ public import VaultCore
 ///
 /// Read and written between the file and locked memory, with no copy in between. Thread-safe.
 public struct DeviceKeyFile: Sendable {
+  /// The length of a device key, in bytes.
   public static let byteCount = 32
 
+  /// The path of the file.
   public let path: String
 
+  /// The file at a path.
   public init(at path: String) { self.path = path }
 
   /// Nil where there is no file.

@@ -5,8 +5,11 @@ public import VaultCore
 /// What opens a vault, as a service manager hands it over: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory
 /// that `$CREDENTIALS_DIRECTORY` names (systemd.exec(5), `LoadCredential=`).
 public enum ServiceCredentials {
+  /// The variable in which a service manager passes the directory of credentials.
   public static let directoryVariable = "CREDENTIALS_DIRECTORY"
+  /// The name of a key file in that directory.
   public static let keyFile = "coffer.key"
+  /// The name of a file with a passphrase in that directory.
   public static let passphraseFile = "coffer.passphrase"
   /// In bytes: that of a key file.
   private static let maximumByteCount = 1 << 20
