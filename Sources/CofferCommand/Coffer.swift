@@ -55,7 +55,7 @@ extension Coffer {
     try CommandWords.check(CommandLine.arguments.dropFirst())
     var isParsed = false
     do {
-      var command = try direct() ?? parseAsRoot()
+      var command = try direct() ?? parseAsRoot(CommandWords.help(in: CommandLine.arguments.dropFirst()))
       isParsed = true
       try command.run()
     } catch {

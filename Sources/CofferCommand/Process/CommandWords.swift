@@ -9,11 +9,25 @@ enum CommandWords {
     // It has a grammar of its own.
     guard arguments.first != "defaults" else { return }
     for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") {
-      guard word.utf8.count > 2, !word.hasPrefix("--"), Int(word) == nil else { continue }
+      guard Int(word) != nil || word.utf8.count > 2, !word.hasPrefix("--") else { continue }
       throw .usage(
         "arguments: unknown option '\(word)'",
-        hint: "what begins with - and is no option stands after --; as the value of an option: --name=\(word)")
+        hint: word == "-help"
+          ? "coffer --help" : "what begins with - and is no option stands after --; as the value of an option: --name=\(word)")
     }
+  }
+
+  /// `secret help get` as the parser understands it: `help secret get`. Returns nil for anything else.
+  static func help(in arguments: ArraySlice<String>) -> [String]? {
+    var type: any ParsableCommand.Type = Coffer.self
+    for (index, word) in zip(arguments.indices, arguments) {
+      if word == "help", index > arguments.startIndex, !type.configuration.subcommands.isEmpty {
+        return ["help"] + arguments[..<index] + arguments[(index + 1)...]
+      }
+      guard let next = type.configuration.subcommands.first(where: { $0.names.contains(word) }) else { return nil }
+      type = next
+    }
+    return nil
   }
 
   /// The first word that stands in the place of a noun or a verb, and is none. Nil if there is no such word.
