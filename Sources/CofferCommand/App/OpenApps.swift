@@ -37,29 +37,44 @@ struct OpenApps: ~Copyable {
       hint: "open the vault with its passphrase, or with the recovery key")
   }
 
+  // MARK: Two ways
+
+  private borrowing func reading<Result>(
+    _ agent: (Keychain) throws -> Result, _ file: (borrowing Vault) throws -> Result
+  ) throws -> Result {
+    if let keychain { return try agent(keychain) }
+    switch vault {
+    case .some(let vault): return try file(vault)
+    case .none: throw VaultError(.locked)
+    }
+  }
+
+  private mutating func changing<Result>(
+    _ agent: (Keychain) throws -> Result, _ file: (inout Vault) throws -> Result
+  ) throws -> Result {
+    if let keychain { return try agent(keychain) }
+    return try file(&vault!)
+  }
+
   /// - Throws: not found, with the groups that there are.
   func checkExists(_ group: AccessGroup, hint: String) throws {
-    guard let keychain else { return try vault!.checkExists(group, hint: hint) }
-    try OpenItems(keychain, application: nil).checkExists(group, hint: hint)
+    try reading({ try OpenItems($0, application: nil).checkExists(group, hint: hint) }, { try $0.checkExists(group, hint: hint) })
   }
 
   /// - Parameter application: Nil for those of all apps and programs.
   func grants(to application: String? = nil) throws -> [Grant] {
-    if let keychain { return try keychain.grants(to: application) }
-    switch vault {
-    case .some(let vault): return try vault.grants(to: application)
-    case .none: return []
-    }
+    try reading({ try $0.grants(to: application) }, { try $0.grants(to: application) })
   }
 
   mutating func put(_ grant: Grant) throws {
-    guard let keychain else { return try vault!.transaction { try $0.put(grant) } }
-    try keychain.grant(grant.rights, in: grant.group, to: grant.application, asksForConfirmation: grant.asksForConfirmation)
+    try changing(
+      { try $0.grant(grant.rights, in: grant.group, to: grant.application, asksForConfirmation: grant.asksForConfirmation) },
+      { try $0.transaction { try $0.put(grant) } })
   }
 
   mutating func removeGrant(to application: String, _ group: AccessGroup) throws {
-    guard let keychain else { return try vault!.transaction { try $0.removeGrant(to: application, group) } }
-    try keychain.revoke(group, of: application)
+    try changing(
+      { try $0.revoke(group, of: application) }, { try $0.transaction { try $0.removeGrant(to: application, group) } })
   }
 
   /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
@@ -71,33 +86,29 @@ struct OpenApps: ~Copyable {
 
 /// What the command may see of items: all by the owner's credential, else what belongs to no team or was granted to `coffer`.
 extension OpenApps {
-  private func mayList(_ group: AccessGroup) throws -> Bool {
+  private func mayList(_ group: AccessGroup, in vault: borrowing Vault) throws -> Bool {
     if isOwner { return true }
-    switch vault {
-    case .some(let vault): return (try? Caller.command(in: vault).check(group, .list)) != nil
-    case .none: return true
-    }
+    return (try? Caller.command(in: vault).check(group, .list)) != nil
   }
 
   func groups() throws -> [AccessGroup] {
-    if let keychain { return try keychain.entitlements.groups.map(\.group) }
-    // An optimised build of Swift 6.3.1 crashes on `vault!` before a closure that reads the vault as well.
-    let all: [AccessGroup]
-    switch vault {
-    case .some(let vault): all = try vault.groups()
-    case .none: all = []
-    }
-    return try all.filter { try mayList($0) }
+    try reading(
+      { try $0.entitlements.groups.map(\.group) },
+      { vault in
+        var groups: [AccessGroup] = []
+        for group in try vault.groups() where try mayList(group, in: vault) { groups.append(group) }
+        return groups
+      })
   }
 
   func entries() throws -> [Entry] {
-    if let keychain { return try keychain.items(KeychainQuery()) }
-    let all: [Entry]
-    switch vault {
-    case .some(let vault): all = try vault.entries().entries
-    case .none: all = []
-    }
-    return try all.filter { try mayList($0.reference.group) }
+    try reading(
+      { try $0.items(KeychainQuery()) },
+      { vault in
+        var entries: [Entry] = []
+        for entry in try vault.entries().entries where try mayList(entry.reference.group, in: vault) { entries.append(entry) }
+        return entries
+      })
   }
 
   /// An item of any class, by its exact name. Nil if there is none.
@@ -114,39 +125,37 @@ extension OpenApps {
 }
 
 extension OpenApps: AppRecords {
-  func pins() throws -> [AppPin] {
-    if let keychain { return try keychain.appRecords.pins() }
-    return try vault!.pins()
-  }
+  func pins() throws -> [AppPin] { try reading({ try $0.appRecords.pins() }, { try $0.pins() }) }
 
   func pin(_ application: String) throws -> AppPin? {
-    if let keychain { return try keychain.appRecords.pin(application) }
-    return try vault!.pin(application)
+    try reading({ try $0.appRecords.pin(application) }, { try $0.pin(application) })
   }
 
   mutating func install(_ signed: SignedManifest, _ bytes: [UInt8], at now: Timestamp) throws {
-    guard var records = keychain?.appRecords else { return try vault!.install(signed, bytes, at: now) }
-    try records.install(signed, bytes, at: now)
+    try changing({ try $0.records { try $0.install(signed, bytes, at: now) } }, { try $0.install(signed, bytes, at: now) })
   }
 
   mutating func markRemoved(_ application: String, at now: Timestamp) throws {
-    guard var records = keychain?.appRecords else { return try vault!.markRemoved(application, at: now) }
-    try records.markRemoved(application, at: now)
+    try changing({ try $0.records { try $0.markRemoved(application, at: now) } }, { try $0.markRemoved(application, at: now) })
   }
 
   mutating func removeBoundItems(of application: String) throws {
-    guard var records = keychain?.appRecords else { return try vault!.removeBoundItems(of: application) }
-    try records.removeBoundItems(of: application)
+    try changing({ try $0.records { try $0.removeBoundItems(of: application) } }, { try $0.removeBoundItems(of: application) })
   }
 
   func itemCount(of application: String) throws -> Int {
-    if let keychain { return try keychain.appRecords.itemCount(of: application) }
-    return try vault!.itemCount(of: application)
+    try reading({ try $0.appRecords.itemCount(of: application) }, { try $0.itemCount(of: application) })
   }
 
   mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) {
-    guard var records = keychain?.appRecords else { return try vault!.forget(application) }
-    return try records.forget(application)
+    try changing({ try $0.records { try $0.forget(application) } }, { try $0.forget(application) })
+  }
+}
+
+extension Keychain {
+  fileprivate func records<Result>(_ body: (inout AgentAppRecords) throws -> Result) throws -> Result {
+    var records = appRecords
+    return try body(&records)
   }
 }
 

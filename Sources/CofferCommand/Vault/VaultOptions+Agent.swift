@@ -25,10 +25,14 @@ extension VaultOptions {
     return places.answeringAgentSocket(forVaultAt: vault)
   }
 
-  /// Whether something says what opens the vault.
-  var namesCredential: Bool {
+  /// Whether an option names a credential.
+  var namesCredentialOption: Bool {
     keyFile != nil || passphraseDescriptor != nil || recoveryKey || recoveryKeyDescriptor != nil
-      || Environment[ServiceCredentials.directoryVariable] != nil
+  }
+
+  /// Whether an option or the service manager names a credential.
+  var namesCredential: Bool {
+    namesCredentialOption || Environment[ServiceCredentials.directoryVariable] != nil
   }
 
   var isAnybodyThere: Bool {

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Coffer
 import CofferConsole
-import CofferWire
 import VaultCore
 
 struct VaultPassphrase: ParsableCommand {
@@ -18,15 +16,15 @@ struct VaultPassphrase: ParsableCommand {
   @OptionGroup var slot: NewSlotOptions
 
   func run() throws {
-    if let keychain = try vault.systemAgent() { return try change(keychain) }
-    let place = try vault.openPlace()
+    let owned = try vault.ownedVault()
     let file = try slot.openedKeyFile()
-    var opened = try vault.open(place)
-    let old = try replaced(opened.openedSlot, of: opened.status().slots)
-    try check(old, file)
-    let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
-    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: slot.kdf) }
-    opened.finish()
+    try owned.replaceSlot(kdf: slot.kdf) { opened, slots in
+      let old = try replaced(opened, of: slots)
+      try check(old, file)
+      return old
+    } with: {
+      try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
+    }
     Self.noteMasterKey()
   }
 
@@ -35,22 +33,6 @@ struct VaultPassphrase: ParsableCommand {
     Descriptor.error.note(
       "note: the master key stays: with a copy of the file from before, the old passphrase still opens this vault, also later items\n"
     )
-  }
-
-  /// Which slot the old passphrase opens is the agent's to know: of several it is not told.
-  private func change(_ keychain: Keychain) throws {
-    let file = try slot.openedKeyFile()
-    try vault.withCredential(for: keychain) { proof in
-      let slots = try keychain.vaultStatus().slots
-      let fitting = slots.filter { $0.type == proof.slotType }
-      let old = try replaced(fitting.count == 1 ? fitting[0] : nil, of: slots)
-      try check(old, file)
-      // A wrong one is told before a new one is asked for.
-      try keychain.unlock(with: proof, ceiling: vault.ceiling)
-      let credential = try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
-      try keychain.replaceSlot(old.id, with: credential, kdf: slot.kdf, by: proof, ceiling: vault.ceiling)
-    }
-    Self.noteMasterKey()
   }
 
   private func check(_ old: SlotDescription, _ file: Descriptor?) throws {

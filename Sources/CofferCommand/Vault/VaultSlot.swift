@@ -1,7 +1,5 @@
 import ArgumentParser
-import Coffer
 import CofferConsole
-import CofferWire
 import VaultCore
 
 struct VaultSlot: ParsableCommand {
@@ -23,21 +21,11 @@ struct SlotList: ParsableCommand {
   var json = false
 
   func run() throws {
-    let slots =
-      if let keychain = try vault.systemAgent() {
-        try about(VaultOptions.systemVault) { try keychain.vaultStatus().slots }
-      } else {
-        try inspected()
-      }
+    let slots = try vault.ownedVault().slots()
     guard !json else { return try Descriptor.output.write(JSON.array(slots.map(\.json)).description + "\n") }
     var table = Table(heading: ["SLOT", "TYPE", "ID"])
     for slot in slots { table.rows.append(["\(slot.index)", slot.text, slot.id.description]) }
     try Descriptor.output.write(table.text(style: .current()))
-  }
-
-  private func inspected() throws -> [SlotDescription] {
-    let place = try vault.openPlace()
-    return try about(place.path) { try Vault.inspect(place.store).slots }
   }
 }
 
@@ -55,34 +43,10 @@ struct SlotAdd: ParsableCommand {
       throw Failure.usage(
         "slot: one kind must be named", hint: "--new-passphrase, --new-key-file FILE, both, or --new-recovery-key")
     }
-    if let keychain = try vault.systemAgent() { return try add(keychain) }
-    let place = try vault.openPlace()
-    guard !newRecoveryKey else {
-      var opened = try vault.open(place)
-      let text = try about(place.path) { try opened.addRecoverySlot() }
-      opened.finish()
-      return try RecoveryKeyOutput.print(text)
-    }
+    let owned = try vault.ownedVault()
+    guard !newRecoveryKey else { return try RecoveryKeyOutput.print(owned.addRecoverySlot(kdf: slot.kdf)) }
     let file = try slot.openedKeyFile()
-    var opened = try vault.open(place)
-    let credential = try slot.credential(file, isInputAllowed: !vault.noInput)
-    _ = try about(place.path) { try opened.addSlot(credential, kdf: slot.kdf) }
-    opened.finish()
-  }
-
-  private func add(_ keychain: Keychain) throws {
-    let file = try slot.openedKeyFile()
-    try vault.withCredential(for: keychain) { proof in
-      // A wrong one is told before a new one is asked for.
-      try keychain.unlock(with: proof, ceiling: vault.ceiling)
-      guard newRecoveryKey else {
-        let credential = try slot.credential(file, isInputAllowed: !vault.noInput)
-        return try keychain.addSlot(credential, kdf: slot.kdf, by: proof, ceiling: vault.ceiling)
-      }
-      let text = try RecoveryKey.random()
-      try keychain.addSlot(.recoveryKey(text.duplicate()), kdf: slot.kdf, by: proof, ceiling: vault.ceiling)
-      try RecoveryKeyOutput.print(text)
-    }
+    try owned.addSlot(kdf: slot.kdf) { try slot.credential(file, isInputAllowed: !vault.noInput) }
   }
 }
 
@@ -95,17 +59,7 @@ struct SlotRemove: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    if let keychain = try vault.systemAgent() {
-      return try vault.withCredential(for: keychain) { proof in
-        let found = try named(in: keychain.vaultStatus().slots)
-        try about("slot \(slot)") { try keychain.removeSlot(found.id, by: proof, ceiling: vault.ceiling) }
-      }
-    }
-    let place = try vault.openPlace()
-    var opened = try vault.open(place)
-    let found = try named(in: opened.status().slots)
-    try about("slot \(slot)") { try opened.removeSlot(found.id) }
-    opened.finish()
+    try vault.ownedVault().removeSlot(about: "slot \(slot)") { try named(in: $0) }
   }
 
   private func named(in slots: [SlotDescription]) throws -> SlotDescription {
