@@ -8,7 +8,7 @@ import Testing
     "Sources/AppContainers": 37,
     "Sources/Coffer": 39,
     "Sources/CofferAgent": 95,
-    "Sources/CofferCommand": 75,
+    "Sources/CofferCommand": 74,
     "Sources/DefaultsCommand": 50,
     "Sources/CofferDaemon": 9,
     "Sources/CofferFiles": 22,

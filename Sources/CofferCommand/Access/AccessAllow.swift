@@ -22,17 +22,7 @@ struct AccessAllow: ParsableCommand {
   @Argument(help: "The group, if not the one that the refusal names.")
   var group: String?
 
-  @Flag(help: "It may read secrets.")
-  var read = false
-
-  @Flag(help: "It may add, change and remove items.")
-  var write = false
-
-  @Flag(help: "It may see which items there are.")
-  var list = false
-
-  @Flag(help: "Ask each time.")
-  var confirm = false
+  @OptionGroup var options: GrantOptions
 
   @Flag(help: "Do not ask now.")
   var force = false
@@ -52,20 +42,19 @@ struct AccessAllow: ParsableCommand {
     var audit = try AppAudit(.grant)
     (audit.group, audit.application) = (group.name, refusal.program)
     try audit.deciding { try refusal.checkIsUnchanged() }
-    var opened = try vault.openApps()
-    try audit.deciding {
-      try opened.checkIsOwner("allow", "lets them in")
-      try opened.checkExists(group, hint: "name one of these: coffer access allow \(number) GROUP")
+    let request = GrantRequest(
+      verb: "allow", group: group, rights: rights, asksForConfirmation: options.confirm,
+      groupHint: "name one of these: coffer access allow \(number) GROUP")
+    let grant = try request.grant(vault, audit) { opened in
       if try GrantedProgram(namedOnCommandLine: refusal.program) == nil {
         _ = try about(refusal.program) { try AppPlace.apps().pin(named: refusal.program, in: opened) }
       }
+      return refusal.program
+    } agree: {
       try ask(refusal, group, rights)
       // An answer takes a while.
       try refusal.checkIsUnchanged()
     }
-    let grant = Grant(to: refusal.program, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(refusal.program) { try audit.doing { try opened.put(grant) } }
-    opened.finish()
     try Descriptor.output.write(
       json ? grant.json.description + "\n" : "\(grant.application)\t\(grant.group.name)\t\(grant.rights.names)\n")
   }
@@ -89,11 +78,7 @@ struct AccessAllow: ParsableCommand {
   }
 
   private func rights(for refusal: Refusal) throws -> Entitlements.Rights {
-    var rights: Entitlements.Rights = []
-    if read { rights.insert(.read) }
-    if write { rights.insert(.write) }
-    if list { rights.insert(.list) }
-    if rights.isEmpty { rights = refusal.missing }
+    let rights = options.rights.isEmpty ? refusal.missing : options.rights
     guard !rights.isEmpty else {
       throw Failure.usage(
         "\(refusal.number): \(refusal.entry.operation) takes no one right", hint: "--read, --write, --list, or several")

@@ -15,17 +15,7 @@ struct AppGrant: ParsableCommand {
   @Argument(help: "The group.")
   var group: String
 
-  @Flag(help: "It may read secrets.")
-  var read = false
-
-  @Flag(help: "It may add, change and remove items.")
-  var write = false
-
-  @Flag(help: "It may see which items there are.")
-  var list = false
-
-  @Flag(help: "Ask each time.")
-  var confirm = false
+  @OptionGroup var options: GrantOptions
 
   @Flag(help: "As JSON.")
   var json = false
@@ -33,24 +23,23 @@ struct AppGrant: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var rights: Entitlements.Rights = []
-    if read { rights.insert(.read) }
-    if write { rights.insert(.write) }
-    if list { rights.insert(.list) }
-    guard !rights.isEmpty else { throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several") }
+    guard !options.rights.isEmpty else {
+      throw Failure.usage("grant: nothing is granted", hint: "--read, --write, --list, or several")
+    }
     let group = try about(self.group) { try AccessGroup(self.group) }
     var audit = try AppAudit(.grant)
     audit.group = group.name
-    var opened = try vault.openApps()
-    try audit.deciding { try opened.checkIsOwner("grant", "lets them in") }
-    let (name, team) = try audit.deciding { try application(in: opened) }
-    audit.application = name
-    try audit.deciding { try opened.checkExists(group, hint: "name one of these") }
-    let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
-    Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
-    let grant = Grant(to: name, group, rights, asksForConfirmation: confirm, at: .now())
-    try about(name) { try audit.doing { try opened.put(grant) } }
-    opened.finish()
+    let request = GrantRequest(
+      verb: "grant", group: group, rights: options.rights, asksForConfirmation: options.confirm, groupHint: "name one of these")
+    var team = ""
+    let grant = try request.grant(vault, audit) { opened in
+      let (name, ofWhom) = try application(in: opened)
+      team = ofWhom
+      return name
+    } agree: {
+      let owner = Caller.team(of: group).map { "team \($0)" } ?? "no team"
+      Descriptor.error.note("note: \(app) is \(team), the group of \(owner)\n")
+    }
     if json { try Descriptor.output.write(grant.json.description + "\n") }
   }
 

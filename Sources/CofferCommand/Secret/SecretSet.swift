@@ -2,7 +2,6 @@ import ArgumentParser
 import Coffer
 import CofferConsole
 import CofferFiles
-import Glibc
 import VaultCore
 
 struct SecretSet: ParsableCommand {
@@ -39,6 +38,37 @@ struct SecretSet: ParsableCommand {
 
   func run() throws {
     let selection = try Selection(item)
+    let changes = try checkedChanges(selection)
+    let source = try SecretSource.choose(file: file, vault)
+    let agent = try access.agent(vault)
+    let place = try agent == nil ? openedPlace() : nil
+    // The standard input of a pipeline ends before a person is asked for a passphrase.
+    var given: Secret?
+    if case .stream(let stream) = source { given = try checked(Secret.reading(stream), from: stream.name) }
+    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
+    let existing = try checkedExisting(selection, in: items)
+    let secret = try given.take() ?? checked(source.read(isInputAllowed: !vault.noInput), from: "secret")
+    try about("\(selection.name)") {
+      if let existing {
+        try checkAccessibility(of: existing)
+        _ = try items.keychain.update(existing.reference, secret: secret) { $0.apply(changes) }
+      } else {
+        var new = try selection.name.item(selection.itemClass)
+        new.apply(changes)
+        try items.keychain.add(
+          new, secret: secret, group: try group(selection, items), accessible: accessible?.accessibility ?? .whenUnlocked,
+          installBound: installBound)
+      }
+    }
+    items.finish()
+    note(secret, from: source)
+  }
+
+  // MARK: Check
+
+  /// Before anything is opened.
+  /// - Throws: usage.
+  private func checkedChanges(_ selection: Selection) throws -> [AttributeChange] {
     guard selection.name.field == nil else {
       throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
     }
@@ -47,46 +77,40 @@ struct SecretSet: ParsableCommand {
     }
     let changes = try attributes.changes(for: selection.itemClass)
     try plainText.check(changes)
-    _ = try selection.name.item(selection.itemClass)
     try plainText.check(selection.name, typed: item.name, isInputAllowed: !vault.noInput)
-    let source = try SecretSource.choose(file: file, vault)
-    let agent = try access.agent(vault)
-    var place: VaultPlace?
-    if agent == nil {
-      let opened = try vault.openPlace()
-      // All that the caller named is open, and nothing of it has been read.
-      Hardening.hide()
-      if accessible?.accessibility.isThisDeviceOnly == true, let path = try opened.makeDeviceKey() {
-        Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+    return changes
+  }
+
+  /// The vault's file, with a key of this device if the item needs one.
+  private func openedPlace() throws -> VaultPlace {
+    let place = try vault.openPlace()
+    // All that the caller named is open, and nothing of it has been read.
+    Hardening.hide()
+    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
+      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+    }
+    return place
+  }
+
+  /// The group that a new item goes to; nil for the one that the app's manifest names.
+  private func group(_ selection: Selection, _ items: OpenItems) throws -> AccessGroup? {
+    try selection.name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
+  }
+
+  /// - Returns: The item whose secret is replaced, or nil for a new one, whose group exists then or may be made.
+  /// - Throws: duplicate; not found; usage.
+  private func checkedExisting(_ selection: Selection, in items: OpenItems) throws -> Entry? {
+    guard let existing = try replaced(selection, in: items) else {
+      if let group = try group(selection, items) {
+        try items.checkCanAdd(to: group, isCreated: createGroup || items.application != nil)
       }
-      place = opened
+      return nil
     }
-    var given: Secret?
-    if case .stream(let stream) = source { given = try checked(Secret.reading(stream), from: stream.name) }
-    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
-    let existing = try replaced(selection, in: items)
-    if existing != nil, !update { throw duplicate(selection.name) }
-    let group = try selection.name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
-    if existing == nil, let group { try items.checkCanAdd(to: group, isCreated: createGroup || items.application != nil) }
-    let secret = try given.take() ?? checked(source.read(isInputAllowed: !vault.noInput), from: "secret")
-    try about("\(selection.name)") {
-      if let existing {
-        guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
-          throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
-        }
-        _ = try items.keychain.update(existing.reference, secret: secret) { $0.apply(changes) }
-      } else {
-        var new = try selection.name.item(selection.itemClass)
-        new.apply(changes)
-        try items.keychain.add(
-          new, secret: secret, group: group, accessible: accessible?.accessibility ?? .whenUnlocked, installBound: installBound)
-      }
+    guard update else {
+      throw Failure(
+        .duplicate, "\(selection.name): there is such an item already", hint: "to replace its secret: coffer secret set --update")
     }
-    items.finish()
-    if case .stream(let stream) = source, stream.number == STDIN_FILENO, secret.isLineWithEnd {
-      Descriptor.error.note("note: the secret ends with a line end, which belongs to it (printf '%s' writes none)\n")
-    }
-    if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
+    return existing
   }
 
   /// - Throws: usage, for an empty one: the program before this one in a pipeline has failed, or a person has typed Return twice.
@@ -97,8 +121,8 @@ struct SecretSet: ParsableCommand {
     return secret
   }
 
-  /// What is there already. Of an app's groups only the one where a new item would go, unless an item is to be replaced: that may lie
-  /// in any of them.
+  /// The item of this name. Of an app's groups only the one that a new item would go to, unless an item is to be replaced: that may lie in
+  /// any of them.
   private func replaced(_ selection: Selection, in items: OpenItems) throws -> Entry? {
     guard update || items.application == nil || selection.name.group != nil else { return nil }
     do {
@@ -108,8 +132,20 @@ struct SecretSet: ParsableCommand {
     }
   }
 
-  private func duplicate(_ name: ItemName) -> Failure {
-    Failure(.duplicate, "\(name): there is such an item already", hint: "to replace its secret: coffer secret set --update")
+  /// - Throws: usage.
+  private func checkAccessibility(of existing: Entry) throws {
+    guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
+      throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
+    }
+  }
+
+  // MARK: Print
+
+  private func note(_ secret: borrowing Secret, from source: SecretSource) {
+    if case .stream(let stream) = source, stream.number == Descriptor.input.number, secret.isLineWithEnd {
+      Descriptor.error.note("note: the secret ends with a line end, which belongs to it (printf '%s' writes none)\n")
+    }
+    if secret.count == 0 { Descriptor.error.note("note: the secret is empty\n") }
   }
 }
 
