@@ -23,12 +23,12 @@ final class AgentWatch: ChangeSource {
 
 /// The thread's part, which does not keep the other alive.
 private final class AgentWatchReader: Sendable {
-  let wakeUp: WakeUp
+  let wakeUp: EventNotifier
   private let socket: AgentSocket
   private let pending: PendingChanges
 
   init?(_ socket: AgentSocket, _ pending: PendingChanges) {
-    guard let wakeUp = WakeUp() else { return nil }
+    guard let wakeUp = EventNotifier() else { return nil }
     self.wakeUp = wakeUp
     self.socket = socket
     self.pending = pending

@@ -39,7 +39,7 @@ extension KeychainError {
   init(ofApps error: any Error) {
     switch error {
     case let error as AppsError: self.init(.integrity, "\(error.code.name): \(error.detail)")
-    case let error as ContainerError: self.init(.storage, "\(error.code.name): \(error.detail)")
+    case let error as FileError: self.init(.storage, "\(error.code.name): \(error.detail)")
     default: self.init(error)
     }
   }

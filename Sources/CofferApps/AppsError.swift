@@ -1,5 +1,5 @@
 /// The reason why an operation on an app failed. Errors in a manifest's values are `VaultError`, errors of directories
-/// `ContainerError`.
+/// `FileError`.
 package struct AppsError: Error, Equatable, Sendable {
   package enum Code: String, CaseIterable, Sendable {
     // The manifest as a file

@@ -29,7 +29,7 @@ package struct Sandbox {
 
   /// The arguments up to the program and its own arguments.
   /// - Parameter lock: A descriptor that stays open for the lifetime of the sandbox.
-  package func arguments(lock: Int32?) throws(ContainerError) -> [String] {
+  package func arguments(lock: Int32?) throws(FileError) -> [String] {
     var words = ["--unshare-all", "--share-net", "--die-with-parent", "--new-session"]
     words += [
       "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt", "--proc", "/proc", "--dev",
@@ -96,15 +96,15 @@ extension InstalledApps {
 
   /// Finishes an interrupted operation on the container, before a program of the app takes the lock.
   /// - Throws: `running` if a program of the app runs already, and the operation is unfinished.
-  package func finishContainer(of application: String) throws(ContainerError) { _ = try data.container(FileName(application)) }
+  package func finishContainer(of application: String) throws(FileError) { _ = try data.container(FileName(application)) }
 
   /// A lock to be held for the lifetime of a program of the app.
-  package func runningLock(of application: String) throws(ContainerError) -> RunningLock {
+  package func runningLock(of application: String) throws(FileError) -> RunningLock {
     try RunningLock.running(FileName(application), in: data.containers())
   }
 
   /// The directories of installed apps with this full name, or with this identifier in any team.
-  package func applications(named name: String) throws(ContainerError) -> [String] {
+  package func applications(named name: String) throws(FileError) -> [String] {
     try directory.names().map { "\($0)" }.filter { candidate in
       candidate.utf8.first != UInt8(ascii: ".") && RunningApp.isNamed(name, candidate)
     }

@@ -27,41 +27,41 @@ struct AuditDirectory: Sendable {
 
   /// Opens the directory, or creates it.
   /// - Parameter state: The directory for the state of this machine.
-  init(in state: String, _ ring: AuditRing) throws(ContainerError) {
+  init(in state: String, _ ring: AuditRing) throws(FileError) {
     let path = Path.join(state, Self.name)
-    guard let parent = try OpenDirectory.root(path, isMade: true) else { throw ContainerError(.missing, path) }
+    guard let parent = try OpenDirectory.root(path, isMade: true) else { throw FileError(.missing, path) }
     directory = try parent.makeDirectory(FileName(ring.rawValue))
   }
 
   /// nil if the ring has no directory.
-  init?(existingIn state: String, _ ring: AuditRing) throws(ContainerError) {
+  init?(existingIn state: String, _ ring: AuditRing) throws(FileError) {
     guard let directory = try Self.existing(in: state)?.directory(FileName(ring.rawValue)) else { return nil }
     self.directory = directory
   }
 
   /// Whether any ring has a directory.
-  static func exists(in state: String) throws(ContainerError) -> Bool {
+  static func exists(in state: String) throws(FileError) -> Bool {
     try existing(in: state) != nil
   }
 
   /// Opens the directory for reading. Root may also read the log of an agent that runs as another user.
-  private static func existing(in state: String) throws(ContainerError) -> OpenDirectory? {
+  private static func existing(in state: String) throws(FileError) -> OpenDirectory? {
     let path = Path.join(state, name)
     guard geteuid() == 0 else { return try OpenDirectory.root(path, isMade: false) }
-    do throws(ContainerError) { return try OpenDirectory.foreign(path) } catch {
+    do throws(FileError) { return try OpenDirectory.foreign(path) } catch {
       guard error.code == .missing else { throw error }
       return nil
     }
   }
 
   /// Opens `head`, or creates it.
-  func head() throws(ContainerError) -> OpenFile { try directory.fileToChange(FileName("head")) }
+  func head() throws(FileError) -> OpenFile { try directory.fileToChange(FileName("head")) }
 
   /// Opens `head` for reading. nil if it does not exist.
-  func existingHead() throws(ContainerError) -> OpenFile? { try directory.file(FileName("head")) }
+  func existingHead() throws(FileError) -> OpenFile? { try directory.file(FileName("head")) }
 
   /// The numbers of the files in ascending order, so the oldest comes first.
-  func segments() throws(ContainerError) -> [UInt64] {
+  func segments() throws(FileError) -> [UInt64] {
     try directory.names().compactMap { name in
       let text = "\(name)"
       guard text.utf8.count == Self.digits + Self.suffix.utf8.count, text.hasSuffix(Self.suffix) else { return nil }
@@ -69,29 +69,29 @@ struct AuditDirectory: Sendable {
     }.sorted()
   }
 
-  static func fileName(_ segment: UInt64) throws(ContainerError) -> FileName {
+  static func fileName(_ segment: UInt64) throws(FileError) -> FileName {
     let number = "\(segment)"
     return try FileName(String(repeating: "0", count: digits - number.utf8.count) + number + suffix)
   }
 
   /// Opens a file with entries for appending, or creates it.
-  func segment(_ number: UInt64) throws(ContainerError) -> OpenFile {
+  func segment(_ number: UInt64) throws(FileError) -> OpenFile {
     try directory.fileToChange(Self.fileName(number), isAppending: true)
   }
 
   /// Opens a file with entries for reading. nil if it does not exist.
-  func existing(_ segment: UInt64) throws(ContainerError) -> OpenFile? { try directory.file(Self.fileName(segment)) }
+  func existing(_ segment: UInt64) throws(FileError) -> OpenFile? { try directory.file(Self.fileName(segment)) }
 
   /// The content of a file; empty if it does not exist.
   /// - Throws: `tooLarge` if the file is larger than any that the log writes.
-  func contents(_ segment: UInt64) throws(ContainerError) -> [UInt8] {
+  func contents(_ segment: UInt64) throws(FileError) -> [UInt8] {
     try directory.contents(Self.fileName(segment), limit: AuditLimits.maximumFileByteCount) ?? []
   }
 
   /// The names of the files of `RepeatCounts`.
-  func countNames() throws(ContainerError) -> [FileName] {
+  func countNames() throws(FileError) -> [FileName] {
     try directory.names().filter { "\($0)".hasPrefix(Self.countsPrefix) }
   }
 
-  func remove(_ segment: UInt64) throws(ContainerError) { try directory.remove(Self.fileName(segment)) }
+  func remove(_ segment: UInt64) throws(FileError) { try directory.remove(Self.fileName(segment)) }
 }

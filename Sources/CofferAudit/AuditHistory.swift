@@ -10,7 +10,7 @@ package struct AuditHistory {
 
   /// Returns nil if there is no log.
   /// - Throws: As `AuditReading`.
-  package init?(of state: String) throws(ContainerError) {
+  package init?(of state: String) throws(FileError) {
     guard try AuditDirectory.exists(in: state) else { return nil }
     var readings: [(AuditRing, AuditReading?)] = []
     for ring in AuditRing.allCases { readings.append((ring, try AuditReading(of: state, ring))) }

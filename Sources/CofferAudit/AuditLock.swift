@@ -11,14 +11,14 @@ enum AuditLock {
   private static let patience: UInt32 = 5_000_000
   private static let longestPause: UInt32 = 5_000
 
-  static func take(_ file: OpenFile, isShared: Bool = false) throws(ContainerError) {
+  static func take(_ file: OpenFile, isShared: Bool = false) throws(FileError) {
     var waited: UInt32 = 0
     var pause: UInt32 = 50
     while true {
       let taken = retrying { flock(file.number, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
       if taken.result == 0 { return }
-      guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, file.path) }
-      guard waited < patience else { throw ContainerError(.busy, "\(file.path): another process keeps it locked") }
+      guard taken.errno == EWOULDBLOCK else { throw FileError(errno: taken.errno, file.path) }
+      guard waited < patience else { throw FileError(.busy, "\(file.path): another process keeps it locked") }
       usleep(pause)
       waited += pause
       pause = min(2 * pause, longestPause)
@@ -33,50 +33,50 @@ enum AuditLock {
 
 extension OpenFile {
   /// Reads `count` bytes at an offset; fewer only at the end of the file.
-  func read(_ count: Int, at offset: Int) throws(ContainerError) -> [UInt8] {
+  func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {
       let part = unsafe bytes.withUnsafeMutableBytes { buffer in
         retrying { unsafe pread(number, buffer.baseAddress! + filled, count - filled, offset + filled) }
       }
-      guard part.result >= 0 else { throw ContainerError(errno: part.errno, path) }
+      guard part.result >= 0 else { throw FileError(errno: part.errno, path) }
       if part.result == 0 { break }
       filled += part.result
     }
     return Array(bytes[..<filled])
   }
 
-  func write(_ bytes: [UInt8], at offset: Int) throws(ContainerError) {
+  func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
     let written = unsafe bytes.withUnsafeBytes { buffer in
       retrying { unsafe pwrite(number, buffer.baseAddress, buffer.count, offset) }
     }
-    guard written.result >= 0 else { throw ContainerError(errno: written.errno, path) }
-    guard written.result == bytes.count else { throw ContainerError(.full, path) }
+    guard written.result >= 0 else { throw FileError(errno: written.errno, path) }
+    guard written.result == bytes.count else { throw FileError(.full, path) }
   }
 
   /// Appends all bytes in one call, or none.
   /// - Throws: `full` if the disk had room for a part only; errors of the system.
-  func append(_ bytes: [UInt8], after byteCount: Int) throws(ContainerError) {
+  func append(_ bytes: [UInt8], after byteCount: Int) throws(FileError) {
     let written = unsafe bytes.withUnsafeBytes { buffer in
       retrying { unsafe Glibc.write(number, buffer.baseAddress, buffer.count) }
     }
     guard written.result != bytes.count else { return }
     // If truncating fails too, the next writer adds a note about the incomplete bytes.
     if written.result > 0 { ftruncate(number, byteCount) }
-    throw written.result >= 0 ? ContainerError(.full, path) : ContainerError(errno: written.errno, path)
+    throw written.result >= 0 ? FileError(.full, path) : FileError(errno: written.errno, path)
   }
 
   /// Synchronises the written data to the disk.
-  func synchronizeData() throws(ContainerError) {
+  func synchronizeData() throws(FileError) {
     let synced = retrying { fdatasync(number) }
-    guard synced.result == 0 else { throw ContainerError(errno: synced.errno, path) }
+    guard synced.result == 0 else { throw FileError(errno: synced.errno, path) }
   }
 
   /// The size of the file, in bytes. nil if the file was deleted.
-  func namedByteCount() throws(ContainerError) -> Int? {
+  func namedByteCount() throws(FileError) -> Int? {
     var status = stat()
-    guard unsafe fstat(number, &status) == 0 else { throw ContainerError(errno: errno, path) }
+    guard unsafe fstat(number, &status) == 0 else { throw FileError(errno: errno, path) }
     return status.st_nlink == 0 ? nil : Int(status.st_size)
   }
 }

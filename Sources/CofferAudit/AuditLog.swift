@@ -12,14 +12,14 @@ package final class AuditLog: Sendable {
 
   /// Opens the log, or creates it.
   /// - Parameter state: The directory for the state of this machine.
-  /// - Throws: `ContainerError`.
+  /// - Throws: `FileError`.
   package convenience init(
     in state: String, _ ring: AuditRing = .decisions, limits: AuditLimits? = nil
-  ) throws(ContainerError) {
+  ) throws(FileError) {
     try self.init(AuditDirectory(in: state, ring), limits ?? ring.limits)
   }
 
-  init(_ files: AuditDirectory, _ limits: AuditLimits) throws(ContainerError) {
+  init(_ files: AuditDirectory, _ limits: AuditLimits) throws(FileError) {
     self.files = files
     var writer = AuditWriter(head: try files.head(), limits: limits)
     try writer.begin(files)
@@ -27,7 +27,7 @@ package final class AuditLog: Sendable {
   }
 
   /// - Returns: The end of the chain, including the entry.
-  /// - Throws: `ContainerError`: `tooLarge` if a text is longer than `AuditEntry.maximumFieldByteCount` bytes; `busy`, `full`,
+  /// - Throws: `FileError`: `tooLarge` if a text is longer than `AuditEntry.maximumFieldByteCount` bytes; `busy`, `full`,
   ///   `readOnly`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError` if the cryptography is not available.
   @discardableResult
   package func append(_ entry: AuditEntry, isSynced: Bool) throws -> AuditChain {
@@ -37,10 +37,10 @@ package final class AuditLog: Sendable {
 }
 
 extension AuditEntry {
-  fileprivate func checkLengths() throws(ContainerError) {
+  fileprivate func checkLengths() throws(FileError) {
     for text in [operation, caller.executable, caller.application, application, group, item, reason] {
       guard text.utf8.count <= Self.maximumFieldByteCount else {
-        throw ContainerError(.tooLarge, "a field of the audit log: more than \(Self.maximumFieldByteCount) bytes")
+        throw FileError(.tooLarge, "a field of the audit log: more than \(Self.maximumFieldByteCount) bytes")
       }
     }
   }
@@ -61,7 +61,7 @@ struct AuditWriter: ~Copyable {
   }
 
   /// A log without entries has a `head` too, so that a log whose files were all deleted is not taken for a new one.
-  mutating func begin(_ files: AuditDirectory) throws(ContainerError) {
+  mutating func begin(_ files: AuditDirectory) throws(FileError) {
     guard try head.byteCount == 0 else { return }
     try lock(files)
     defer { AuditLock.release(head) }
@@ -90,7 +90,7 @@ struct AuditWriter: ~Copyable {
     return end.chain
   }
 
-  private mutating func lock(_ files: AuditDirectory) throws(ContainerError) {
+  private mutating func lock(_ files: AuditDirectory) throws(FileError) {
     while true {
       try AuditLock.take(head)
       if try head.namedByteCount() != nil { return }
@@ -114,13 +114,13 @@ struct AuditWriter: ~Copyable {
     try save(end)
   }
 
-  private mutating func save(_ end: AuditEnd) throws(ContainerError) {
+  private mutating func save(_ end: AuditEnd) throws(FileError) {
     let kept = AuditHead(chain: end.chain, segment: end.segment, byteCount: end.byteCount, synced: end.synced)
     try head.write(kept.bytes, at: 0)
     last = kept
   }
 
-  private mutating func open(_ number: UInt64, _ files: AuditDirectory) throws(ContainerError) -> OpenFile {
+  private mutating func open(_ number: UInt64, _ files: AuditDirectory) throws(FileError) -> OpenFile {
     if let segment, segment.number == number, try segment.file.namedByteCount() != nil { return segment.file }
     let isNew = try files.segments().contains(number) == false
     let file = try files.segment(number)

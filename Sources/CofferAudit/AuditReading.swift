@@ -12,12 +12,12 @@ package struct AuditReading {
     /// Reads a range of its bytes.
     package let contents: (Range<Int>) throws -> [UInt8]
 
-    /// - Throws: `ContainerError`: `tooLarge` if it is larger than any file that the log writes.
+    /// - Throws: `FileError`: `tooLarge` if it is larger than any file that the log writes.
     package init(
       first: UInt64, byteCount: Int, path: String, contents: @escaping (Range<Int>) throws -> [UInt8]
-    ) throws(ContainerError) {
+    ) throws(FileError) {
       guard (0...AuditLimits.maximumFileByteCount).contains(byteCount) else {
-        throw ContainerError(.tooLarge, "\(path): \(byteCount) bytes")
+        throw FileError(.tooLarge, "\(path): \(byteCount) bytes")
       }
       (self.first, self.byteCount, self.contents) = (first, byteCount, contents)
     }
@@ -31,8 +31,8 @@ package struct AuditReading {
   let hasLostHead: Bool
 
   /// Returns nil if the ring has no directory.
-  /// - Throws: `ContainerError`: `busy`; `tooLarge` if a file is larger than any that the log writes; errors of the system.
-  package init?(of state: String, _ ring: AuditRing = .decisions) throws(ContainerError) {
+  /// - Throws: `FileError`: `busy`; `tooLarge` if a file is larger than any that the log writes; errors of the system.
+  package init?(of state: String, _ ring: AuditRing = .decisions) throws(FileError) {
     guard let files = try AuditDirectory(existingIn: state, ring) else { return nil }
     // Without `head` there is no file to lock, and the log is damaged in any case.
     let head = try files.existingHead()

@@ -23,8 +23,8 @@ package final class AuditRings: Sendable {
 
   /// Opens the logs, or creates them.
   /// - Parameter state: The directory for the state of this machine.
-  /// - Throws: `ContainerError`.
-  package init(in state: String) throws(ContainerError) {
+  /// - Throws: `FileError`.
+  package init(in state: String) throws(FileError) {
     var logs: [AuditRing: AuditLog] = [:]
     for ring in AuditRing.allCases { logs[ring] = try AuditLog(in: state, ring) }
     self.logs = logs

@@ -14,8 +14,8 @@ struct RepeatCounts {
 
   /// Takes a file that no process uses, or creates one.
   /// - Returns: Also the counts of processes that were killed, by the number of the entry.
-  /// - Throws: `ContainerError`.
-  static func claim(in files: AuditDirectory) throws(ContainerError) -> (counts: RepeatCounts, left: [UInt64: UInt64]) {
+  /// - Throws: `FileError`.
+  static func claim(in files: AuditDirectory) throws(FileError) -> (counts: RepeatCounts, left: [UInt64: UInt64]) {
     var left: [UInt64: UInt64] = [:]
     var own: OpenFile?
     for name in try files.countNames() {
@@ -30,7 +30,7 @@ struct RepeatCounts {
   }
 
   /// Clears the counts, after they were written into the ring.
-  static func clear(in files: AuditDirectory, but own: RepeatCounts) throws(ContainerError) {
+  static func clear(in files: AuditDirectory, but own: RepeatCounts) throws(FileError) {
     try own.clear()
     for name in try files.countNames() where files.directory.below(name) != own.file.path {
       guard let file = try files.directory.fileIfThere(name), AuditLock.takeAtOnce(file) else { continue }
@@ -38,15 +38,15 @@ struct RepeatCounts {
     }
   }
 
-  private static func make(in files: AuditDirectory) throws(ContainerError) -> OpenFile {
+  private static func make(in files: AuditDirectory) throws(FileError) -> OpenFile {
     for index in 0..<maximumFileCount {
       let file = try files.directory.fileToChange(FileName("\(AuditDirectory.countsPrefix)\(index)"))
       if AuditLock.takeAtOnce(file), try file.namedByteCount() != nil { return file }
     }
-    throw ContainerError(.busy, "\(files.directory.path): \(maximumFileCount) processes count repetitions")
+    throw FileError(.busy, "\(files.directory.path): \(maximumFileCount) processes count repetitions")
   }
 
-  private static func read(_ file: OpenFile) throws(ContainerError) -> [(UInt64, UInt64)] {
+  private static func read(_ file: OpenFile) throws(FileError) -> [(UInt64, UInt64)] {
     let bytes = try file.read(slotCount * slotByteCount, at: 0)
     return stride(from: 0, through: bytes.count - slotByteCount, by: slotByteCount).compactMap { start in
       let (number, count) = (word(bytes[start..<start + 8]), word(bytes[start + 8..<start + 16]))
@@ -56,11 +56,11 @@ struct RepeatCounts {
   }
 
   /// - Parameter slot: Less than `slotCount`.
-  func set(_ slot: Int, _ number: UInt64, _ count: UInt64) throws(ContainerError) {
+  func set(_ slot: Int, _ number: UInt64, _ count: UInt64) throws(FileError) {
     try file.write(Self.bytes(number) + Self.bytes(count), at: slot * Self.slotByteCount)
   }
 
-  func clear() throws(ContainerError) {
+  func clear() throws(FileError) {
     try file.write([UInt8](repeating: 0, count: Self.slotCount * Self.slotByteCount), at: 0)
   }
 
@@ -71,7 +71,7 @@ struct RepeatCounts {
 
 extension OpenDirectory {
   /// Opens the file for reading and writing. Returns nil if it was deleted.
-  fileprivate func fileIfThere(_ name: FileName) throws(ContainerError) -> OpenFile? {
+  fileprivate func fileIfThere(_ name: FileName) throws(FileError) -> OpenFile? {
     try kind(name) == .file ? fileToChange(name) : nil
   }
 }

@@ -1,7 +1,7 @@
 internal import AppContainers
 internal import CofferFiles
 
-extension ContainerError: Explained {
+extension FileError: Explained {
   package var explanation: Explanation {
     switch code {
     case .nameNotAllowed: .init(.usage, "is no name of a file here", "names lead down, and have no ., .. or empty part")

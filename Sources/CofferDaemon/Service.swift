@@ -20,7 +20,7 @@ struct Service {
   private let socket: String?
 
   /// An agent that runs as the user.
-  /// - Throws: `StorageError`, `ContainerError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
+  /// - Throws: `StorageError`, `FileError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
   init(vault path: String?, leaseMinutes: Int) throws {
     let places = try Places(environment: Self.variable)
     let vault = try AgentVault(places, at: path)

@@ -47,7 +47,7 @@ struct StartFailure: Error {
     switch error {
     case let failure as StartFailure: self = failure
     case let error as StorageError: self.init(Self.words(error.code), error.detail)
-    case let error as ContainerError: self.init(Self.words(error.code), error.detail)
+    case let error as FileError: self.init(Self.words(error.code), error.detail)
     case let error as VaultError where error.code == .memoryNotLockable:
       self.init(
         .other, "no memory can be locked",
@@ -116,7 +116,7 @@ struct StartFailure: Error {
     }
   }
 
-  private static func words(_ code: ContainerError.Code) -> Words {
+  private static func words(_ code: FileError.Code) -> Words {
     switch code {
     case .symbolicLink: words(StorageError.Code.symbolicLink)
     case .foreignOwner: words(StorageError.Code.foreignOwner)

@@ -35,7 +35,7 @@ public struct WidgetError: Error, Equatable, Sendable {
     self.detail = detail
   }
 
-  init(_ error: ContainerError) { self.init(.container, error.detail) }
+  init(_ error: FileError) { self.init(.container, error.detail) }
 
   public static func == (left: WidgetError, right: WidgetError) -> Bool { left.code == right.code }
 }

@@ -8,7 +8,7 @@ package final class LargeFrames: Sendable {
   private struct State {
     var free: Int
     var receiving: Set<Int32> = []
-    var waiting: [(process: Int32, wakeUp: WakeUp)] = []
+    var waiting: [(process: Int32, wakeUp: EventNotifier)] = []
 
     func mayReceive(_ process: Int32) -> Bool { free > 0 && !receiving.contains(process) }
 
@@ -38,7 +38,7 @@ package final class LargeFrames: Sendable {
       return true
     }
     if isFree { return FramePermit(self, process) }
-    guard let wakeUp = WakeUp() else { return nil }
+    guard let wakeUp = EventNotifier() else { return nil }
     state.withLock { state in
       state.waiting.append((process, wakeUp))
       state.permitNext()

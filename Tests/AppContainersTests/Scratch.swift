@@ -57,12 +57,12 @@ final class Scratch: Sendable {
   func path(_ text: String) throws -> RelativePath { try RelativePath(text) }
 
   /// The code of a container error; nil if none was thrown.
-  static func code(_ body: () throws -> Void) -> ContainerError.Code? {
+  static func code(_ body: () throws -> Void) -> FileError.Code? {
     do {
       try body()
       return nil
     } catch {
-      return (error as? ContainerError)?.code ?? .io
+      return (error as? FileError)?.code ?? .io
     }
   }
 

@@ -92,7 +92,7 @@ func code(_ body: () throws -> Void) -> String? {
     return error.code.name
   } catch let error as VaultError {
     return error.code.name
-  } catch let error as ContainerError {
+  } catch let error as FileError {
     return error.code.name
   } catch {
     return "\(error)"

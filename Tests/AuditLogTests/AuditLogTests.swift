@@ -59,8 +59,8 @@ import Testing
     let log = try AuditLog(in: bench.state)
     let longest = String(repeating: "\u{7F}", count: AuditEntry.maximumFieldByteCount)
     try log.append(Bench.entry(longest, group: longest, because: longest), isSynced: false)
-    #expect(throws: ContainerError(.tooLarge)) { try log.append(Bench.entry(longest + "x"), isSynced: false) }
-    #expect(throws: ContainerError(.tooLarge)) { try log.append(Bench.entry("", group: longest + "x"), isSynced: false) }
+    #expect(throws: FileError(.tooLarge)) { try log.append(Bench.entry(longest + "x"), isSynced: false) }
+    #expect(throws: FileError(.tooLarge)) { try log.append(Bench.entry("", group: longest + "x"), isSynced: false) }
     #expect(try bench.names() == [longest] && bench.problems() == [])
   }
 

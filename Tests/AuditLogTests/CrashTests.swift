@@ -173,6 +173,6 @@ import Testing
     try FileManager.default.removeItem(atPath: bench.state + "/audit")
     try FileManager.default.createDirectory(atPath: bench.path(""), withIntermediateDirectories: true)
     try FileManager.default.createDirectory(atPath: bench.path("head"), withIntermediateDirectories: true)
-    #expect(throws: ContainerError(.notAFile)) { try bench.log(["one"]) }
+    #expect(throws: FileError(.notAFile)) { try bench.log(["one"]) }
   }
 }

@@ -29,7 +29,7 @@ import VaultCore
       StorageError.Code.allCases.map { StorageError($0).explanation }
       + PreferenceError.Code.allCases.map { PreferenceError($0).explanation }
       + AppsError.Code.allCases.map { AppsError($0).explanation }
-      + ContainerError.Code.allCases.map { ContainerError($0).explanation }
+      + FileError.Code.allCases.map { FileError($0).explanation }
     for explanation in closed + VaultExplanations.all.values {
       #expect(explanation.status != .ok && !explanation.message.isEmpty && !explanation.message.contains("\n"))
     }

@@ -10,11 +10,11 @@ package struct Backup: Sendable {
 
   /// Writes the archive, compressed with gzip.
   /// - Throws: `running`: what changes while it is read would be in it by halves; `toolMissing`, `toolFailed`; what the system says.
-  package init(of container: AppContainer, to output: OpenFile) throws(ContainerError) {
+  package init(of container: AppContainer, to output: OpenFile) throws(FileError) {
     let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
     var paths: [[UInt8]] = []
     var leftOut: [String] = []
-    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+    func visit(_ entry: ContainerWalk.Entry) throws(FileError) -> Bool {
       guard DirectoryClass.of(entry.names)?.rules.isBackedUp == true else { return false }
       guard try !entry.parent.isExcludedFromBackup(entry.names[entry.names.count - 1]) else { return false }
       let isWanted =
@@ -30,7 +30,7 @@ package struct Backup: Sendable {
       paths.append(entry.path)
       return true
     }
-    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in
+    try withoutActuallyEscaping(visit) { visit throws(FileError) in
       try ContainerWalk(visit).run(container.directory)
     }
     let list = try MemoryFile(Array(paths.map { $0 + [0] }.joined()))
@@ -42,7 +42,7 @@ package struct Backup: Sendable {
         "--hard-dereference", "--sparse",
         "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-", "--file=-",
       ], in: container.directory, input: list.number, output: output.number)
-    guard outcome.isSuccess else { throw ContainerError(.toolFailed, outcome.message) }
+    guard outcome.isSuccess else { throw FileError(.toolFailed, outcome.message) }
     try output.synchronize()
     withExtendedLifetime(lock) {}
     count = paths.count

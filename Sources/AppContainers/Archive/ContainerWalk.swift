@@ -14,15 +14,15 @@ struct ContainerWalk {
     var path: [UInt8] { Array(names.map(\.bytes).joined(separator: [UInt8(ascii: "/")])) }
   }
 
-  private let visit: (Entry) throws(ContainerError) -> Bool
+  private let visit: (Entry) throws(FileError) -> Bool
 
   /// - Parameter visit: Whether to go into a directory.
-  init(_ visit: @escaping (Entry) throws(ContainerError) -> Bool) { self.visit = visit }
+  init(_ visit: @escaping (Entry) throws(FileError) -> Bool) { self.visit = visit }
 
   /// - Throws: `tooDeep`; what `visit` throws; what the system says.
-  func run(_ directory: OpenDirectory, _ above: [FileName] = []) throws(ContainerError) {
+  func run(_ directory: OpenDirectory, _ above: [FileName] = []) throws(FileError) {
     guard above.count < Self.maximumDepth else {
-      throw ContainerError(.tooDeep, "\(RelativePath(names: Array(above.prefix(4))))/…: more than \(Self.maximumDepth) levels")
+      throw FileError(.tooDeep, "\(RelativePath(names: Array(above.prefix(4))))/…: more than \(Self.maximumDepth) levels")
     }
     for name in try directory.names() {
       guard let kind = try directory.kind(name) else { continue }  // It went meanwhile.
@@ -35,7 +35,7 @@ struct ContainerWalk {
 
 extension OpenDirectory {
   /// Where a link leads, as it is written there.
-  package func target(_ name: FileName) throws(ContainerError) -> [UInt8] {
+  package func target(_ name: FileName) throws(FileError) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
       let result = unsafe buffer.withMemoryRebound(to: CChar.self) { room in
@@ -45,7 +45,7 @@ extension OpenDirectory {
       if result < 0 { failure = errno }
       count = max(0, result)
     }
-    guard failure == 0 else { throw ContainerError(errno: failure, below(name)) }
+    guard failure == 0 else { throw FileError(errno: failure, below(name)) }
     return bytes
   }
 }
@@ -54,7 +54,7 @@ extension ContainerWalk.Entry {
   /// Whether a link is relative and leads to nowhere above the container. `..` after a name does not count as staying inside: the name
   /// may be a link itself, and its parent then is elsewhere.
   var linkStaysInside: Bool {
-    get throws(ContainerError) {
+    get throws(FileError) {
       let target = try parent.target(names[names.count - 1])
       guard let first = target.first, first != UInt8(ascii: "/") else { return false }
       var depth = names.count - 1

@@ -13,15 +13,15 @@ package struct Restoration: Sendable {
 
   /// - Parameter isOfAnyApp: Whether it may be the backup of another app, or name none.
   /// - Throws: `running`, `archiveOfAnotherApp`, `archiveRefused`, `toolMissing`; what the system says.
-  package init(of container: AppContainer, from input: OpenFile, isOfAnyApp: Bool = false) throws(ContainerError) {
+  package init(of container: AppContainer, from input: OpenFile, isOfAnyApp: Bool = false) throws(FileError) {
     let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
     let replacement = try Replacement(of: container.app, in: container.siblings)
-    do throws(ContainerError) {
+    do throws(FileError) {
       let fresh = try replacement.begin()
       try Self.unpack(input, into: fresh, of: isOfAnyApp ? nil : container.app)
       count = try Self.check(fresh)
       // A backup holds the directories at least. To take an empty archive for one would be to delete everything.
-      guard count > 0 else { throw ContainerError(.archiveRefused, "there is nothing in it") }
+      guard count > 0 else { throw FileError(.archiveRefused, "there is nothing in it") }
       try AppContainer.complete(fresh)
       try Self.synchronize(fresh)
       try replacement.makeReady()
@@ -33,7 +33,7 @@ package struct Restoration: Sendable {
     withExtendedLifetime(lock) {}
   }
 
-  private static func unpack(_ input: OpenFile, into directory: OpenDirectory, of app: FileName?) throws(ContainerError) {
+  private static func unpack(_ input: OpenFile, into directory: OpenDirectory, of app: FileName?) throws(FileError) {
     let output = try MemoryFile()
     let outcome = try Tar.run(
       [
@@ -47,26 +47,26 @@ package struct Restoration: Sendable {
         let names = try MemoryFile()
         let list = try Tar.run(["--list", "--gzip", "--file=-"], in: directory, input: input.number, output: names.number)
         guard list.isSuccess, lseek(names.number, 0, SEEK_END) > 0 else {
-          throw ContainerError(.archiveRefused, Self.firstLine(list.message) ?? "there is nothing in it")
+          throw FileError(.archiveRefused, Self.firstLine(list.message) ?? "there is nothing in it")
         }
       }
-      throw ContainerError(.archiveOfAnotherApp, "\(app)")
+      throw FileError(.archiveOfAnotherApp, "\(app)")
     }
     // It takes the first `/` from a name and goes on, with a word on standard error: a backup has no such names.
     guard outcome.isSuccess, outcome.message.isEmpty else {
-      throw ContainerError(.archiveRefused, Self.firstLine(outcome.message) ?? input.path)
+      throw FileError(.archiveRefused, Self.firstLine(outcome.message) ?? input.path)
     }
   }
 
   private static func firstLine(_ text: String) -> String? { text.split(separator: "\n").first.map(String.init) }
 
   /// Anything but files, directories and links in the places that a backup has is refused. Rights are those of the owner alone.
-  private static func check(_ directory: OpenDirectory) throws(ContainerError) -> Int {
+  private static func check(_ directory: OpenDirectory) throws(FileError) -> Int {
     var count = 0
-    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+    func visit(_ entry: ContainerWalk.Entry) throws(FileError) -> Bool {
       let path = RelativePath(names: entry.names)
       guard DirectoryClass.of(entry.names)?.rules.isBackedUp == true else {
-        throw ContainerError(.archiveRefused, "\(path): in no directory that is backed up")
+        throw FileError(.archiveRefused, "\(path): in no directory that is backed up")
       }
       let name = entry.names[entry.names.count - 1]
       switch entry.kind {
@@ -75,14 +75,14 @@ package struct Restoration: Sendable {
       case .link:
         // A link in the place of a directory of the layout would lead everything that belongs there elsewhere.
         guard entry.names.count > 1, try entry.linkStaysInside, !isOfLayout(entry.names) else {
-          throw ContainerError(.archiveRefused, "\(path): a link that leaves the container")
+          throw FileError(.archiveRefused, "\(path): a link that leaves the container")
         }
-      case .other: throw ContainerError(.archiveRefused, "\(path): neither a file nor a directory")
+      case .other: throw FileError(.archiveRefused, "\(path): neither a file nor a directory")
       }
       count += 1
       return true
     }
-    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in try ContainerWalk(visit).run(directory) }
+    try withoutActuallyEscaping(visit) { visit throws(FileError) in try ContainerWalk(visit).run(directory) }
     return count
   }
 
@@ -92,8 +92,8 @@ package struct Restoration: Sendable {
     }
   }
 
-  private static func synchronize(_ directory: OpenDirectory) throws(ContainerError) {
-    func visit(_ entry: ContainerWalk.Entry) throws(ContainerError) -> Bool {
+  private static func synchronize(_ directory: OpenDirectory) throws(FileError) {
+    func visit(_ entry: ContainerWalk.Entry) throws(FileError) -> Bool {
       let name = entry.names[entry.names.count - 1]
       switch entry.kind {
       case .directory: try entry.parent.directory(name)?.synchronize()
@@ -102,14 +102,14 @@ package struct Restoration: Sendable {
       }
       return true
     }
-    try withoutActuallyEscaping(visit) { visit throws(ContainerError) in try ContainerWalk(visit).run(directory) }
+    try withoutActuallyEscaping(visit) { visit throws(FileError) in try ContainerWalk(visit).run(directory) }
     try directory.synchronize()
   }
 }
 
 extension OpenDirectory {
   /// Takes the rights of others, and set-user-ID, from a file.
-  fileprivate func keepToOwner(_ name: FileName) throws(ContainerError) {
+  fileprivate func keepToOwner(_ name: FileName) throws(FileError) {
     // tar gives what the archive says, less the umask: a file that its owner may not read does not open.
     guard let status = try status(name) else { return }
     try setMode(UInt32(status.st_mode) & 0o700 | 0o600, of: name)

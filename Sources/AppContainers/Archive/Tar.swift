@@ -16,11 +16,11 @@ enum Tar {
   }
 
   /// - Throws: `toolMissing`; what the system says.
-  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(ContainerError)
+  static func run(_ arguments: [String], in directory: OpenDirectory, input: Int32, output: Int32) throws(FileError)
     -> Outcome
   {
     guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else {
-      throw ContainerError(.toolMissing, places[0])
+      throw FileError(.toolMissing, places[0])
     }
     let messages = try MemoryFile()
     var actions = unsafe posix_spawn_file_actions_t()
@@ -38,11 +38,11 @@ enum Tar {
     }
     var process: pid_t = 0
     let started = unsafe posix_spawn(&process, program, &actions, nil, &words, &variables)
-    guard started == 0 else { throw ContainerError(errno: started, program) }
+    guard started == 0 else { throw FileError(errno: started, program) }
     var status: Int32 = 0
     let child = process
     let waited = retrying { unsafe waitpid(child, &status, 0) }
-    guard waited.result == process else { throw ContainerError(errno: waited.errno, program) }
+    guard waited.result == process else { throw FileError(errno: waited.errno, program) }
     return Outcome(isSuccess: status == 0, message: String(decoding: try messages.contents(), as: UTF8.self))
   }
 
@@ -64,24 +64,24 @@ final class MemoryFile: Sendable {
   private let file: OwnedDescriptor
   var number: Int32 { file.number }
 
-  init() throws(ContainerError) {
-    guard let file = OwnedDescriptor(coffer_memory_file()) else { throw ContainerError(errno: errno, "memfd_create") }
+  init() throws(FileError) {
+    guard let file = OwnedDescriptor(coffer_memory_file()) else { throw FileError(errno: errno, "memfd_create") }
     self.file = file
   }
 
-  convenience init(_ bytes: [UInt8]) throws(ContainerError) {
+  convenience init(_ bytes: [UInt8]) throws(FileError) {
     try self.init()
     // The object that writes closes a descriptor of its own.
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { throw ContainerError(errno: errno, "a file in memory") }
+    guard copy >= 0 else { throw FileError(errno: errno, "a file in memory") }
     try OpenFile(copy, "a file in memory").write(bytes)
     lseek(number, 0, SEEK_SET)
   }
 
   /// The first 4 KiB.
-  func contents() throws(ContainerError) -> [UInt8] {
+  func contents() throws(FileError) -> [UInt8] {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { throw ContainerError(errno: errno, "a file in memory") }
+    guard copy >= 0 else { throw FileError(errno: errno, "a file in memory") }
     let file = OpenFile(copy, "a file in memory")
     lseek(number, 0, SEEK_SET)
     return try file.read(upTo: 4096)

@@ -13,13 +13,13 @@ package struct AppContainer: Sendable {
     self.siblings = siblings
   }
 
-  init(completing directory: OpenDirectory, of app: FileName, beside siblings: OpenDirectory) throws(ContainerError) {
+  init(completing directory: OpenDirectory, of app: FileName, beside siblings: OpenDirectory) throws(FileError) {
     self.init(directory, of: app, beside: siblings)
     try Self.complete(directory)
   }
 
   /// Makes the directories that are missing, with the rights that their class asks for.
-  static func complete(_ directory: OpenDirectory) throws(ContainerError) {
+  static func complete(_ directory: OpenDirectory) throws(FileError) {
     for kind in DirectoryClass.inContainer {
       var here = directory
       for name in try kind.names { here = try here.makeDirectory(name) }
@@ -28,9 +28,9 @@ package struct AppContainer: Sendable {
     }
   }
 
-  package func directory(_ kind: DirectoryClass) throws(ContainerError) -> OpenDirectory {
+  package func directory(_ kind: DirectoryClass) throws(FileError) -> OpenDirectory {
     guard let directory = try directory.directory(try kind.names) else {
-      throw ContainerError(.missing, "\(directory.path): its directory of \(kind.rawValue)")
+      throw FileError(.missing, "\(directory.path): its directory of \(kind.rawValue)")
     }
     return directory
   }
@@ -43,7 +43,7 @@ package struct AppContainer: Sendable {
 
   /// Puts what another app brought into `Documents/Inbox`: whole or not at all, readable and not writable, under a name that is free.
   /// - Returns: the name that it has there: `report.pdf`, `report-2.pdf`.
-  package func deliver(_ file: OpenFile, as name: FileName) throws(ContainerError) -> FileName {
+  package func deliver(_ file: OpenFile, as name: FileName) throws(FileError) -> FileName {
     let inbox = try directory(.inbox)
     // Of two that bring a file of one name, each would take the other's half.
     let lock = try DirectoryLock(on: inbox)
@@ -53,7 +53,7 @@ package struct AppContainer: Sendable {
     defer { try? inbox.setMode(0o500) }
     let temporary = try name.beside("new", shortened: true)
     try inbox.remove(temporary)
-    do throws(ContainerError) {
+    do throws(FileError) {
       let copy = try inbox.makeFile(temporary)
       while true {
         let part = try file.read()
@@ -65,7 +65,7 @@ package struct AppContainer: Sendable {
       var number = 1
       while true {
         let free = number == 1 ? name : try name.numbered(number)
-        do throws(ContainerError) {
+        do throws(FileError) {
           try inbox.rename(temporary, to: free)
           try inbox.synchronize()
           return free
@@ -82,13 +82,13 @@ package struct AppContainer: Sendable {
 
   /// What the app has read, it may delete.
   /// - Throws: `missing`.
-  package func removeDelivered(_ name: FileName) throws(ContainerError) {
+  package func removeDelivered(_ name: FileName) throws(FileError) {
     try Self.removeDelivered(name, from: directory(.inbox))
   }
 
   /// The same for a program of the app, which has its container by the path that it was told.
-  package static func removeDelivered(_ name: FileName, from inbox: OpenDirectory) throws(ContainerError) {
-    guard try inbox.kind(name) != nil else { throw ContainerError(.missing, inbox.below(name)) }
+  package static func removeDelivered(_ name: FileName, from inbox: OpenDirectory) throws(FileError) {
+    guard try inbox.kind(name) != nil else { throw FileError(.missing, inbox.below(name)) }
     let lock = try DirectoryLock(on: inbox)
     defer { withExtendedLifetime(lock) {} }
     try inbox.setMode(0o700)
@@ -98,24 +98,24 @@ package struct AppContainer: Sendable {
 
   /// A new file of the app's, where the class of the directory allows it.
   /// - Throws: `readOnlyDirectory`, also at the top of the container; `exists`, `missing`; what the system says.
-  package func makeFile(_ path: RelativePath) throws(ContainerError) -> OpenFile {
+  package func makeFile(_ path: RelativePath) throws(FileError) -> OpenFile {
     let above = Array(path.names.dropLast())
     guard let kind = DirectoryClass.of(above), !kind.rules.isReadOnly, let name = path.names.last else {
-      throw ContainerError(.readOnlyDirectory, "\(path)")
+      throw FileError(.readOnlyDirectory, "\(path)")
     }
-    guard let parent = try directory.directory(above) else { throw ContainerError(.missing, "\(path)") }
+    guard let parent = try directory.directory(above) else { throw FileError(.missing, "\(path)") }
     return try parent.makeFile(name)
   }
 }
 
 extension FileName {
   /// `.NAME.SUFFIX`, with as much of the name as there is room for.
-  fileprivate func beside(_ suffix: String, shortened: Bool) throws(ContainerError) -> FileName {
+  fileprivate func beside(_ suffix: String, shortened: Bool) throws(FileError) -> FileName {
     try FileName(bytes: Array(bytes.prefix(Self.maximumByteCount - suffix.utf8.count - 2))).beside(suffix)
   }
 
   /// `report-2.pdf`.
-  fileprivate func numbered(_ number: Int) throws(ContainerError) -> FileName {
+  fileprivate func numbered(_ number: Int) throws(FileError) -> FileName {
     let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.endIndex
     return try FileName(bytes: bytes[..<dot] + Array("-\(number)".utf8) + bytes[dot...])
   }

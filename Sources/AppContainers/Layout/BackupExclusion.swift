@@ -11,8 +11,8 @@ extension OpenDirectory {
   private static var attribute: String { "user.coffer.excluded-from-backup" }
 
   /// - Throws: `missing`; `attributesNotSupported`; `notAFile` for what is neither file nor directory; what the system says.
-  package func setExcludedFromBackup(_ isExcluded: Bool, _ name: FileName) throws(ContainerError) {
-    try withMarkable(name) { number throws(ContainerError) in
+  package func setExcludedFromBackup(_ isExcluded: Bool, _ name: FileName) throws(FileError) {
+    try withMarkable(name) { number throws(FileError) in
       let result =
         isExcluded
         ? unsafe fsetxattr(number, Self.attribute, "1", 1, 0) : unsafe fremovexattr(number, Self.attribute)
@@ -22,28 +22,28 @@ extension OpenDirectory {
   }
 
   /// What cannot be marked is not excluded.
-  package func isExcludedFromBackup(_ name: FileName) throws(ContainerError) -> Bool {
+  package func isExcludedFromBackup(_ name: FileName) throws(FileError) -> Bool {
     switch try kind(name) {
     case .file?, .directory?: break
-    case nil: throw ContainerError(.missing, below(name))
+    case nil: throw FileError(.missing, below(name))
     default: return false
     }
-    return try withMarkable(name) { number throws(ContainerError) in
+    return try withMarkable(name) { number throws(FileError) in
       if unsafe fgetxattr(number, Self.attribute, nil, 0) >= 0 { return true }
       guard errno == ENODATA || errno == ENOTSUP else { throw Self.error(errno, below(name)) }
       return false
     }
   }
 
-  private func withMarkable<Result>(_ name: FileName, _ body: (Int32) throws(ContainerError) -> Result) throws(ContainerError)
+  private func withMarkable<Result>(_ name: FileName, _ body: (Int32) throws(FileError) -> Result) throws(FileError)
     -> Result
   {
     if try kind(name) == .directory, let directory = try directory(name) { return try body(directory.number) }
-    guard let file = try file(name) else { throw ContainerError(.missing, below(name)) }
+    guard let file = try file(name) else { throw FileError(.missing, below(name)) }
     return try body(file.number)
   }
 
-  private static func error(_ number: Int32, _ path: String) -> ContainerError {
-    number == ENOTSUP ? ContainerError(.attributesNotSupported, path) : ContainerError(errno: number, path)
+  private static func error(_ number: Int32, _ path: String) -> FileError {
+    number == ENOTSUP ? FileError(.attributesNotSupported, path) : FileError(errno: number, path)
   }
 }

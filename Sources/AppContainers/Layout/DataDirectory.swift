@@ -6,13 +6,13 @@ package struct DataDirectory: Sendable {
 
   /// Made where there is none, for this user alone.
   /// - Throws: `foreignOwner`, `permissionsTooOpen`; what the system says.
-  package init(at path: String) throws(ContainerError) {
-    guard let root = try OpenDirectory.root(path, isMade: true) else { throw ContainerError(.missing, path) }
+  package init(at path: String) throws(FileError) {
+    guard let root = try OpenDirectory.root(path, isMade: true) else { throw FileError(.missing, path) }
     self.root = root
   }
 
   /// Nil where nothing was ever made.
-  package init?(existingAt path: String) throws(ContainerError) {
+  package init?(existingAt path: String) throws(FileError) {
     guard let root = try OpenDirectory.root(path, isMade: false) else { return nil }
     self.root = root
   }
@@ -21,29 +21,29 @@ package struct DataDirectory: Sendable {
   private static let containersName = FileName(constant: "Containers")
   private static let groupsName = FileName(constant: "Groups")
 
-  package func apps() throws(ContainerError) -> OpenDirectory { try root.makeDirectory(Self.appsName) }
-  package func containers() throws(ContainerError) -> OpenDirectory { try root.makeDirectory(Self.containersName) }
-  package func groups() throws(ContainerError) -> OpenDirectory { try root.makeDirectory(Self.groupsName) }
+  package func apps() throws(FileError) -> OpenDirectory { try root.makeDirectory(Self.appsName) }
+  package func containers() throws(FileError) -> OpenDirectory { try root.makeDirectory(Self.containersName) }
+  package func groups() throws(FileError) -> OpenDirectory { try root.makeDirectory(Self.groupsName) }
 
   // MARK: Containers
 
   /// The container of an app, complete: what is missing is made, what is there stays.
   /// - Throws: `symbolicLink`, `notADirectory` where something else is in the place of a directory; what the system says.
-  package func makeContainer(_ app: FileName) throws(ContainerError) -> AppContainer {
+  package func makeContainer(_ app: FileName) throws(FileError) -> AppContainer {
     let containers = try containers()
     try finishReplacement(of: app, in: containers)
     return try AppContainer(completing: try containers.makeDirectory(app), of: app, beside: containers)
   }
 
   /// Nil where there is none.
-  package func container(_ app: FileName) throws(ContainerError) -> AppContainer? {
+  package func container(_ app: FileName) throws(FileError) -> AppContainer? {
     let containers = try containers()
     try finishReplacement(of: app, in: containers)
     return try containers.directory(app).map { AppContainer($0, of: app, beside: containers) }
   }
 
   /// What a restoration that was killed has left. Nothing else decides about it: what is ready goes in place.
-  private func finishReplacement(of app: FileName, in containers: OpenDirectory) throws(ContainerError) {
+  private func finishReplacement(of app: FileName, in containers: OpenDirectory) throws(FileError) {
     let replacement = try Replacement(of: app, in: containers)
     guard try replacement.isUnfinished else { return }
     // Not while somebody is at it.
@@ -55,7 +55,7 @@ package struct DataDirectory: Sendable {
   /// With everything in it. What is not there is no error.
   /// - Parameter held: The lock, where the caller has it already.
   /// - Throws: `running`; what the system says.
-  package func removeContainer(_ app: FileName, holding held: RunningLock? = nil) throws(ContainerError) {
+  package func removeContainer(_ app: FileName, holding held: RunningLock? = nil) throws(FileError) {
     let containers = try containers()
     let lock = if let held { held } else { try RunningLock.excludingPrograms(of: app, in: containers) }
     try containers.removeTree(app)
@@ -66,17 +66,17 @@ package struct DataDirectory: Sendable {
 
   // MARK: Groups
 
-  package func makeGroup(_ group: FileName) throws(ContainerError) -> OpenDirectory {
+  package func makeGroup(_ group: FileName) throws(FileError) -> OpenDirectory {
     let directory = try groups().makeDirectory(group)
     let library = try directory.makeDirectory(FileName(constant: "Library"))
     _ = try library.makeDirectory(FileName(constant: "Preferences"))
     return directory
   }
 
-  package func group(_ group: FileName) throws(ContainerError) -> OpenDirectory? { try groups().directory(group) }
+  package func group(_ group: FileName) throws(FileError) -> OpenDirectory? { try groups().directory(group) }
 
   /// What is not there is no error.
-  package func removeGroup(_ group: FileName) throws(ContainerError) {
+  package func removeGroup(_ group: FileName) throws(FileError) {
     let groups = try groups()
     try groups.removeTree(group)
     try groups.synchronize()

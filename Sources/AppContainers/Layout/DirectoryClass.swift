@@ -53,7 +53,7 @@ package enum DirectoryClass: String, CaseIterable, Sendable {
   package static var inContainer: [DirectoryClass] { allCases.filter { $0.rules.path != nil } }
 
   package var names: [FileName] {
-    get throws(ContainerError) {
+    get throws(FileError) {
       var names: [FileName] = []
       for name in rules.path ?? [] { names.append(try FileName(name)) }
       return names

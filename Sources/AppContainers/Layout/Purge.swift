@@ -8,7 +8,7 @@ package struct Purge: Sendable {
 
   /// Empties `tmp`, and `Library/Caches` too where the disk is low. The directories stay.
   /// - Throws: `running`, and nothing is touched then; what the system says.
-  package init(_ container: AppContainer, isDiskLow: Bool) throws(ContainerError) {
+  package init(_ container: AppContainer, isDiskLow: Bool) throws(FileError) {
     let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
     for kind in DirectoryClass.inContainer {
       let isDue =
@@ -25,9 +25,9 @@ package struct Purge: Sendable {
   }
 
   /// Whether less than a twentieth of the file system is left for its users.
-  package static func isDiskLow(at directory: OpenDirectory) throws(ContainerError) -> Bool {
+  package static func isDiskLow(at directory: OpenDirectory) throws(FileError) -> Bool {
     var status = statvfs()
-    guard unsafe fstatvfs(directory.number, &status) == 0 else { throw ContainerError(errno: errno, directory.path) }
+    guard unsafe fstatvfs(directory.number, &status) == 0 else { throw FileError(errno: errno, directory.path) }
     return isLow(available: UInt64(status.f_bavail), of: UInt64(status.f_blocks))
   }
 

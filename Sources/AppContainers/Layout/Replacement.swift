@@ -12,7 +12,7 @@ package struct Replacement {
   package let ready: FileName
   private let old: FileName
 
-  package init(of name: FileName, in directory: OpenDirectory) throws(ContainerError) {
+  package init(of name: FileName, in directory: OpenDirectory) throws(FileError) {
     self.name = name
     self.directory = directory
     new = try name.beside("new")
@@ -21,24 +21,24 @@ package struct Replacement {
   }
 
   /// An empty directory for what is going to be there.
-  package func begin() throws(ContainerError) -> OpenDirectory {
+  package func begin() throws(FileError) -> OpenDirectory {
     try directory.removeTree(new)
     return try directory.makeDirectory(new)
   }
 
   /// What was begun is complete, and on the disk.
-  package func makeReady() throws(ContainerError) {
+  package func makeReady() throws(FileError) {
     try directory.removeTree(ready)
     try directory.rename(new, to: ready)
     try directory.synchronize()
   }
 
   package var isReady: Bool {
-    get throws(ContainerError) { try directory.kind(ready) != nil }
+    get throws(FileError) { try directory.kind(ready) != nil }
   }
 
   /// Puts what is ready in place. Nothing is ready: does what is left of an earlier time.
-  package func finish() throws(ContainerError) {
+  package func finish() throws(FileError) {
     if try isReady {
       if try directory.kind(name) != nil {
         try directory.removeTree(old)
@@ -55,7 +55,7 @@ package struct Replacement {
   }
 
   /// Nothing comes of what was begun, nor of what is ready; what was there is there.
-  package func cancel() throws(ContainerError) {
+  package func cancel() throws(FileError) {
     try directory.removeTree(new)
     if try directory.kind(name) == nil, try directory.kind(old) != nil { try directory.rename(old, to: name) }
     try directory.removeTree(ready)
@@ -64,14 +64,14 @@ package struct Replacement {
 
   /// Whether a kill has left something to finish, or to cancel.
   package var isUnfinished: Bool {
-    get throws(ContainerError) {
+    get throws(FileError) {
       if try isReady { return true }
       return try directory.kind(old) != nil
     }
   }
 
   /// All of it goes.
-  package func discard() throws(ContainerError) {
+  package func discard() throws(FileError) {
     for leftover in [new, ready, old] { try directory.removeTree(leftover) }
   }
 }

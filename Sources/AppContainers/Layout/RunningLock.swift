@@ -23,25 +23,25 @@ package final class RunningLock: Sendable {
 
   /// For a program of the app: shared with the others of the app. A program that is started with the descriptor keeps it.
   /// - Throws: `busy` where the container is just being emptied, copied or removed; what the system says.
-  package static func running(_ app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
+  package static func running(_ app: FileName, in containers: OpenDirectory) throws(FileError) -> RunningLock {
     try take(LOCK_SH, app, in: containers, orThrow: .busy, "\(app): its container is in use by coffer: try again")
   }
 
   /// - Throws: `running`.
-  package static func excludingPrograms(of app: FileName, in containers: OpenDirectory) throws(ContainerError) -> RunningLock {
+  package static func excludingPrograms(of app: FileName, in containers: OpenDirectory) throws(FileError) -> RunningLock {
     try take(LOCK_EX, app, in: containers, orThrow: .running, "\(app)")
   }
 
   private static func take(
-    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: ContainerError.Code, _ detail: String
-  ) throws(ContainerError) -> RunningLock {
+    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: FileError.Code, _ detail: String
+  ) throws(FileError) -> RunningLock {
     let name = try app.beside("running")
     while true {
       let opened = retrying {
         unsafe openat(
           containers.number, name.terminated, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
       }
-      guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, containers.below(name)) }
+      guard opened.result >= 0 else { throw FileError(errno: opened.errno, containers.below(name)) }
       let lock = RunningLock(opened.result, name, in: containers)
       var taken = retrying { flock(opened.result, kind | LOCK_NB) }
       // A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
@@ -50,16 +50,16 @@ package final class RunningLock: Sendable {
         taken = retrying { flock(opened.result, kind | LOCK_NB) }
       }
       guard taken.result == 0 else {
-        guard taken.errno == EWOULDBLOCK else { throw ContainerError(errno: taken.errno, containers.below(name)) }
-        throw ContainerError(code, detail)
+        guard taken.errno == EWOULDBLOCK else { throw FileError(errno: taken.errno, containers.below(name)) }
+        throw FileError(code, detail)
       }
       // One that was removed before it was taken keeps nobody out.
       var mine = stat()
-      guard unsafe fstat(opened.result, &mine) == 0 else { throw ContainerError(errno: errno, containers.below(name)) }
+      guard unsafe fstat(opened.result, &mine) == 0 else { throw FileError(errno: errno, containers.below(name)) }
       if let there = try containers.status(name), there.st_ino == mine.st_ino, there.st_dev == mine.st_dev { return lock }
     }
   }
 
   /// With the app. Held until the end all the same.
-  package func remove() throws(ContainerError) { try directory.remove(name) }
+  package func remove() throws(FileError) { try directory.remove(name) }
 }

@@ -23,12 +23,12 @@ package struct LastingIdentity: Equatable, Sendable {
 
   /// What lies at a path; a link itself.
   /// - Throws: what the system says.
-  package static func at(_ path: String) throws(ContainerError) -> Found {
+  package static func at(_ path: String) throws(FileError) -> Found {
     var status = coffer_statx()
     guard unsafe coffer_statx(path, &status) == 0 else {
       let number = errno
       if number == ENOENT || number == ENOTDIR { return .nothing }
-      throw ContainerError(errno: number, path)
+      throw FileError(errno: number, path)
     }
     // STATX_BTIME and STATX_INO
     guard status.mask & 0x900 == 0x900 else { return .file(nil) }

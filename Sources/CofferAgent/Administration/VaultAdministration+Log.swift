@@ -41,7 +41,7 @@ extension VaultAdministration {
   }
 
   private func reading(_ ring: AuditRing) throws -> AuditReading? {
-    do throws(ContainerError) { return try AuditReading(of: places.state, ring) } catch {
+    do throws(FileError) { return try AuditReading(of: places.state, ring) } catch {
       throw KeychainError(.storage, cause: error.code.name, error.detail)
     }
   }

@@ -91,7 +91,7 @@ package final class VaultAdministration: Sendable {
       }
     } catch let error as AppsError {
       throw KeychainError(.notAllowed, cause: error.code.name, error.detail)
-    } catch let error as ContainerError {
+    } catch let error as FileError {
       throw KeychainError(.storage, cause: error.code.name, error.detail)
     }
   }

@@ -25,7 +25,7 @@ package final class AgentServer: Sendable {
   private let own: OwnSocket?
   private let given: OwnedDescriptor?
   private let lock: AgentLock
-  private let wake: WakeUp
+  private let wake: EventNotifier
   private let frameMilliseconds: Int32
   private let pinning: Peer.Pinning
   private let largeFrames = LargeFrames()
@@ -74,7 +74,7 @@ package final class AgentServer: Sendable {
   ) throws(Failure) {
     self.frameMilliseconds = frameMilliseconds
     self.pinning = pinning
-    guard let wake = WakeUp() else { throw .system("eventfd", errno) }
+    guard let wake = EventNotifier() else { throw .system("eventfd", errno) }
     self.wake = wake
     lock = try Self.lock(lockPath)
     switch place {

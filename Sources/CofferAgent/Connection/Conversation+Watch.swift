@@ -28,7 +28,7 @@ extension Conversation {
   }
 
   private func tell(_ request: UInt64, _ first: Gate.Decision) throws {
-    guard let wakeUp = WakeUp() else { throw KeychainError(.memory, "no descriptor is left") }
+    guard let wakeUp = EventNotifier() else { throw KeychainError(.memory, "no descriptor is left") }
     let queue = NoticeQueue { wakeUp.call() }
     shared.vault.board.add(queue)
     defer { shared.vault.board.remove(queue) }

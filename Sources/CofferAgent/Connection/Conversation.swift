@@ -147,7 +147,7 @@ struct Conversation: ~Copyable {
       try shared.log(facts, decision, peer)
     } catch {
       guard ![.lock, .end].contains(facts.operation) else { return }
-      let reason = (error as? ContainerError).map { "\($0.code.name): \($0.detail)" } ?? "\(error)"
+      let reason = (error as? FileError).map { "\($0.code.name): \($0.detail)" } ?? "\(error)"
       throw KeychainError(.storage, cause: "auditLog", reason)
     }
   }
@@ -171,7 +171,7 @@ struct Conversation: ~Copyable {
       return try shared.programs.identify(peer)
     } catch is Peer.Failure {
       return .unknown("it has ended")
-    } catch let error as ContainerError {
+    } catch let error as FileError {
       // So there are no apps; the vault can be locked all the same.
       return .unknown("the installed apps cannot be read: \(error.detail)")
     }

@@ -9,7 +9,7 @@ package import VaultCore
 
 /// Who knows which program a process runs, and what is said of apps.
 package protocol ProgramDirectory: Sendable {
-  /// - Throws: `Peer.Failure`: `gone`; `ContainerError` where the apps cannot be read.
+  /// - Throws: `Peer.Failure`: `gone`; `FileError` where the apps cannot be read.
   func identify(_ peer: Peer) throws -> ProgramIdentity
   /// Of an installed app, as it lies there now.
   /// - Throws: as `identify`; what is wrong with the manifest.

@@ -52,7 +52,7 @@ extension InstalledApps {
   /// - Parameters:
   ///   - bytes: The signed manifest.
   ///   - source: The directory of the executables; nil if they are not stored here.
-  /// - Throws: `AppsError`: `executableMissing`, `executableChanged`, `sameVersionDiffers`; `VaultError`; `ContainerError`.
+  /// - Throws: `AppsError`: `executableMissing`, `executableChanged`, `sameVersionDiffers`; `VaultError`; `FileError`.
   @discardableResult
   package func install(
     _ bytes: [UInt8], from source: OpenDirectory?, in vault: inout some AppRecords & ~Copyable, at now: Timestamp

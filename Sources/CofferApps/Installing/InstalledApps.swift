@@ -15,8 +15,8 @@ package struct InstalledApps {
   let hasExecutables: Bool
   private let lock: DirectoryLock
 
-  /// - Throws: `ContainerError`: `busy` if another process holds the lock for too long.
-  package init(in data: DataDirectory, hasExecutables: Bool = true) throws(ContainerError) {
+  /// - Throws: `FileError`: `busy` if another process holds the lock for too long.
+  package init(in data: DataDirectory, hasExecutables: Bool = true) throws(FileError) {
     self.data = data
     self.hasExecutables = hasExecutables
     directory = try data.apps()
@@ -50,7 +50,7 @@ package struct InstalledApps {
       return Bundle(signed: signed, directory: directory)
     } catch let error as AppsError where error.code == .bundleDamaged {
       throw error
-    } catch let error as ContainerError {
+    } catch let error as FileError {
       throw error
     } catch let error as VaultError where error.code == .outOfMemory {
       throw error

@@ -13,7 +13,7 @@ enum Leftover: String, CaseIterable {
   /// An app that is being removed.
   case removing
 
-  func name(of application: FileName) throws(ContainerError) -> FileName { try application.beside(rawValue) }
+  func name(of application: FileName) throws(FileError) -> FileName { try application.beside(rawValue) }
 
   /// Returns nil for any other name.
   init?(_ name: FileName, _ application: inout String) {
@@ -46,7 +46,7 @@ extension InstalledApps {
           try undoRemoval(FileName(application), name)
         } else {
           // A running program of the app still uses its data: try again at the next recovery.
-          do { try finishRemoval(application, in: &vault) } catch ContainerError(.running) {}
+          do { try finishRemoval(application, in: &vault) } catch FileError(.running) {}
         }
       }
     }
@@ -75,8 +75,8 @@ extension InstalledApps {
   }
 
   private static func isDamage(_ error: any Error) -> Bool {
-    guard let error = error as? ContainerError else { return error is AppsError }
-    let damages: Set<ContainerError.Code> = [.missing, .symbolicLink, .notADirectory, .notAFile, .tooLarge, .nameNotAllowed]
+    guard let error = error as? FileError else { return error is AppsError }
+    let damages: Set<FileError.Code> = [.missing, .symbolicLink, .notADirectory, .notAFile, .tooLarge, .nameNotAllowed]
     return damages.contains(error.code)
   }
 

@@ -5,7 +5,7 @@ package import VaultCore
 extension InstalledApps {
   /// Removes the app, its container, and the containers of groups that no other app has. Pin, grants and items are kept, except
   /// items bound to the installation.
-  /// - Throws: `VaultError`: `appNotInstalled`. `ContainerError`: `running`.
+  /// - Throws: `VaultError`: `appNotInstalled`. `FileError`: `running`.
   package func remove(
     _ application: String, in vault: inout some AppRecords & ~Copyable, at now: Timestamp
   ) throws {

@@ -22,7 +22,7 @@ package enum Lint {
   }
 
   /// Warns of executables that the agent will not identify as the app, because the kernel runs another program.
-  /// - Throws: `AppsError`: `manifestField`, `executableMissing`; `ContainerError`.
+  /// - Throws: `AppsError`: `manifestField`, `executableMissing`; `FileError`.
   package static func warnings(about manifest: Manifest, executablesIn directory: OpenDirectory) throws -> [String] {
     var warnings: [String] = []
     for path in manifest.executables.map(\.path) {

@@ -9,7 +9,7 @@ package enum ProgramOfApp {
   /// An interpreter is never identified as an app, whichever script it runs.
   /// - Parameter path: An absolute path without symbolic links, as given by the kernel.
   /// - Throws: `AppsError`: `bundleDamaged`, also if the manifest does not name the executable; `executableChanged`;
-  ///   `ContainerError`.
+  ///   `FileError`.
   package static func manifest(of path: String) throws -> SignedManifest? {
     let parts = path.split(separator: "/").map(String.init)
     for count in parts.indices.dropFirst().reversed() where isApplication(parts[count - 1]) {
@@ -35,7 +35,7 @@ package enum ProgramOfApp {
   }
 
   /// The manifest in the directory of an installed app, with its signature verified, if it is this app's.
-  /// - Throws: `AppsError`: `bundleDamaged`; those of `SignedManifestFile.read`; `ContainerError`.
+  /// - Throws: `AppsError`: `bundleDamaged`; those of `SignedManifestFile.read`; `FileError`.
   package static func manifest(inDirectory directory: OpenDirectory, named name: String) throws -> SignedManifest {
     guard let bytes = try directory.contents(FileName(SignedManifestFile.name), limit: ManifestFile.maximumByteCount) else {
       throw AppsError(.bundleDamaged, "\(name): without its manifest")

@@ -60,7 +60,7 @@ package enum SignedManifestFile {
   }
 
   /// Signs a person's manifest with the present content of the executables in a directory.
-  /// - Throws: `AppsError`: `executableMissing`. `VaultError`: the rules of manifests. `ContainerError`.
+  /// - Throws: `AppsError`: `executableMissing`. `VaultError`: the rules of manifests. `FileError`.
   package static func sign(_ file: ManifestFile, executablesIn directory: OpenDirectory, with key: borrowing TeamSigningKey)
     throws
     -> SignedManifest
@@ -95,7 +95,7 @@ package enum SignedManifestFile {
 struct ExecutableContent {
   private let file: OpenFile
 
-  /// - Throws: `manifestField`, `executableMissing`; `ContainerError`: `symbolicLink`, `notAFile`, errors of the system.
+  /// - Throws: `manifestField`, `executableMissing`; `FileError`: `symbolicLink`, `notAFile`, errors of the system.
   static func open(_ path: String, in directory: OpenDirectory) throws -> ExecutableContent {
     guard let place = try? RelativePath(path) else {
       throw AppsError(.manifestField, "Path: \(path) does not lead down from the directory of the manifest")
@@ -106,7 +106,7 @@ struct ExecutableContent {
 
   /// Whether the kernel runs the interpreter that the first line names.
   var isScript: Bool {
-    get throws(ContainerError) { try file.read(upTo: 2).elementsEqual("#!".utf8) }
+    get throws(FileError) { try file.read(upTo: 2).elementsEqual("#!".utf8) }
   }
 
   /// - Parameter copy: Called with each piece of the file, so that exactly the hashed bytes are copied.

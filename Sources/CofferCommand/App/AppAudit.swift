@@ -72,7 +72,7 @@ struct AppAudit {
     case let error as VaultError: error.code.name
     case let error as StorageError: error.code.name
     case let error as AppsError: error.code.name
-    case let error as ContainerError: error.code.name
+    case let error as FileError: error.code.name
     case let failure as Failure: "\(failure.status)"
     default: "other"
     }

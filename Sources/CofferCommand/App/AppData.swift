@@ -93,7 +93,7 @@ struct AppPurge: ParsableCommand {
     for name in try UserContainers.names() {
       do {
         if let container = try UserContainers.container(named: name) { purged.append(try purge(container)) }
-      } catch ContainerError(.running) {
+      } catch FileError(.running) {
         Descriptor.error.note("note: \(name.escapingControls()): running, not touched\n")
       } catch {
         failures.append(Failure(error, about: name))

@@ -10,7 +10,7 @@ extension KeychainError: Explained {
   package var explanation: Explanation {
     VaultExplanations.all[VaultError.Code(cause)] ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation }
       ?? KeychainExplanations.all[cause] ?? AppsError.Code(rawValue: cause).map { AppsError($0).explanation }
-      ?? ContainerError.Code(rawValue: cause).map { ContainerError($0).explanation } ?? KeychainExplanations.all[code.name]
+      ?? FileError.Code(rawValue: cause).map { FileError($0).explanation } ?? KeychainExplanations.all[code.name]
       ?? Explanation(.other, cause)
   }
 }

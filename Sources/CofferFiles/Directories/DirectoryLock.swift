@@ -9,21 +9,21 @@ package final class DirectoryLock: Sendable {
 
   /// On the file `.lock` in the directory.
   /// - Throws: `busy`; what the system says.
-  package convenience init(of directory: OpenDirectory, milliseconds: Int = patience) throws(ContainerError) {
+  package convenience init(of directory: OpenDirectory, milliseconds: Int = patience) throws(FileError) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     try self.init(FileName(constant: ".lock"), in: directory, flags, milliseconds)
   }
 
   /// On the directory itself, where no file of ours has a place.
   /// - Throws: as above.
-  package convenience init(on directory: OpenDirectory, milliseconds: Int = patience) throws(ContainerError) {
+  package convenience init(on directory: OpenDirectory, milliseconds: Int = patience) throws(FileError) {
     try self.init(nil, in: directory, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, milliseconds)
   }
 
-  private init(_ name: FileName?, in directory: OpenDirectory, _ flags: Int32, _ milliseconds: Int) throws(ContainerError) {
+  private init(_ name: FileName?, in directory: OpenDirectory, _ flags: Int32, _ milliseconds: Int) throws(FileError) {
     let path = name.map { directory.below($0) } ?? directory.path
     let opened = retrying { unsafe openat(directory.number, name?.terminated ?? [CChar(UInt8(ascii: ".")), 0], flags, 0o600) }
-    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    guard opened.result >= 0 else { throw FileError(errno: opened.errno, path) }
     number = opened.result
     var waited = 0
     while true {
@@ -31,7 +31,7 @@ package final class DirectoryLock: Sendable {
       if taken.result == 0 { return }
       guard taken.errno == EWOULDBLOCK, waited < milliseconds else {
         throw taken.errno == EWOULDBLOCK
-          ? ContainerError(.busy, "another process is at work in \(directory.path)") : ContainerError(errno: taken.errno, path)
+          ? FileError(.busy, "another process is at work in \(directory.path)") : FileError(errno: taken.errno, path)
       }
       usleep(20_000)
       waited += 20

@@ -5,16 +5,16 @@ package struct FileName: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
   /// - Throws: `nameNotAllowed`: empty, `.`, `..`, with `/` or a zero byte, or too long.
-  package init(bytes: [UInt8]) throws(ContainerError) {
+  package init(bytes: [UInt8]) throws(FileError) {
     let isDots = bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") }
     guard !isDots, bytes.count <= Self.maximumByteCount, !bytes.contains(UInt8(ascii: "/")), !bytes.contains(0) else {
-      throw ContainerError(.nameNotAllowed, String(decoding: bytes.prefix(300), as: UTF8.self))
+      throw FileError(.nameNotAllowed, String(decoding: bytes.prefix(300), as: UTF8.self))
     }
     self.bytes = bytes
   }
 
   /// - Throws: `nameNotAllowed`.
-  package init(_ text: String) throws(ContainerError) { try self.init(bytes: Array(text.utf8)) }
+  package init(_ text: String) throws(FileError) { try self.init(bytes: Array(text.utf8)) }
 
   /// A name that the program itself has written down.
   package init(constant text: StaticString) {
@@ -27,7 +27,7 @@ package struct FileName: Hashable, Sendable, CustomStringConvertible {
   package var terminated: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
   /// `.NAME.SUFFIX`: what belongs to a directory and lies beside it. No app and no group begins with a dot.
-  package func beside(_ suffix: String) throws(ContainerError) -> FileName {
+  package func beside(_ suffix: String) throws(FileError) -> FileName {
     try FileName(bytes: [UInt8(ascii: ".")] + bytes + [UInt8(ascii: ".")] + Array(suffix.utf8))
   }
 }
@@ -37,17 +37,17 @@ package struct RelativePath: Hashable, Sendable, CustomStringConvertible {
   package let names: [FileName]
 
   /// - Throws: `nameNotAllowed`: absolute, empty, or with a part that is no name.
-  package init(_ text: String) throws(ContainerError) {
+  package init(_ text: String) throws(FileError) {
     try self.init(bytes: Array(text.utf8)[...])
   }
 
   /// - Throws: `nameNotAllowed`.
-  package init(bytes: ArraySlice<UInt8>) throws(ContainerError) {
+  package init(bytes: ArraySlice<UInt8>) throws(FileError) {
     var names: [FileName] = []
     for part in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       names.append(try FileName(bytes: Array(part)))
     }
-    guard !names.isEmpty else { throw ContainerError(.nameNotAllowed, "an empty path") }
+    guard !names.isEmpty else { throw FileError(.nameNotAllowed, "an empty path") }
     self.names = names
   }
 

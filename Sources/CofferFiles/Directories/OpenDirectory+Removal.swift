@@ -4,7 +4,7 @@ internal import Glibc
 extension OpenDirectory {
   /// A directory with all that is in it, or a file, or a link itself. What is not there is no error.
   /// - Throws: what the system says, also where another file system is mounted in there.
-  package func removeTree(_ name: FileName) throws(ContainerError) {
+  package func removeTree(_ name: FileName) throws(FileError) {
     guard try kind(name) == .directory else { return try remove(name) }
     guard let directory = try opening(name) else { return }
     try directory.removeContents()
@@ -15,7 +15,7 @@ extension OpenDirectory {
   ///
   /// Whoever made the tree may have made it as deep as they liked. So no call goes down: a directory that is not empty gives what is
   /// in it to this one, until nothing is left. Two descriptors are enough.
-  package func removeContents() throws(ContainerError) {
+  package func removeContents() throws(FileError) {
     var counter = 0
     while true {
       let names = try names()
@@ -43,7 +43,7 @@ extension OpenDirectory {
   }
 
   /// With the rights to change it: whoever made it may have taken them away, and its owner may give them back.
-  private func opening(_ name: FileName) throws(ContainerError) -> OpenDirectory? {
+  private func opening(_ name: FileName) throws(FileError) -> OpenDirectory? {
     guard let status = try status(name) else { return nil }
     if status.st_mode & 0o700 != 0o700 {
       // Not fchmod: a directory without r does not open. A link put there meanwhile is not followed, and is no directory then.
@@ -52,7 +52,7 @@ extension OpenDirectory {
     return try directory(name)
   }
 
-  private func freeName(_ counter: inout Int) throws(ContainerError) -> FileName {
+  private func freeName(_ counter: inout Int) throws(FileError) -> FileName {
     while true {
       counter += 1
       let name = try FileName(".removed-\(counter)")

@@ -22,29 +22,29 @@ package final class OpenDirectory: Sendable {
   /// A directory at a path of the user's, which may lead through links, as a home directory does. Made with those above where there is
   /// none; for this user alone.
   /// - Throws: `foreignOwner`, `permissionsTooOpen` where others could exchange what lies in it; what the system says.
-  package static func root(_ path: String, isMade: Bool) throws(ContainerError) -> OpenDirectory? {
+  package static func root(_ path: String, isMade: Bool) throws(FileError) -> OpenDirectory? {
     var opened = retrying { unsafe open(path, flags) }
     if opened.errno == ENOENT {
       guard isMade else { return nil }
       try make(path)
       opened = retrying { unsafe open(path, flags) }
     }
-    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    guard opened.result >= 0 else { throw FileError(errno: opened.errno, path) }
     let directory = OpenDirectory(opened.result, path)
     try directory.checkOwner()
     return directory
   }
 
   /// A directory that is read and not believed: it may be anybody's.
-  package static func foreign(_ path: String) throws(ContainerError) -> OpenDirectory {
+  package static func foreign(_ path: String) throws(FileError) -> OpenDirectory {
     let opened = retrying { unsafe open(path, flags) }
-    guard opened.result >= 0 else { throw ContainerError(errno: opened.errno, path) }
+    guard opened.result >= 0 else { throw FileError(errno: opened.errno, path) }
     return OpenDirectory(opened.result, path)
   }
 
   /// - Parameter isParentThere: So that it ends where a parent is there and nothing can be made in it, as in `/proc` or through a link
   ///   that leads nowhere.
-  private static func make(_ path: String, isParentThere: Bool = false) throws(ContainerError) {
+  private static func make(_ path: String, isParentThere: Bool = false) throws(FileError) {
     if unsafe mkdir(path, 0o700) == 0 {
       // Whatever the umask says: without x its owner could not use it.
       unsafe chmod(path, 0o700)
@@ -53,48 +53,48 @@ package final class OpenDirectory: Sendable {
     let number = errno
     if number == EEXIST { return }
     guard number == ENOENT, !isParentThere, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
-      throw ContainerError(errno: number, path)
+      throw FileError(errno: number, path)
     }
     try make(String(path[..<slash]))
     try make(path, isParentThere: true)
   }
 
   /// A directory of somebody else would be theirs to exchange, and root leaves nothing in one.
-  private func checkOwner() throws(ContainerError) {
+  private func checkOwner() throws(FileError) {
     let status = try status()
     guard status.st_uid == geteuid() else {
-      throw ContainerError(.foreignOwner, "\(path) belongs to user \(status.st_uid)")
+      throw FileError(.foreignOwner, "\(path) belongs to user \(status.st_uid)")
     }
     guard status.st_mode & 0o002 == 0 || status.st_mode & 0o1000 != 0 else {
-      throw ContainerError(.permissionsTooOpen, "\(path): everybody may write to it")
+      throw FileError(.permissionsTooOpen, "\(path): everybody may write to it")
     }
   }
 
   /// Nil where there is none.
   /// - Throws: `symbolicLink`, `notADirectory`; what the system says.
-  package func directory(_ name: FileName) throws(ContainerError) -> OpenDirectory? {
+  package func directory(_ name: FileName) throws(FileError) -> OpenDirectory? {
     let opened = retrying { unsafe openat(number, name.terminated, Self.flags | O_NOFOLLOW) }
     guard opened.result >= 0 else {
       if opened.errno == ENOENT { return nil }
       // With O_DIRECTORY a link is no directory to the kernel; whoever reads the message wants to know.
-      if opened.errno == ENOTDIR, try kind(name) == .link { throw ContainerError(.symbolicLink, below(name)) }
-      throw ContainerError(errno: opened.errno, below(name))
+      if opened.errno == ENOTDIR, try kind(name) == .link { throw FileError(.symbolicLink, below(name)) }
+      throw FileError(errno: opened.errno, below(name))
     }
     return OpenDirectory(opened.result, below(name))
   }
 
   /// For this user alone, whatever the umask says. One that is there stays as it is.
   /// - Throws: `symbolicLink`, `notADirectory`; what the system says.
-  package func makeDirectory(_ name: FileName, mode: UInt32 = 0o700) throws(ContainerError) -> OpenDirectory {
+  package func makeDirectory(_ name: FileName, mode: UInt32 = 0o700) throws(FileError) -> OpenDirectory {
     let isNew = unsafe mkdirat(number, name.terminated, mode) == 0
-    if !isNew, errno != EEXIST { throw ContainerError(errno: errno, below(name)) }
-    guard let directory = try directory(name) else { throw ContainerError(.missing, below(name)) }
+    if !isNew, errno != EEXIST { throw FileError(errno: errno, below(name)) }
+    guard let directory = try directory(name) else { throw FileError(.missing, below(name)) }
     if isNew { try directory.setMode(mode) }
     return directory
   }
 
   /// Nil where one of them is missing.
-  package func directory(_ path: [FileName]) throws(ContainerError) -> OpenDirectory? {
+  package func directory(_ path: [FileName]) throws(FileError) -> OpenDirectory? {
     var here = self
     for name in path {
       guard let next = try here.directory(name) else { return nil }
@@ -108,7 +108,7 @@ package final class OpenDirectory: Sendable {
   package enum Kind: Sendable { case file, directory, link, other }
 
   /// Nil where there is nothing of this name.
-  package func kind(_ name: FileName) throws(ContainerError) -> Kind? {
+  package func kind(_ name: FileName) throws(FileError) -> Kind? {
     try status(name).map { Self.kind($0) }
   }
 
@@ -121,26 +121,26 @@ package final class OpenDirectory: Sendable {
     }
   }
 
-  package func status(_ name: FileName) throws(ContainerError) -> stat? {
+  package func status(_ name: FileName) throws(FileError) -> stat? {
     var status = stat()
     guard unsafe fstatat(number, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       let error = errno
       if error == ENOENT { return nil }
-      throw ContainerError(errno: error, below(name))
+      throw FileError(errno: error, below(name))
     }
     return status
   }
 
-  package func status() throws(ContainerError) -> stat {
+  package func status() throws(FileError) -> stat {
     var status = stat()
-    guard unsafe fstat(number, &status) == 0 else { throw ContainerError(errno: errno, path) }
+    guard unsafe fstat(number, &status) == 0 else { throw FileError(errno: errno, path) }
     return status
   }
 
   /// In the order of their bytes.
-  package func names() throws(ContainerError) -> [FileName] {
+  package func names() throws(FileError) -> [FileName] {
     let copy = retrying { unsafe openat(number, ".", Self.flags) }
-    guard copy.result >= 0, let stream = unsafe fdopendir(copy.result) else { throw ContainerError(errno: copy.errno, path) }
+    guard copy.result >= 0, let stream = unsafe fdopendir(copy.result) else { throw FileError(errno: copy.errno, path) }
     defer { unsafe closedir(stream) }
     var names: [[UInt8]] = []
     while true {
@@ -149,7 +149,7 @@ package final class OpenDirectory: Sendable {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
       if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
     }
-    guard errno == 0 else { throw ContainerError(errno: errno, path) }
+    guard errno == 0 else { throw FileError(errno: errno, path) }
     var sorted: [FileName] = []
     for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { sorted.append(try FileName(bytes: name)) }
     return sorted
@@ -159,38 +159,38 @@ package final class OpenDirectory: Sendable {
 
   /// - Parameter isReplacing: Whether a file or an empty directory of the new name may be there.
   package func rename(_ name: FileName, to new: FileName, in target: OpenDirectory? = nil, isReplacing: Bool = false)
-    throws(ContainerError)
+    throws(FileError)
   {
     let target = target ?? self
-    if !isReplacing, try target.kind(new) != nil { throw ContainerError(.exists, target.below(new)) }
+    if !isReplacing, try target.kind(new) != nil { throw FileError(.exists, target.below(new)) }
     guard unsafe renameat(number, name.terminated, target.number, new.terminated) == 0 else {
-      throw ContainerError(errno: errno, below(name))
+      throw FileError(errno: errno, below(name))
     }
   }
 
   /// A file, a link or an empty directory. What is not there is no error.
-  package func remove(_ name: FileName, isDirectory: Bool = false) throws(ContainerError) {
+  package func remove(_ name: FileName, isDirectory: Bool = false) throws(FileError) {
     guard unsafe unlinkat(number, name.terminated, isDirectory ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT else {
-      throw ContainerError(errno: errno, below(name))
+      throw FileError(errno: errno, below(name))
     }
   }
 
-  package func setMode(_ mode: UInt32) throws(ContainerError) {
-    guard fchmod(number, mode) == 0 else { throw ContainerError(errno: errno, path) }
+  package func setMode(_ mode: UInt32) throws(FileError) {
+    guard fchmod(number, mode) == 0 else { throw FileError(errno: errno, path) }
   }
 
   /// Of what lies in it; never of what a link leads to.
-  package func setMode(_ mode: UInt32, of name: FileName) throws(ContainerError) {
+  package func setMode(_ mode: UInt32, of name: FileName) throws(FileError) {
     guard unsafe fchmodat(number, name.terminated, mode, AT_SYMLINK_NOFOLLOW) == 0 else {
-      throw ContainerError(errno: errno, below(name))
+      throw FileError(errno: errno, below(name))
     }
   }
 
   /// Names that were made or removed are on the disk when it returns.
-  package func synchronize() throws(ContainerError) {
+  package func synchronize() throws(FileError) {
     let synced = retrying { fsync(number) }
     // EINVAL: a file system that has none for directories.
-    guard synced.result == 0 || synced.errno == EINVAL else { throw ContainerError(errno: synced.errno, path) }
+    guard synced.result == 0 || synced.errno == EINVAL else { throw FileError(errno: synced.errno, path) }
   }
 
   package func below(_ name: FileName) -> String { Path.join(path, name.description) }

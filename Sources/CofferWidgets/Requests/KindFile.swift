@@ -64,12 +64,12 @@ final class KindFile: Sendable {
   /// The number of requests since the file was truncated.
   var requestCount: Int {
     get throws(WidgetError) {
-      do throws(ContainerError) { return try file.byteCount } catch { throw WidgetError(error) }
+      do throws(FileError) { return try file.byteCount } catch { throw WidgetError(error) }
     }
   }
 
   func addRequest() throws(WidgetError) {
-    do throws(ContainerError) { try file.write([UInt8(ascii: ".")]) } catch { throw WidgetError(error) }
+    do throws(FileError) { try file.write([UInt8(ascii: ".")]) } catch { throw WidgetError(error) }
   }
 
   func empty() throws(WidgetError) {

@@ -14,8 +14,8 @@ struct KindName: Hashable, Sendable {
     // Canonically equivalent strings, which are equal in Swift, are the same kind.
     let canonical = kind.precomposedStringWithCanonicalMapping
     let bytes = canonical.utf8.flatMap { byte in Self.isPlain(byte) ? [byte] : Self.escaped(byte) }
-    do throws(ContainerError) {
-      guard !bytes.isEmpty else { throw ContainerError(.nameNotAllowed, "an empty kind") }
+    do throws(FileError) {
+      guard !bytes.isEmpty else { throw FileError(.nameNotAllowed, "an empty kind") }
       file = try FileName(bytes: bytes + Self.suffix)
     } catch {
       throw WidgetError(.kindNotAllowed, "a kind must not be empty, nor longer than the name of a file: \(kind.prefix(300))")

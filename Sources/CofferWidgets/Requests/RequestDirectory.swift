@@ -17,7 +17,7 @@ struct RequestPlace: Sendable {
 
   /// nil if no program of the app has ever shown a widget.
   func existing() throws(WidgetError) -> RequestDirectory? {
-    do throws(ContainerError) {
+    do throws(FileError) {
       var here = try root()
       for name in Self.names {
         guard let next = try here.directory(FileName(name)) else { return nil }
@@ -30,7 +30,7 @@ struct RequestPlace: Sendable {
   }
 
   func made() throws(WidgetError) -> RequestDirectory {
-    do throws(ContainerError) {
+    do throws(FileError) {
       var here = try root()
       for name in Self.names { here = try here.makeDirectory(FileName(name)) }
       return RequestDirectory(here)
@@ -39,8 +39,8 @@ struct RequestPlace: Sendable {
     }
   }
 
-  private func root() throws(ContainerError) -> OpenDirectory {
-    guard let root = try OpenDirectory.root(container, isMade: false) else { throw ContainerError(.missing, container) }
+  private func root() throws(FileError) -> OpenDirectory {
+    guard let root = try OpenDirectory.root(container, isMade: false) else { throw FileError(.missing, container) }
     return root
   }
 }
@@ -53,7 +53,7 @@ struct RequestDirectory: Sendable {
 
   /// The kinds that a program shows or has shown.
   func kinds() throws(WidgetError) -> [KindName] {
-    do throws(ContainerError) { return try directory.names().compactMap { KindName($0) } } catch { throw WidgetError(error) }
+    do throws(FileError) { return try directory.names().compactMap { KindName($0) } } catch { throw WidgetError(error) }
   }
 
   func isShown(_ name: KindName) throws(WidgetError) -> Bool { try KindFile.existing(name, in: directory)?.isClaimed ?? false }

@@ -7,7 +7,7 @@ extension URL {
   /// Whether backups leave out the file, or the directory with its contents.
   /// - Throws: `CocoaError`: `fileNoSuchFile`, `fileReadUnknown`.
   public func isExcludedFromBackup() throws -> Bool {
-    try withName { directory, name throws(ContainerError) in try directory.isExcludedFromBackup(name) }
+    try withName { directory, name throws(FileError) in try directory.isExcludedFromBackup(name) }
   }
 
   /// Marks a file or directory as excluded from backups, or removes the mark. The mark is an extended attribute: it moves with
@@ -15,11 +15,11 @@ extension URL {
   /// - Throws: `CocoaError`: `fileNoSuchFile`; `featureUnsupported` if the file system has no extended attributes;
   ///   `fileWriteNoPermission`, `fileWriteUnknown`.
   public func setExcludedFromBackup(_ isExcluded: Bool) throws {
-    try withName { directory, name throws(ContainerError) in try directory.setExcludedFromBackup(isExcluded, name) }
+    try withName { directory, name throws(FileError) in try directory.setExcludedFromBackup(isExcluded, name) }
   }
 
-  private func withName<Result>(_ body: (OpenDirectory, FileName) throws(ContainerError) -> Result) throws -> Result {
-    do throws(ContainerError) {
+  private func withName<Result>(_ body: (OpenDirectory, FileName) throws(FileError) -> Result) throws -> Result {
+    do throws(FileError) {
       return try body(OpenDirectory.foreign(deletingLastPathComponent().path), FileName(lastPathComponent))
     } catch {
       throw CocoaError(error, self)
@@ -28,7 +28,7 @@ extension URL {
 }
 
 extension CocoaError {
-  init(_ error: ContainerError, _ url: URL) {
+  init(_ error: FileError, _ url: URL) {
     let code: CocoaError.Code =
       switch error.code {
       case .missing: .fileNoSuchFile

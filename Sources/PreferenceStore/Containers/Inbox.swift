@@ -13,7 +13,7 @@ extension FileManager {
     guard url.standardizedFileURL.deletingLastPathComponent().path == URL(filePath: inbox).standardizedFileURL.path else {
       throw CocoaError(.fileWriteInvalidFileName, userInfo: [NSURLErrorKey: url])
     }
-    do throws(ContainerError) {
+    do throws(FileError) {
       try AppContainer.removeDelivered(FileName(url.lastPathComponent), from: OpenDirectory.foreign(inbox))
     } catch {
       throw CocoaError(error, url)

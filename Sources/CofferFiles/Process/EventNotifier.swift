@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Ends the waiting of a thread that waits in poll(2), from any other thread.
-package final class WakeUp: Sendable {
+package final class EventNotifier: Sendable {
   private let owned: OwnedDescriptor
   /// Readable when somebody has called, until `clear`.
   package var descriptor: Int32 { owned.number }

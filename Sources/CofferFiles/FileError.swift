@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Why something could not be done with the directories of an app. One code for each cause; the detail names what.
-package struct ContainerError: Error, Equatable, Sendable {
+package struct FileError: Error, Equatable, Sendable {
   package enum Code: String, CaseIterable, Sendable {
     // What was asked for
     /// No name of one file: empty, `.`, `..`, with `/` or a zero byte, too long; no path below a directory.
@@ -72,7 +72,7 @@ package struct ContainerError: Error, Equatable, Sendable {
     self.init(code, "\(subject): \(ErrorNumber.text(of: number))")
   }
 
-  /// Matches `catch ContainerError(.busy)`.
-  package static func ~= (pattern: ContainerError, error: any Error) -> Bool { (error as? ContainerError) == pattern }
-  package static func == (left: ContainerError, right: ContainerError) -> Bool { left.code == right.code }
+  /// Matches `catch FileError(.busy)`.
+  package static func ~= (pattern: FileError, error: any Error) -> Bool { (error as? FileError) == pattern }
+  package static func == (left: FileError, right: FileError) -> Bool { left.code == right.code }
 }
