@@ -1,3 +1,4 @@
+internal import CofferFiles
 package import CofferRequests
 internal import CofferStorage
 internal import CofferWire
@@ -47,7 +48,8 @@ public final class Keychain: Sendable {
     at path: String? = nil, with credential: borrowing Credential, as identity: KeychainIdentity
   ) throws -> Keychain {
     let vault = try openVault(path, credential)
-    let log = try? DirectAccessLog(in: Places(environment: variable).state, application: identity.applicationIdentifier)
+    let log = try? DirectAccessLog(
+      in: Places(environment: { Environment[$0] }).state, application: identity.applicationIdentifier)
     return Keychain(try InProcessTransport(vault, as: identity, log: log))
   }
 
@@ -55,7 +57,7 @@ public final class Keychain: Sendable {
   /// - Throws: `locked` where that is nothing: nobody is asked; as above.
   public static func open(at path: String? = nil, as identity: KeychainIdentity) throws -> Keychain {
     do {
-      guard let credential = try ServiceCredentials.load(environment: Self.variable) else {
+      guard let credential = try ServiceCredentials.load(environment: { Environment[$0] }) else {
         throw KeychainError(.locked, "nothing opens it: $\(ServiceCredentials.directoryVariable) \(Self.whatIsMissing())")
       }
       return try open(at: path, with: credential, as: identity)
@@ -65,16 +67,14 @@ public final class Keychain: Sendable {
   }
 
   private static func whatIsMissing() -> String {
-    guard let directory = variable(ServiceCredentials.directoryVariable) else { return "is not set" }
+    guard let directory = Environment[ServiceCredentials.directoryVariable] else { return "is not set" }
     guard unsafe access(directory, F_OK) == 0 else { return "is not there: \(directory); a sandbox does not show it" }
     return "has neither a key file nor a passphrase"
   }
 
-  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
-
   private static func openVault(_ path: String?, _ credential: borrowing Credential) throws -> Vault {
     do {
-      let places = try Places(environment: Self.variable)
+      let places = try Places(environment: { Environment[$0] })
       let store = try FileStore(at: path ?? places.vault)
       return try Vault.open(
         store, with: credential, anchor: places.anchors(forVaultAt: store.path),
@@ -89,8 +89,8 @@ public final class Keychain: Sendable {
   /// - Throws: `storage` where no home directory is known.
   public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
     do {
-      if path == nil, try SystemAgent.isUsed(environment: Self.variable) { return connectToSystemAgent() }
-      return Keychain(AgentTransport(at: try path ?? Places(environment: Self.variable).answeringAgentSocket()))
+      if path == nil, try SystemAgent.isUsed(environment: { Environment[$0] }) { return connectToSystemAgent() }
+      return Keychain(AgentTransport(at: try path ?? Places(environment: { Environment[$0] }).answeringAgentSocket()))
     } catch {
       throw KeychainError(error)
     }

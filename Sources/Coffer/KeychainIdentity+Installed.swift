@@ -28,9 +28,7 @@ extension KeychainIdentity {
 
   /// What the environment says counts as little as in `RunningApp`: it gives no rights that the passphrase does not give.
   private static func developed() throws -> SignedManifest? {
-    guard !UserDirectories.isElevated, let path = unsafe getenv(RunningApp.manifestVariable).map({ unsafe String(cString: $0) }),
-      path.utf8.first == UInt8(ascii: "/")
-    else { return nil }
+    guard let path = Environment[RunningApp.manifestVariable], path.utf8.first == UInt8(ascii: "/") else { return nil }
     return try ProgramOfApp.manifest(inFile: path)
   }
 }

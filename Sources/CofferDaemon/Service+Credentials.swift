@@ -1,5 +1,6 @@
 import CofferAgent
 import CofferAudit
+import CofferFiles
 import CofferStorage
 import Glibc
 import VaultCore
@@ -10,7 +11,7 @@ extension Service {
   /// Does nothing if nothing was handed over, or if the vault is still to be made.
   /// - Throws: `StartFailure` for a credential that does not open the vault; as `ServiceCredentials.load`; what can't be logged.
   func unlockWithServiceCredential() throws {
-    guard let credential = try ServiceCredentials.load(environment: Self.variable) else { return }
+    guard let credential = try ServiceCredentials.load(environment: { Environment[$0] }) else { return }
     do {
       try vault.unlock(credential) { try log.appendOwnUnlock() }
     } catch let error as StorageError where error.code == .noVault && watched == nil {

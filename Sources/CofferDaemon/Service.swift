@@ -22,9 +22,9 @@ struct Service {
   /// An agent that runs as the user.
   /// - Throws: `StorageError`, `FileError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
   init(vault path: String?, leaseMinutes: Int) throws {
-    let places = try Places(environment: Self.variable)
+    let places = try Places(environment: { Environment[$0] })
     let vault = try AgentVault(places, at: path)
-    let data = try DataDirectory(at: UserDirectories(environment: Self.variable).dataDirectory())
+    let data = try DataDirectory(at: UserDirectories(environment: { Environment[$0] }).dataDirectory())
     let log = try DecisionLog(in: places.state)
     self.log = log
     let programs = Programs(in: data, command: Self.sibling("coffer"))
@@ -34,7 +34,7 @@ struct Service {
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
-    let inherited = try ListeningSocket.inherited(environment: Self.variable)
+    let inherited = try ListeningSocket.inherited(environment: { Environment[$0] })
     do throws(AgentServer.Failure) {
       server = try AgentServer(
         inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
@@ -56,7 +56,7 @@ struct Service {
   init(user: UInt32, in directory: String) throws {
     guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
     guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
-    guard let listener = try ListeningSocket.inherited(environment: Self.variable) else {
+    guard let listener = try ListeningSocket.inherited(environment: { Environment[$0] }) else {
       throw Refusal(description: "no socket was handed over: the service manager starts it (sd_listen_fds(3))")
     }
     Hardening.hide()
@@ -94,8 +94,6 @@ struct Service {
   func watchLogind() {
     if let socket, let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
   }
-
-  static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
   /// A program that lies beside this one.
   private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }

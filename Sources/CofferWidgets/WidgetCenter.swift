@@ -1,9 +1,9 @@
-internal import Foundation
+internal import CofferFiles
 
 /// Requests new timelines of an app's widgets, from any program of the app to the one that shows them.
 public final class WidgetCenter: Sendable {
   /// The center of this program.
-  public static let shared = WidgetCenter { ProcessInfo.processInfo.environment[$0] }
+  public static let shared = WidgetCenter { Environment[$0] }
 
   private let place: Result<RequestPlace, WidgetError>
 

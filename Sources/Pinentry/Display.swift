@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CofferFiles
 internal import Glibc
 package import VaultCore
 
@@ -38,9 +38,7 @@ package struct Display: Equatable, Sendable {
   /// The display of this process. In a program with more rights than its caller, such as a set-user-ID program, the environment
   /// is ignored.
   package static var current: Display {
-    Display(
-      environment: { name in coffer_is_elevated() != 0 ? nil : unsafe getenv(name).map { unsafe String(cString: $0) } },
-      terminal: ownTerminal)
+    Display(environment: { Environment[$0] }, terminal: ownTerminal)
   }
 
   /// The terminal of a standard descriptor.

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CofferFiles
 internal import Glibc
 
 /// The pinentry to start, and its environment.
@@ -32,9 +32,7 @@ package struct PinentryProgram: Sendable {
   /// The program that this process would start.
   /// - Throws: `noProgram`.
   package static func current() throws(PinentryError) -> PinentryProgram {
-    try PinentryProgram { name in
-      coffer_is_elevated() != 0 ? nil : unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
+    try PinentryProgram { Environment[$0] }
   }
 
   /// The whole environment of the pinentry.

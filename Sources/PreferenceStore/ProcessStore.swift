@@ -1,13 +1,13 @@
+internal import CofferFiles
 internal import CofferPreferences
 internal import Foundation
 
 /// The settings of this process. Environment and arguments are read once, at the first use.
 enum ProcessStore {
   static let lists: SearchLists = {
-    let environment = ProcessInfo.processInfo.environment
-    let volatileDomains = VolatileDomains(arguments: ProcessInfo.processInfo.arguments) { environment[$0] }
+    let volatileDomains = VolatileDomains(arguments: ProcessInfo.processInfo.arguments) { Environment[$0] }
     do throws(PreferenceError) {
-      let places = try SearchPlaces { environment[$0] }
+      let places = try SearchPlaces { Environment[$0] }
       ChangeWatch.start()
       return SearchLists(places: places, volatileDomains: volatileDomains, source: FileDomainSource())
     } catch {

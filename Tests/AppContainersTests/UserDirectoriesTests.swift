@@ -1,4 +1,5 @@
 import AppContainers
+import CofferFiles
 import Glibc
 import Testing
 
@@ -33,6 +34,6 @@ import Testing
     let expected = ["\(home)/.local/share/coffer", "\(home)/.local/state/coffer", nil]
     #expect(try directories(Self.all, isElevated: true) == expected)
     #expect(try directories(["COFFER_HOME": "relative"], isElevated: true) == expected)
-    #expect(!UserDirectories.isElevated)
+    #expect(!Environment.isElevated)
   }
 }

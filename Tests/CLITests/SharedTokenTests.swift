@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// Programs that use the library, installed as apps in a real vault: two of one team, one of another.
@@ -78,6 +79,26 @@ import Testing
       find $d/Containers -name anchors -o -name device.key
       """)
     #expect(outcome.output == "1\n1\n" && outcome.errors.matches(of: /integrity/).count == 2, "\(outcome)")
+  }
+
+  /// The user 54321 starts a program of root with the set-user-ID bit: `plain` says that the program itself opens the vault.
+  @Test(
+    "a set-user-ID program is not unlocked by the credentials that its caller names",
+    .enabled(if: geteuid() == 0, "only the superuser can act as another user"))
+  func elevated() throws {
+    let workspace = try prepared()
+    let outcome = try run(
+      workspace,
+      """
+      d=$W/coffer/Apps/$(cat one).com.example.reader/bin/token; $d list 2>&1 && echo plain
+      p=$d; while [ "$p" != / ]; do chmod go+x "$p"; p=$(dirname "$p"); done; chmod 4755 $d
+      chmod a+rx $W/credentials; chmod a+r $W/credentials/coffer.key
+      setpriv --reuid 54321 --regid 54321 --clear-groups $d list 2>&1 || :
+      """)
+    #expect(outcome.status == 0, "\(outcome)")
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.first == "plain" && lines.last?.contains("locked") == true, "\(outcome)")
+    #expect(lines.last?.contains("CREDENTIALS_DIRECTORY is not set") == true, "\(outcome)")
   }
 
   @Test("in the sandbox there is no vault, and the error says so", .enabled(if: AppRunTests.isSandboxPossible()))

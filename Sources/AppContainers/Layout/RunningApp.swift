@@ -18,7 +18,7 @@ package struct RunningApp: Sendable, Equatable {
   package let groups: [String: String]
 
   /// Nil where the process was not started so, or has more rights than whoever started it.
-  package init?(isElevated: Bool = UserDirectories.isElevated, environment: (String) -> String?) {
+  package init?(isElevated: Bool = Environment.isElevated, environment: (String) -> String?) {
     guard !isElevated, let application = environment(Self.applicationVariable), !application.isEmpty,
       let container = environment(Self.containerVariable), container.utf8.first == UInt8(ascii: "/")
     else { return nil }

@@ -34,7 +34,7 @@ package struct UserDirectories: Sendable, Equatable {
   /// - Parameters:
   ///   - environment: The value of a variable. An empty one counts as not set.
   ///   - isElevated: Whether the program has more rights than whoever started it.
-  package init(isElevated: Bool = Self.isElevated, environment: (String) -> String?) throws(Failure) {
+  package init(isElevated: Bool = Environment.isElevated, environment: (String) -> String?) throws(Failure) {
     func value(_ name: String) -> String? { isElevated ? nil : environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     // The specification: relative ones are to be ignored.
     func absolute(_ name: String) -> String? { value(name).flatMap { Self.isAbsolute($0) ? $0 : nil } }
@@ -82,9 +82,6 @@ package struct UserDirectories: Sendable, Equatable {
     guard unsafe stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return nil }
     return unsafe String(cString: real)
   }
-
-  /// What the kernel said when it started the program.
-  package static var isElevated: Bool { coffer_is_elevated() != 0 }
 
   private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Coffer
 import CofferApps
 import CofferConsole
+import CofferFiles
 import CofferRequests
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CofferConsole
+import CofferFiles
 import Glibc
 
 /// The editor of the person at the terminal.

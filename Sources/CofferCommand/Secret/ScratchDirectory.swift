@@ -1,5 +1,6 @@
 import CLinux
 import CofferConsole
+import CofferFiles
 import Glibc
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CofferConsole
+import CofferFiles
 import CofferStorage
 import Glibc
 import VaultCore

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import CofferFiles
 import CofferStorage
 import VaultCore
 

@@ -1,5 +1,6 @@
 import Coffer
 import CofferConsole
+import CofferFiles
 import CofferWire
 import Glibc
 import VaultCore

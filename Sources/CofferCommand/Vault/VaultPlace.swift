@@ -1,5 +1,6 @@
 import CLinux
 import CofferConsole
+import CofferFiles
 import CofferStorage
 import Glibc
 import VaultCore

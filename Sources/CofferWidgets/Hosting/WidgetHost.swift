@@ -1,5 +1,5 @@
+internal import CofferFiles
 internal import Dispatch
-internal import Foundation
 
 /// Shows widgets: calls their providers for timelines, passes the entries to a renderer at their dates, and serves the requests
 /// of the app's programs. It takes the role of Apple's home screen.
@@ -24,7 +24,7 @@ public final class WidgetHost: Sendable {
 
   package init(
     _ widgets: [ConfiguredWidget], renderer: any WidgetRenderer, clock: any HostClock = WallClock(),
-    environment: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+    environment: (String) -> String? = { Environment[$0] }
   ) throws(WidgetError) {
     place = try RequestPlace(environment: environment)
     guard !widgets.isEmpty else { throw WidgetError(.noWidgets, "the bundle has no widgets") }

@@ -1,4 +1,5 @@
 import CofferConsole
+import CofferFiles
 internal import CofferPreferences
 internal import CofferPropertyLists
 import Glibc
