@@ -1,4 +1,3 @@
-import CLinux
 import CofferFiles
 import Glibc
 
@@ -11,32 +10,14 @@ enum LogindWatch {
   static func start(beside directory: String, socket: String, user: UInt32) {
     let places: [String] = ["\(directory)\(name)", "\(directory)../libexec/coffer/\(name)"]
     guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else { return }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-      unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
-    }
+    var child = ChildProgram(program, [socket, "\(user)"])
     // Nothing of this process is its: neither the socket nor the lock.
-    unsafe coffer_spawn_close_from(&actions, 3)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    child.streams = [.none, .none, .none]
     // The signals that this process waits for are blocked here, and are to end that one.
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    let arguments: [String] = [program, socket, "\(user)"]
-    let words = unsafe arguments.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
-    var child: pid_t = 0
-    guard unsafe posix_spawn(&child, program, &actions, &attributes, words + [nil], environ) == 0 else { return }
-    let process = child
+    child.blocked = ChildProgram.noSignals
+    let (process, error) = child.start()
+    guard error == 0 else { return }
     // It ends at once where there is no bus; nobody else waits for it.
-    _ = DetachedThread.start("coffer-logind") {
-      var status: Int32 = 0
-      while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-    }
+    _ = DetachedThread.start("coffer-logind") { _ = ChildProgram.wait(for: process) }
   }
 }

@@ -23,39 +23,14 @@ enum Tar {
       throw FileError(.toolMissing, places[0])
     }
     let messages = try MemoryFile()
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe coffer_spawn_in_directory(&actions, directory.number)
-    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    unsafe posix_spawn_file_actions_adddup2(&actions, messages.number, STDERR_FILENO)
-    var words = unsafe cStrings([program] + arguments)
-    var variables = unsafe cStrings(["PATH=/usr/bin:/bin", "LC_ALL=C"])
-    defer {
-      unsafe release(words)
-      unsafe release(variables)
-    }
-    var process: pid_t = 0
-    let started = unsafe posix_spawn(&process, program, &actions, nil, &words, &variables)
-    guard started == 0 else { throw FileError(errno: started, program) }
-    var status: Int32 = 0
-    let child = process
-    let waited = retrying { unsafe waitpid(child, &status, 0) }
-    guard waited.result == process else { throw FileError(errno: waited.errno, program) }
+    var tar = ChildProgram(program, arguments)
+    tar.environment = ["PATH=/usr/bin:/bin", "LC_ALL=C"]
+    tar.directory = directory.number
+    tar.streams = [.descriptor(input), .descriptor(output), .descriptor(messages.number)]
+    let started = tar.start()
+    guard started.errno == 0 else { throw FileError(errno: started.errno, program) }
+    guard let status = ChildProgram.wait(for: started.process) else { throw FileError(errno: errno, program) }
     return Outcome(isSuccess: status == 0, message: String(decoding: try messages.contents(), as: UTF8.self))
-  }
-
-  private static func release(_ strings: [UnsafeMutablePointer<CChar>?]) {
-    for index in unsafe strings.indices { unsafe free(strings[index]) }
-  }
-
-  /// With a nil at the end. To be released.
-  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe []
-    for text in texts { unsafe pointers.append(strdup(text)) }
-    unsafe pointers.append(nil)
-    return unsafe pointers
   }
 }
 

@@ -1,7 +1,7 @@
-import CLinux
 import Coffer
 import CofferAudit
 import CofferConsole
+import CofferFiles
 import CofferStorage
 import Glibc
 
@@ -68,30 +68,17 @@ struct AgentProgram {
     guard unsafe pipe(&pipes) == 0 else { throw SystemError.last.failure(program) }
     defer { Glibc.close(pipes[0]) }
     for descriptor in pipes { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-      unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
-    }
-    unsafe posix_spawn_file_actions_adddup2(&actions, pipes[1], 3)
-    unsafe coffer_spawn_close_from(&actions, 4)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setflags(&attributes, Int16(0x80))  // POSIX_SPAWN_SETSID
-    let words = unsafe ([program] + arguments).map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
-    var child: pid_t = 0
-    let result = unsafe posix_spawn(&child, program, &actions, &attributes, words + [nil], environ)
+    var agent = ChildProgram(program, arguments)
+    agent.streams = [.none, .none, .none, .descriptor(pipes[1])]
+    agent.hasSession = true
+    let child = agent.start()
     Glibc.close(pipes[1])
-    guard result == 0 else { throw SystemError(number: result).failure(program) }
+    guard child.errno == 0 else { throw SystemError(number: child.errno).failure(program) }
     let answer = try Descriptor(number: pipes[0], name: "the agent").contents(limit: 4096)
     let lines = String(decoding: answer, as: UTF8.self).split(separator: "\n").map(String.init)
     if lines == ["ready"] { return .ready }
     // It has nothing else to say, and ends.
-    var status: Int32 = 0
-    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+    let status = ChildProgram.wait(for: child.process) ?? 0
     if lines == ["running"] { return .running }
     // The low byte is the signal that has ended it.
     let code = status & 0x7F == 0 ? ExitStatus(rawValue: status >> 8 & 0xFF) ?? .other : .other

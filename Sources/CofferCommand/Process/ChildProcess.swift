@@ -1,5 +1,6 @@
 import CLinux
 import CofferConsole
+import CofferFiles
 import Glibc
 
 /// A program that this one waits for, because something has to be cleaned up afterwards.
@@ -30,21 +31,13 @@ enum ChildProcess {
   /// - Throws: not found; I/O.
   static func start(_ words: [String], mask: sigset_t) throws -> pid_t {
     HiddenTerminal.restore()
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var mask = mask
-    var defaults = sigset_t()
-    _ = unsafe sigemptyset(&defaults)
-    for signal in [SIGPIPE, SIGXFSZ] { _ = unsafe sigaddset(&defaults, signal) }
-    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    let arguments = unsafe words.map { (word) -> UnsafeMutablePointer<CChar>? in unsafe strdup(word) }
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var child: pid_t = 0
-    let result = unsafe posix_spawnp(&child, words[0], nil, &attributes, arguments + [nil], environ)
-    guard result == 0 else { throw SystemError(number: result).failure(words[0]) }
-    return child
+    var program = ChildProgram(words[0], Array(words.dropFirst()))
+    program.isSearched = true
+    program.closesOthers = false
+    program.blocked = mask
+    program.defaults = ChildProgram.signals([SIGPIPE, SIGXFSZ])
+    let child = program.start()
+    guard child.errno == 0 else { throw SystemError(number: child.errno).failure(words[0]) }
+    return child.process
   }
 }

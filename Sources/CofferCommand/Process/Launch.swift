@@ -1,5 +1,6 @@
 import CLinux
 import CofferConsole
+import CofferFiles
 import Glibc
 
 /// Becoming another program, and asking one whether it works.
@@ -20,8 +21,7 @@ enum Launch {
     HiddenTerminal.restore()
     // What `Hardening` ignores would be ignored in there too.
     for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_default(signal) }
-    var words = unsafe cStrings([program] + arguments)
-    unsafe execv(program, &words)
+    _ = unsafe CStrings.lend([program] + arguments) { unsafe execv(program, $0) }
     let error = SystemError.last
     Descriptor.error.note("coffer: \(program.escapingControls()): \(error.text)\n")
     exit(error.number == ENOENT ? notFound : notExecutable)
@@ -29,28 +29,12 @@ enum Launch {
 
   /// Whether it ends with 0. Nothing that it prints is shown.
   static func succeeds(_ program: String, _ arguments: [String]) throws -> Bool {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-      unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
-    }
-    var words = unsafe cStrings([program] + arguments)
-    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
-    var process: pid_t = 0
-    guard unsafe posix_spawn(&process, program, &actions, nil, &words, Glibc.environ) == 0 else { return false }
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0 {
-      guard errno == EINTR else { throw SystemError.last.failure(program) }
-    }
+    var child = ChildProgram(program, arguments)
+    child.streams = [.none, .none, .none]
+    child.closesOthers = false
+    let started = child.start()
+    guard started.errno == 0 else { return false }
+    guard let status = ChildProgram.wait(for: started.process) else { throw SystemError.last.failure(program) }
     return status == 0
-  }
-
-  /// With a nil at the end.
-  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe []
-    for text in texts { unsafe pointers.append(strdup(text)) }
-    unsafe pointers.append(nil)
-    return unsafe pointers
   }
 }
