@@ -7,10 +7,10 @@ import Glibc
 /// Where somebody has removed or replaced it, as a session does that ends, nobody finds the agent any more: neither to use nor to lock it.
 final class OwnSocket: Sendable {
   private let listener: OwnedDescriptor
-  private let notices: OwnedDescriptor?
+  private let events = FileEvents()
   var descriptor: Int32 { listener.number }
   /// Readable when something in the directory has gone. -1 where the system has no watch left: then `isThere` is for who asks now and then.
-  let watch: Int32
+  var watch: Int32 { events.descriptor }
   private let path: String
   private let device: UInt64
   private let inode: UInt64
@@ -23,10 +23,8 @@ final class OwnSocket: Sendable {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { throw .system(path, errno) }
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    watch = coffer_inotify()
-    notices = OwnedDescriptor(watch)
-    let events = UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
-    if watch >= 0 { _ = unsafe inotify_add_watch(watch, Self.directory(of: path) ?? "", events | UInt32(IN_ONLYDIR)) }
+    let changes = UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+    _ = events.watch(Self.directory(of: path) ?? "", for: changes)
   }
 
   private static func directory(of path: String) -> String? {
@@ -58,10 +56,7 @@ final class OwnSocket: Sendable {
   }
 
   /// What the watch has told, taken.
-  func clearWatch() {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while unsafe read(watch, &buffer, buffer.count) > 0 {}
-  }
+  func clearWatch() { events.clear() }
 
   /// Nobody can connect any more, and who has and waits is sent away: else they would wait for an agent that does not come.
   func end() {

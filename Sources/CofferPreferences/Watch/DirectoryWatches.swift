@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CofferFiles
 internal import Glibc
 
 /// Reports in which directories there were changes, by inotify(7).
@@ -7,8 +7,9 @@ internal import Glibc
 /// watched, because the user's inotify watches are exhausted or the directory cannot be read, it is in `unwatched`, and the
 /// caller has to poll.
 struct DirectoryWatches {
+  private let events = FileEvents()
   /// Readable after a change. Negative if inotify is not available.
-  let descriptor = coffer_inotify()
+  var descriptor: Int32 { events.descriptor }
   private var watches: [String: Int32] = [:]
   /// Directories watched for all changes, not only for new entries.
   private var followed: Set<String> = []
@@ -33,7 +34,7 @@ struct DirectoryWatches {
     }
     let needed = wanted.union(missing.values)
     for directory in watches.keys where !needed.contains(directory) {
-      if let watch = watches.removeValue(forKey: directory) { inotify_rm_watch(descriptor, watch) }
+      if let watch = watches.removeValue(forKey: directory) { events.remove(watch) }
       followed.remove(directory)
     }
     return new
@@ -71,7 +72,7 @@ struct DirectoryWatches {
   }
 
   private mutating func add(_ directory: String, _ mask: UInt32) -> Bool {
-    let watch = unsafe inotify_add_watch(descriptor, directory, mask | UInt32(IN_ONLYDIR))
+    let watch = events.watch(directory, for: mask)
     guard watch >= 0 else { return false }
     watches[directory] = watch
     return true
@@ -82,37 +83,23 @@ struct DirectoryWatches {
     var names: [String: Set<String>] = [:]
     // Two paths may lead to the same directory.
     let byWatch = Dictionary(grouping: watches.keys) { watches[$0] ?? -1 }
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return names }
-      var offset = 0
-      while offset + 16 <= count {
-        let (watch, mask, length) = unsafe buffer.withUnsafeBytes { bytes in
-          unsafe (
-            bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self),
-            bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-            Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-          )
+    for event in events.take() {
+      if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+        for directory in watches.keys { names[directory] = [] }
+        missing = [:]
+      }
+      for directory in byWatch[event.watch] ?? [] {
+        // A directory that was deleted or moved away is looked up again by its path.
+        if event.mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0, watches[directory] == event.watch {
+          watches[directory] = nil
+          followed.remove(directory)
+          events.remove(event.watch)
+          names[directory] = []
         }
-        let name = String(decoding: buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self)
-        offset += 16 + length
-        if mask & UInt32(IN_Q_OVERFLOW) != 0 {
-          for directory in watches.keys { names[directory] = [] }
-          missing = [:]
-        }
-        for directory in byWatch[watch] ?? [] {
-          // A directory that was deleted or moved away is looked up again by its path.
-          if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0, watches[directory] == watch {
-            watches[directory] = nil
-            followed.remove(directory)
-            inotify_rm_watch(descriptor, watch)
-            names[directory] = []
-          }
-          missing = missing.filter { $0.value != directory }
-          if names[directory] != [] { names[directory, default: []].insert(name) }
-        }
+        missing = missing.filter { $0.value != directory }
+        if names[directory] != [] { names[directory, default: []].insert(event.name) }
       }
     }
+    return names
   }
 }

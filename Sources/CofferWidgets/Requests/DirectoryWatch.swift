@@ -1,5 +1,4 @@
 internal import AppContainers
-internal import CLinux
 import CofferFiles
 internal import Dispatch
 internal import Glibc
@@ -8,7 +7,7 @@ internal import Synchronization
 /// Reports changes in a directory, by inotify(7).
 final class DirectoryWatch {
   private static let changes =
-    UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+    UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
 
   private let source: any DispatchSourceRead
   private let news: News
@@ -16,24 +15,23 @@ final class DirectoryWatch {
   /// - Parameter tell: Called after a change, and then not again until `willLook()`.
   /// - Throws: `notWatchable`.
   init(_ directory: OpenDirectory, tell: @escaping @Sendable () -> Void) throws(WidgetError) {
-    let number = coffer_inotify()
+    let events = FileEvents()
     // Watches the open directory, even if another one is at its path by now.
-    let watch = number < 0 ? -1 : unsafe inotify_add_watch(number, "/proc/self/fd/\(directory.number)", Self.changes)
-    guard watch >= 0 else {
+    guard events.descriptor >= 0, events.watch("/proc/self/fd/\(directory.number)", for: Self.changes) >= 0 else {
       let reason = WidgetError(errno: errno, directory.path).detail
-      if number >= 0 { close(number) }
       throw WidgetError(.notWatchable, "\(reason); sysctl fs.inotify shows how many instances and watches a user may have")
     }
     let news = News()
     self.news = news
-    source = DispatchSource.makeReadSource(fileDescriptor: number, queue: DispatchQueue(label: "coffer.widgets.requests"))
+    source = DispatchSource.makeReadSource(
+      fileDescriptor: events.descriptor, queue: DispatchQueue(label: "coffer.widgets.requests"))
     source.setEventHandler {
       // The events need not be parsed, because the files have the state.
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      while unsafe read(number, &buffer, buffer.count) > 0 {}
+      events.clear()
       if !news.isTold.exchange(true, ordering: .acquiringAndReleasing) { tell() }
     }
-    source.setCancelHandler { close(number) }
+    // Keeps the descriptor open until the source no longer uses it.
+    source.setCancelHandler { withExtendedLifetime(events) {} }
     source.activate()
   }
 
