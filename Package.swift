@@ -130,7 +130,8 @@ let package = Package(
       name: "PreferenceWriter", dependencies: ["CofferPreferences", "CofferPropertyLists"], path: "Tests/Support/PreferenceWriter"
     ),
     .executableTarget(name: "FoundationWriter", path: "Tests/Support/FoundationWriter"),
-    .testTarget(name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferTesting"]),
+    .testTarget(
+      name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferFiles", "CofferTesting"]),
     .testTarget(
       name: "PreferenceSafetyTests",
       dependencies: ["CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),

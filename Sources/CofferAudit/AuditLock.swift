@@ -6,29 +6,23 @@ internal import Glibc
 /// A lock on the file `head`, held while a process writes or reads the end of the log. The kernel releases it when the process
 /// dies.
 enum AuditLock {
-  /// The maximum time to wait, in microseconds. The lock is held only while an entry is written; the limit matters if a process
+  /// The maximum time to wait, in milliseconds. The lock is held only while an entry is written; the limit matters if a process
   /// was stopped meanwhile.
-  private static let patience: UInt32 = 5_000_000
-  private static let longestPause: UInt32 = 5_000
+  private static let patience = 5000
 
   static func take(_ file: OpenFile, isShared: Bool = false) throws(FileError) {
-    var waited: UInt32 = 0
-    var pause: UInt32 = 50
-    while true {
-      let taken = retrying { flock(file.number, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
-      if taken.result == 0 { return }
-      guard taken.errno == EWOULDBLOCK else { throw FileError(errno: taken.errno, file.path) }
-      guard waited < patience else { throw FileError(.busy, "\(file.path): another process keeps it locked") }
-      usleep(pause)
-      waited += pause
-      pause = min(2 * pause, longestPause)
-    }
+    try FileLock(on: file.number).take(
+      isShared ? .shared : .exclusive, until: Deadline(milliseconds: patience), pause: LockPause(50, upTo: 5000), file.path,
+      orThrow: FileError(.busy, "\(file.path): another process keeps it locked"))
   }
 
   /// Locks until the file is closed. Returns false if another process holds the lock.
-  static func takeAtOnce(_ file: OpenFile) -> Bool { retrying { flock(file.number, LOCK_EX | LOCK_NB) }.result == 0 }
+  static func takeAtOnce(_ file: OpenFile) -> Bool {
+    guard case .taken = FileLock(on: file.number).attempt() else { return false }
+    return true
+  }
 
-  static func release(_ file: OpenFile) { flock(file.number, LOCK_UN) }
+  static func release(_ file: OpenFile) { FileLock(on: file.number).release() }
 }
 
 extension OpenFile {

@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import Glibc
 
 /// The reason of the system for the last call that failed.
@@ -9,10 +10,7 @@ package struct SystemError: Error {
   /// Right after the call.
   package static var last: SystemError { SystemError(number: errno) }
 
-  package var text: String {
-    guard let text = unsafe strerror(number) else { return "error \(number)" }
-    return unsafe String(cString: text)
-  }
+  package var text: String { ErrorNumber.text(of: number) }
 
   /// `what` names a file or a stream.
   package func failure(_ what: String, hint: String? = nil) -> Failure {

@@ -129,7 +129,7 @@ struct StartFailure: Error {
     case .io: words(StorageError.Code.io)
     case .nameNotAllowed, .missing, .exists, .readOnlyDirectory, .running, .attributesNotSupported, .notAFile, .tooDeep,
       .tooLarge,
-      .archiveRefused, .archiveOfAnotherApp, .toolMissing, .toolFailed, .descriptorsExhausted:
+      .archiveRefused, .archiveOfAnotherApp, .toolMissing, .toolFailed, .descriptorsExhausted, .outOfMemory:
       (.inputOutput, code.name, nil)
     }
   }

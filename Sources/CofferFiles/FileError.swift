@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why something could not be done with the directories of an app. One code for each cause; the detail names what.
+/// Why something could not be done with a file or directory. One code for each cause; the detail names what.
 package struct FileError: Error, Equatable, Sendable {
   package enum Code: String, CaseIterable, Sendable {
     // What was asked for
@@ -40,6 +40,7 @@ package struct FileError: Error, Equatable, Sendable {
     case full
     case busy
     case descriptorsExhausted
+    case outOfMemory
     case io
 
     package var name: String { rawValue }
@@ -54,25 +55,47 @@ package struct FileError: Error, Equatable, Sendable {
     self.detail = detail
   }
 
+  /// The error for a failed system call.
   package init(errno number: Int32, _ subject: String) {
-    let code: Code =
-      switch number {
-      case ENOENT: .missing
-      case EEXIST, ENOTEMPTY: .exists
-      case ELOOP: .symbolicLink
-      case ENOTDIR: .notADirectory
-      case EISDIR: .notAFile
-      case EACCES, EPERM: .accessDenied
-      case EROFS: .readOnly
-      case ENOSPC, EDQUOT: .full
-      case EMFILE, ENFILE: .descriptorsExhausted
-      case ENAMETOOLONG, EILSEQ: .nameNotAllowed
-      default: .io
-      }
-    self.init(code, "\(subject): \(ErrorNumber.text(of: number))")
+    self.init(Code(errno: number), "\(subject): \(ErrorNumber.text(of: number))")
   }
 
   /// Matches `catch FileError(.busy)`.
   package static func ~= (pattern: FileError, error: any Error) -> Bool { (error as? FileError) == pattern }
   package static func == (left: FileError, right: FileError) -> Bool { left.code == right.code }
+}
+
+extension FileError.Code {
+  /// The one table of what an error number means to those who work with files. Each module's errors are made from these codes.
+  package init(errno number: Int32) {
+    self =
+      switch number {
+      case ENOENT: .missing
+      case EEXIST, ENOTEMPTY: .exists
+      case ELOOP: .symbolicLink
+      case ENOTDIR: .notADirectory
+      case EISDIR, ENXIO: .notAFile
+      case EACCES, EPERM: .accessDenied
+      case EROFS: .readOnly
+      case ENOSPC, EDQUOT: .full
+      case EMFILE, ENFILE: .descriptorsExhausted
+      case ENOMEM: .outOfMemory
+      case ENAMETOOLONG, EILSEQ: .nameNotAllowed
+      default: .io
+      }
+  }
+}
+
+/// The errors of a module, made from those of this one.
+package protocol FileFailure: Error {
+  init(_ error: FileError)
+}
+
+extension FileFailure {
+  /// The error for a failed system call.
+  package init(errno number: Int32, _ subject: String) { self.init(FileError(errno: number, subject)) }
+}
+
+extension FileError: FileFailure {
+  package init(_ error: FileError) { self = error }
 }

@@ -1,3 +1,4 @@
+internal import CofferFiles
 public import VaultCore
 
 /// A vault in an SQLite file: the store that the core reads and writes through.

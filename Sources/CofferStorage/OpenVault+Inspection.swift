@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 // What is looked at before SQLite opens a file, and after it has failed.

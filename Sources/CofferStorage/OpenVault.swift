@@ -1,3 +1,4 @@
+internal import CofferFiles
 import Glibc
 import VaultCore
 

@@ -11,7 +11,7 @@ final class PinentryProcess {
   /// The maximum length of a line without its end, as in the protocol.
   static let lineByteCount = 1000
   /// The time to exit after the ending signal, in milliseconds.
-  private static let endMilliseconds: Int64 = 1000
+  private static let endMilliseconds = 1000
 
   private let process: pid_t
   /// nil after the process was told to end.
@@ -45,41 +45,15 @@ final class PinentryProcess {
   /// Starts the program in a session of its own, so that no key typed at our terminal ends it, and with no descriptor but the
   /// socket.
   private static func start(_ program: String, _ environment: [String: String], _ socket: Int32) throws -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // If the socket is one of the standard three already, its number must stay.
-    unsafe posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO)
-    unsafe posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
-    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    unsafe coffer_spawn_close_from(&actions, 3)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var (none, defaults) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&defaults)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    // 0x80 is POSIX_SPAWN_SETSID.
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
-    var words = unsafe cStrings([program])
-    var variables = unsafe cStrings(environment.map { "\($0)=\($1)" })
-    defer {
-      for index in unsafe words.indices { unsafe free(words[index]) }
-      for index in unsafe variables.indices { unsafe free(variables[index]) }
-    }
-    var process: pid_t = 0
-    let result = unsafe posix_spawn(&process, program, &actions, &attributes, &words, &variables)
-    guard result == 0 else { throw PinentryError(.notStarted, "\(program): errno \(result)") }
-    return process
-  }
-
-  /// C strings, ended by a nil.
-  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) }
-    unsafe pointers.append(nil)
-    return unsafe pointers
+    var child = ChildProgram(program)
+    child.environment = environment.map { "\($0)=\($1)" }
+    child.streams = [.descriptor(socket), .descriptor(socket), .none]
+    child.hasSession = true
+    child.blocked = ChildProgram.noSignals
+    child.defaults = ChildProgram.allSignals
+    let started = child.start()
+    guard started.errno == 0 else { throw PinentryError(.notStarted, "\(program): errno \(started.errno)") }
+    return started.process
   }
 
   deinit { stop() }
@@ -95,8 +69,7 @@ final class PinentryProcess {
       while unsafe poll(&entry, 1, deadline.left) < 0, errno == EINTR {}
     }
     kill(process, SIGKILL)
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    _ = ChildProgram.wait(for: process)
   }
 
   // MARK: Lines
@@ -170,23 +143,6 @@ final class PinentryProcess {
     let ready = unsafe poll(&entries, 2, isWanted == nil ? left : min(left, Self.lookMilliseconds))
     if ready == 0, deadline.left == 0 { throw PinentryError(.silent) }
     if ready > 0, entries[1].revents != 0 { throw PinentryError(.withdrawn) }
-  }
-}
-
-/// The time at which waiting ends.
-struct Deadline {
-  private let at: Int64
-
-  init(milliseconds: Int64) { at = Self.now + milliseconds }
-
-  /// Milliseconds; never below zero.
-  var left: Int32 { Int32(clamping: max(0, at - Self.now)) }
-
-  /// CLOCK_MONOTONIC, in milliseconds.
-  private static var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }
 

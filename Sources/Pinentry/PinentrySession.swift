@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import VaultCore
 
 /// The part of the Assuan protocol that pinentry uses: a line per command; data, status and comment lines; then OK or ERR.

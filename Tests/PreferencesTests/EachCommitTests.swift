@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 import Foundation
 import Synchronization

@@ -5,9 +5,8 @@ internal import Glibc
 /// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it lives, and
 /// the kernel takes it back when it dies. Who empties, copies or removes a container needs the lock alone.
 package final class RunningLock: Sendable {
-  /// Half a second in all.
-  private static let attempts = 25
-  private static let pause: UInt32 = 20_000
+  /// In milliseconds. A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
+  private static let patience = 500
 
   package let number: Int32
   private let name: FileName
@@ -24,16 +23,16 @@ package final class RunningLock: Sendable {
   /// For a program of the app: shared with the others of the app. A program that is started with the descriptor keeps it.
   /// - Throws: `busy` where the container is just being emptied, copied or removed; what the system says.
   package static func running(_ app: FileName, in containers: OpenDirectory) throws(FileError) -> RunningLock {
-    try take(LOCK_SH, app, in: containers, orThrow: .busy, "\(app): its container is in use by coffer: try again")
+    try take(.shared, app, in: containers, orThrow: .busy, "\(app): its container is in use by coffer: try again")
   }
 
   /// - Throws: `running`.
   package static func excludingPrograms(of app: FileName, in containers: OpenDirectory) throws(FileError) -> RunningLock {
-    try take(LOCK_EX, app, in: containers, orThrow: .running, "\(app)")
+    try take(.exclusive, app, in: containers, orThrow: .running, "\(app)")
   }
 
   private static func take(
-    _ kind: Int32, _ app: FileName, in containers: OpenDirectory, orThrow code: FileError.Code, _ detail: String
+    _ kind: FileLock.Kind, _ app: FileName, in containers: OpenDirectory, orThrow code: FileError.Code, _ detail: String
   ) throws(FileError) -> RunningLock {
     let name = try app.beside("running")
     while true {
@@ -43,16 +42,9 @@ package final class RunningLock: Sendable {
       }
       guard opened.result >= 0 else { throw FileError(errno: opened.errno, containers.below(name)) }
       let lock = RunningLock(opened.result, name, in: containers)
-      var taken = retrying { flock(opened.result, kind | LOCK_NB) }
-      // A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
-      for _ in 0..<attempts where taken.errno == EWOULDBLOCK {
-        usleep(pause)
-        taken = retrying { flock(opened.result, kind | LOCK_NB) }
-      }
-      guard taken.result == 0 else {
-        guard taken.errno == EWOULDBLOCK else { throw FileError(errno: taken.errno, containers.below(name)) }
-        throw FileError(code, detail)
-      }
+      try FileLock(on: opened.result).take(
+        kind, until: Deadline(milliseconds: patience), pause: LockPause(20_000, upTo: 20_000), containers.below(name),
+        orThrow: FileError(code, detail))
       // One that was removed before it was taken keeps nobody out.
       var mine = stat()
       guard unsafe fstat(opened.result, &mine) == 0 else { throw FileError(errno: errno, containers.below(name)) }

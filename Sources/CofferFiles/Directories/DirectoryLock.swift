@@ -25,17 +25,9 @@ package final class DirectoryLock: Sendable {
     let opened = retrying { unsafe openat(directory.number, name?.terminated ?? [CChar(UInt8(ascii: ".")), 0], flags, 0o600) }
     guard opened.result >= 0 else { throw FileError(errno: opened.errno, path) }
     number = opened.result
-    var waited = 0
-    while true {
-      let taken = retrying { flock(opened.result, LOCK_EX | LOCK_NB) }
-      if taken.result == 0 { return }
-      guard taken.errno == EWOULDBLOCK, waited < milliseconds else {
-        throw taken.errno == EWOULDBLOCK
-          ? FileError(.busy, "another process is at work in \(directory.path)") : FileError(errno: taken.errno, path)
-      }
-      usleep(20_000)
-      waited += 20
-    }
+    try FileLock(on: number).take(
+      until: Deadline(milliseconds: milliseconds), pause: LockPause(20_000, upTo: 20_000), path,
+      orThrow: FileError(.busy, "another process is at work in \(directory.path)"))
   }
 
   deinit { close(number) }

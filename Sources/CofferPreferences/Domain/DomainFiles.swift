@@ -48,14 +48,14 @@ struct DomainPaths: Sendable {
 
 /// The lock file of a domain, open.
 final class DomainFiles: Sendable {
-  let lock: FileLock
+  let lock: WriterLock
   let page: GenerationPage
   let isWritable: Bool
   private let inode: UInt64
   private let forkCount: Int
 
   private init(_ file: OpenFile, _ inode: UInt64, isWritable: Bool, _ sharing: GenerationPage.Sharing) {
-    lock = FileLock(file: file)
+    lock = WriterLock(file: file)
     page = GenerationPage(file, isWritable: isWritable, sharing: sharing)
     self.isWritable = isWritable
     self.inode = inode
@@ -91,7 +91,7 @@ final class DomainFiles: Sendable {
     }
     if status.st_size < GenerationPage.fileByteCount {
       guard isWritable else { return nil }
-      let lock = FileLock(file: file)
+      let lock = WriterLock(file: file)
       try lock.take(within: 2000)
       defer { lock.release() }
       status = try file.status()

@@ -1,3 +1,4 @@
+internal import CofferFiles
 import CofferPropertyLists
 import Glibc
 

@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import Synchronization
 
 // Changing a domain: one thread of one process at a time.

@@ -1,3 +1,4 @@
+internal import CofferFiles
 public import CofferPropertyLists
 internal import Glibc
 internal import Synchronization

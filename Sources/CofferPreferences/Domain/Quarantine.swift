@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Keeps a damaged file as `NAME.corrupt-DATE`, so that it can be examined and is not overwritten.

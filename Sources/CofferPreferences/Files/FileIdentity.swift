@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Which state of a file it is. Not the time of its last status change: to rename a file sets that.

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Follows a symbolic link that its owner has put in the place of a file, as programs that manage dotfiles do.

@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import Glibc
 
 /// Who must own managed settings, and the directories in which they lie, up to `top`. What others could have written is forced on nobody.

@@ -22,7 +22,7 @@ struct NewFile: ~Copyable {
   consuming func place(at path: String) throws(PreferenceError) -> OpenFile {
     guard unsafe rename(file.path, path) == 0 else { throw PreferenceError(errno: errno, path) }
     isPlaced = true
-    _ = flock(file.number, LOCK_UN)
+    FileLock(on: file.number).release()
     return file
   }
 
@@ -38,7 +38,7 @@ struct NewFile: ~Copyable {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       guard name.hasPrefix(prefix), name.hasSuffix(suffix), let file = try? OpenFile.open(directory.file(name), O_RDWR),
-        flock(file.number, LOCK_EX | LOCK_NB) == 0
+        case .taken = FileLock(on: file.number).attempt()
       else { continue }
       // Under the lock: its maker finds it gone and makes another, if it came to lock it a moment later.
       unsafe unlink(file.path)
@@ -50,7 +50,7 @@ struct NewFile: ~Copyable {
     let path = directory.file("\(prefix)\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\(suffix)")
     guard let file = try OpenFile.open(path, O_RDWR | O_CREAT | O_EXCL) else { throw PreferenceError(.io, path) }
     // Another process may have looked for leftovers between the two calls. A file system without locks has no such processes.
-    _ = flock(file.number, LOCK_EX)
+    _ = FileLock(on: file.number).take(until: Deadline(milliseconds: 1000), pause: LockPause(80, upTo: 500, yields: 3))
     guard try file.status().st_nlink > 0 else { return try write(bytes, in: directory) }
     do throws(PreferenceError) {
       try file.write(bytes, at: 0)

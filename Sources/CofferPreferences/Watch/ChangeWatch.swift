@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CofferFiles
 internal import Glibc
 internal import Synchronization
 

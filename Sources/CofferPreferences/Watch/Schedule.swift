@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import Synchronization
 
 /// The times at which a domain has something to do, in nanoseconds of the clock of `Deadline`; 0 for never. Writers set them

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Makes directories, those above as well, for this user alone. What exists already stays as it is.

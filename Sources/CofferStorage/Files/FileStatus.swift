@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// What lstat(2) and fstat(2) say about a file.

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// A copy of the log of a vault whose file or log is lost. It is made before anything else is done: SQLite deletes a log that lies beside

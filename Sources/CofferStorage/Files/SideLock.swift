@@ -63,10 +63,10 @@ final class SideLock {
     guard byte != heldByte else { return true }
     letGo()
     do { try open(creating: false) } catch { return true }
-    guard coffer_ofd_lock(descriptor, Int16(F_RDLCK), byte) == 0 else { return true }
+    guard case .taken = FileLock(on: descriptor, byte: byte).attempt(.shared) else { return true }
     heldByte = byte
-    return coffer_ofd_is_locked(descriptor, Self.indexes, byte - Self.indexes) != 1
-      && coffer_ofd_is_locked(descriptor, byte + 1, 0) != 1
+    return FileLock.isHeld(Self.indexes..<byte, on: descriptor) != true
+      && FileLock.isHeld((byte + 1)..., on: descriptor) != true
   }
 
   /// Before the connection closes: the last one to close removes the index, and the next one to open makes another one.
@@ -105,16 +105,9 @@ final class SideLock {
 
   private func take(_ byte: Int, until deadline: Deadline) throws(StorageError) {
     // One process at most waits for the writer's lock: it may look often. Many may wait at the turnstile.
-    let longest: UInt32 = byte == Self.writer ? 200 : 1000
-    var pause: UInt32 = byte == Self.writer ? 20 : 50
-    while coffer_ofd_lock(descriptor, Int16(F_WRLCK), byte) != 0 {
-      let number = errno
-      guard number == EAGAIN || number == EACCES || number == EINTR else { throw StorageError(errno: number, path) }
-      guard !deadline.hasPassed else { throw StorageError(.busy, "another process writes the vault") }
-      // Jitter, so that those who came together don't try together.
-      usleep(UInt32.random(in: pause / 2...pause))
-      pause = min(pause + pause / 4, longest)
-    }
+    let pause = byte == Self.writer ? LockPause(20, upTo: 200) : LockPause(50, upTo: 1000)
+    try FileLock(on: descriptor, byte: byte).take(
+      until: deadline, pause: pause, path, orThrow: StorageError(.busy, "another process writes the vault"))
   }
 
   /// As far as there is room: a vault works without.
@@ -141,6 +134,6 @@ final class SideLock {
   }
 
   private func release(_ byte: Int) {
-    _ = coffer_ofd_lock(descriptor, Int16(F_UNLCK), byte)
+    FileLock(on: descriptor, byte: byte).release()
   }
 }

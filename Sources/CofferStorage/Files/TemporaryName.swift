@@ -1,4 +1,5 @@
 import CLinux
+import CofferFiles
 import Glibc
 
 /// Names for files that are being made: `.NAME.<16 hexadecimal digits>.new` in the directory where the file is going to be.

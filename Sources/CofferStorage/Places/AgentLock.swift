@@ -1,4 +1,4 @@
-import CLinux
+internal import CofferFiles
 import Glibc
 
 /// The file by whose lock an agent says that it has a vault, and in which it says where it listens.
@@ -14,9 +14,10 @@ package final class AgentLock: Sendable {
   package init(at path: String) throws(StorageError) {
     try Directories.create(Location.parent(of: path))
     file = try Descriptor(path, O_RDWR | O_CREAT)
-    guard coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) == 0 else {
-      let number = errno
-      throw number == EAGAIN || number == EACCES ? StorageError(.busy, path) : StorageError(errno: number, path)
+    switch FileLock(on: file.number, byte: 0).attempt() {
+    case .taken: break
+    case .busy: throw StorageError(.busy, path)
+    case .failed(let number): throw StorageError(errno: number, path)
     }
     // What another one has said is over.
     ftruncate(file.number, 0)
@@ -30,7 +31,7 @@ package final class AgentLock: Sendable {
 
   /// The socket of the agent that has the lock now. Nil where none has, or has said where it listens.
   package static func socket(ofHolder path: String) -> String? {
-    guard let file = try? SmallFile.open(path), coffer_ofd_is_locked(file.number, 0, 1) == 1 else { return nil }
+    guard let file = try? SmallFile.open(path), FileLock.isHeld(0..<1, on: file.number) == true else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe bytes.withUnsafeMutableBytes { buffer in
       var span = unsafe MutableRawSpan(_unsafeBytes: buffer)

@@ -1,4 +1,4 @@
-import CLinux
+internal import CofferFiles
 import Glibc
 public import VaultCore
 
@@ -9,7 +9,7 @@ public final class AnchorFiles: AnchorStore {
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
   /// A process holds the lock while it replaces two small files: after this long it was stopped.
-  private static let lockPatience = Duration.seconds(10)
+  private static let lockPatience = 10_000
 
   /// The directory of the anchors.
   public let directory: String
@@ -48,14 +48,11 @@ public final class AnchorFiles: AnchorStore {
   public func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     try Directories.create(directory)
     let lock = try Descriptor("\(directory)/lock", O_RDWR | O_CREAT)
-    let deadline = Deadline(after: Self.lockPatience)
-    while coffer_ofd_lock(lock.number, Int16(F_WRLCK), 0) != 0 {
-      let number = errno
-      guard number == EAGAIN || number == EACCES || number == EINTR else { throw StorageError(errno: number, directory) }
-      guard !deadline.hasPassed else { throw StorageError(.busy, "another process writes \(directory)") }
-      usleep(500)
-    }
-    defer { _ = coffer_ofd_lock(lock.number, Int16(F_UNLCK), 0) }
+    let turn = FileLock(on: lock.number, byte: 0)
+    try turn.take(
+      until: Deadline(milliseconds: Self.lockPatience), pause: LockPause(500, upTo: 500), directory,
+      orThrow: StorageError(.busy, "another process writes \(directory)"))
+    defer { turn.release() }
     if let anchor = try replacement(load(vault)) { try Self.write(anchor, to: path(of: vault)) }
     if try lastVault() != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
   }

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Whole files of a few bytes, for this user alone: written under another name and then put in place.

@@ -1,4 +1,5 @@
 import CSQLite
+internal import CofferFiles
 
 /// One connection to one database file, hardened before it has read anything. Not thread-safe.
 ///
@@ -95,9 +96,9 @@ import CSQLite
     return try body()
   }
 
-  /// How long a statement waits for other connections.
+  /// How long a statement waits for other connections; 0 milliseconds would be "not at all".
   func wait(until deadline: Deadline) {
-    unsafe sqlite3_busy_timeout(handle, deadline.milliseconds)
+    unsafe sqlite3_busy_timeout(handle, max(1, deadline.left))
   }
 
   /// Lends a prepared statement; it is reset on all paths. One that is in use further up the stack is not lent twice.

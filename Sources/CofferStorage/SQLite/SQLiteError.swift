@@ -38,13 +38,10 @@ extension StorageError {
 
   /// Of what SQLite leaves in errno only what names the cause: after a failed read it may be a rest from an earlier call.
   private static func code(errno number: Int32, denied: Code) -> Code {
-    switch number {
-    case ENOSPC, EDQUOT: .full
-    case EROFS: .readOnly
-    case EACCES, EPERM: denied
-    case EMFILE, ENFILE: .descriptorsExhausted
-    case ENOMEM: .outOfMemory
-    default: .io
+    switch StorageError(errno: number, "").code {
+    case .accessDenied: denied
+    case .symbolicLink: .io
+    case let code: code
     }
   }
 

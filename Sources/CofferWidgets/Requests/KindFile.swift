@@ -1,5 +1,4 @@
 internal import AppContainers
-internal import CLinux
 internal import CofferFiles
 internal import Glibc
 
@@ -44,18 +43,18 @@ final class KindFile: Sendable {
   /// Locks the file until this object is deallocated or the process ends. A forked process keeps the lock, too.
   /// - Throws: `kindInUse`.
   func claim() throws(WidgetError) {
-    let locked = retrying { coffer_ofd_lock(file.number, Int16(F_WRLCK), 0) }
-    guard locked.result != 0 else { return }
-    guard [EAGAIN, EACCES].contains(locked.errno) else { throw WidgetError(errno: locked.errno, file.path) }
-    throw WidgetError(.kindInUse, "another program of the app shows \(name.kind)")
+    switch FileLock(on: file.number, byte: 0).attempt() {
+    case .taken: return
+    case .busy: throw WidgetError(.kindInUse, "another program of the app shows \(name.kind)")
+    case .failed(let number): throw WidgetError(errno: number, file.path)
+    }
   }
 
   /// Whether a program shows the kind. Testing takes no lock, so it does not prevent a host from taking it.
   var isClaimed: Bool {
     get throws(WidgetError) {
-      let answer = retrying { coffer_ofd_is_locked(file.number, 0, 1) }
-      guard answer.errno == 0 else { throw WidgetError(errno: answer.errno, file.path) }
-      return answer.result == 1
+      guard let isHeld = FileLock.isHeld(0..<1, on: file.number) else { throw WidgetError(errno: errno, file.path) }
+      return isHeld
     }
   }
 

@@ -30,6 +30,7 @@ extension FileError: Explained {
     case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
     case .busy: .init(.inputOutput, "another process is at work", "try again")
     case .descriptorsExhausted: .init(.inputOutput, "too many open files", "raise the limit: ulimit -n")
+    case .outOfMemory: .init(.other, "out of memory")
     case .io: .init(.inputOutput, "reading or writing failed")
     }
   }

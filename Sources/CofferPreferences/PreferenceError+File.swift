@@ -1,0 +1,17 @@
+package import CofferFiles
+
+extension PreferenceError: FileFailure {
+  package init(_ error: FileError) {
+    let code: Code =
+      switch error.code {
+      case .symbolicLink: .symbolicLink
+      case .notAFile, .notADirectory: .notAFile
+      case .accessDenied: .accessDenied
+      case .readOnly: .readOnly
+      case .full: .full
+      case .descriptorsExhausted: .descriptorsExhausted
+      default: .io
+      }
+    self.init(code, error.detail)
+  }
+}
