@@ -25,30 +25,7 @@ enum AuditLock {
   static func release(_ file: OpenFile) { FileLock(on: file.number).release() }
 }
 
-extension OpenFile {
-  /// Reads `count` bytes at an offset; fewer only at the end of the file.
-  func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      let part = unsafe bytes.withUnsafeMutableBytes { buffer in
-        retrying { unsafe pread(number, buffer.baseAddress! + filled, count - filled, offset + filled) }
-      }
-      guard part.result >= 0 else { throw FileError(errno: part.errno, path) }
-      if part.result == 0 { break }
-      filled += part.result
-    }
-    return Array(bytes[..<filled])
-  }
-
-  func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
-    let written = unsafe bytes.withUnsafeBytes { buffer in
-      retrying { unsafe pwrite(number, buffer.baseAddress, buffer.count, offset) }
-    }
-    guard written.result >= 0 else { throw FileError(errno: written.errno, path) }
-    guard written.result == bytes.count else { throw FileError(.full, path) }
-  }
-
+extension File<FileError> {
   /// Appends all bytes in one call, or none.
   /// - Throws: `full` if the disk had room for a part only; errors of the system.
   func append(_ bytes: [UInt8], after byteCount: Int) throws(FileError) {
@@ -61,16 +38,9 @@ extension OpenFile {
     throw written.result >= 0 ? FileError(.full, path) : FileError(errno: written.errno, path)
   }
 
-  /// Synchronises the written data to the disk.
-  func synchronizeData() throws(FileError) {
-    let synced = retrying { fdatasync(number) }
-    guard synced.result == 0 else { throw FileError(errno: synced.errno, path) }
-  }
-
   /// The size of the file, in bytes. nil if the file was deleted.
   func namedByteCount() throws(FileError) -> Int? {
-    var status = stat()
-    guard unsafe fstat(number, &status) == 0 else { throw FileError(errno: errno, path) }
-    return status.st_nlink == 0 ? nil : Int(status.st_size)
+    let status = try status()
+    return status.links == 0 ? nil : Int(status.size)
   }
 }

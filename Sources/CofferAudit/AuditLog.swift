@@ -149,7 +149,7 @@ struct AuditWriter: ~Copyable {
   // MARK: The end of the log
 
   private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
-    let bytes = try head.read(AuditHead.byteCount, at: 0)
+    let bytes = try head.read(at: 0, count: AuditHead.byteCount)
     let kept = AuditHead(bytes)
     // The files were deleted, or replaced by older ones, while this process had them open.
     if let last, (kept?.chain.number ?? 0) < last.chain.number {

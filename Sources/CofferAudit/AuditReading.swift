@@ -43,10 +43,10 @@ package struct AuditReading {
       guard let file = try files.existing(segment) else { continue }
       parts.append(
         try Part(first: segment, byteCount: file.byteCount, path: file.path) { range in
-          try file.read(range.count, at: range.lowerBound)
+          try file.read(at: range.lowerBound, count: range.count)
         })
     }
-    self.init(headBytes: try head?.read(AuditHead.byteCount, at: 0) ?? [], parts)
+    self.init(headBytes: try head?.read(at: 0, count: AuditHead.byteCount) ?? [], parts)
   }
 
   /// A reading from another source than a directory.

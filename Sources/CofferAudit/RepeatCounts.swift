@@ -47,7 +47,7 @@ struct RepeatCounts {
   }
 
   private static func read(_ file: OpenFile) throws(FileError) -> [(UInt64, UInt64)] {
-    let bytes = try file.read(slotCount * slotByteCount, at: 0)
+    let bytes = try file.read(at: 0, count: slotCount * slotByteCount)
     return stride(from: 0, through: bytes.count - slotByteCount, by: slotByteCount).compactMap { start in
       let (number, count) = (word(bytes[start..<start + 8]), word(bytes[start + 8..<start + 16]))
       // The file may have been changed, so limit both numbers to avoid an overflow.

@@ -4,4 +4,15 @@ package enum Path {
   package static func join(_ directory: String, _ name: String) -> String {
     directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
   }
+
+  /// The directory part: `.` for a name alone.
+  package static func parent(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The last part.
+  package static func name(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+  }
 }

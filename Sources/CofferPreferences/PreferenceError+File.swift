@@ -15,3 +15,7 @@ extension PreferenceError: FileFailure {
     self.init(code, error.detail)
   }
 }
+
+typealias OpenFile = File<PreferenceError>
+typealias Files = CofferFiles.Files<PreferenceError>
+typealias NewFile = CofferFiles.NewFile<PreferenceError>

@@ -1,4 +1,5 @@
 import CLinux
+import CofferFiles
 import Glibc
 import VaultCore
 
@@ -12,7 +13,7 @@ struct Creation {
   /// - Throws: `vaultExists`, `noVault`, `foreignOwner`, `permissionsTooOpen`, `readOnly`.
   init(_ location: Location) throws(StorageError) {
     self.location = location
-    guard let directory = try FileStatus.at(location.directory) else { throw StorageError(.noVault, location.directory) }
+    guard let directory = try Files.status(at: location.directory) else { throw StorageError(.noVault, location.directory) }
     try Ownership.check(directory: directory, location.directory)
     try checkVacant()
     guard location.isWritable else { throw StorageError(.readOnly, location.directory) }
@@ -20,7 +21,7 @@ struct Creation {
 
   /// The log of a vault that is gone would be taken for the new one's. It may be all that is left of the old one, so it stays.
   private func checkVacant() throws(StorageError) {
-    for path in [location.path, location.log, location.journal, location.logIndex] where try FileStatus.at(path) != nil {
+    for path in [location.path, location.log, location.journal, location.logIndex] where try Files.status(at: path) != nil {
       throw StorageError(.vaultExists, path)
     }
   }
@@ -31,19 +32,12 @@ struct Creation {
   func run(_ change: Change) throws {
     try checkVacant()
     removeLeftovers()
-    let temporary = TemporaryName.next(for: location.path)
-    do {
-      // Made here for its mode and its exclusiveness; SQLite takes an empty file for a new database.
-      let file = try Descriptor(temporary, O_RDWR | O_CREAT | O_EXCL)
-      try file.setMode(0o600)
-      try Self.fill(temporary, change)
-      try file.synchronize()
-      try TemporaryName.moveWithoutReplacing(temporary, to: location.path)
-    } catch {
-      unsafe unlink(temporary)
-      throw error
-    }
-    do { try Directories.synchronize(location.directory) } catch { throw StorageError(.inDoubt, "\(error)") }
+    // Made here for its mode and its exclusiveness; SQLite takes an empty file for a new database.
+    let new = try NewFile(at: TemporaryName.next(for: location.path))
+    try Self.fill(new.path, change)
+    try new.file.synchronize()
+    guard try new.appear(at: location.path) else { throw StorageError(.vaultExists, location.path) }
+    do { try Files.synchronizeDirectory(location.directory) } catch { throw StorageError(.inDoubt, "\(error)") }
   }
 
   private static func fill(_ path: String, _ change: Change) throws {

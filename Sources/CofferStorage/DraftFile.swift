@@ -30,7 +30,7 @@ public final class DraftFile: Store {
     do {
       connection.wait(until: Deadline(after: busyTimeout))
       try Container.check(start: connection.fileBytes(100), for: Container.draft)
-      guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
+      guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
       }
       try OpenVault.checkSize(location)
@@ -137,9 +137,9 @@ public final class DraftFile: Store {
   private func copyToTemporary() throws -> String {
     let temporary = TemporaryName.next(for: location.path)
     do {
-      let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
+      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
       try file.setMode(0o600)
-      try forEachPiece { unsafe try file.write($0.span.bytes) }
+      try forEachPiece { try file.write($0) }
       try file.synchronize()
     } catch {
       unsafe unlink(temporary)
@@ -149,7 +149,7 @@ public final class DraftFile: Store {
   }
 
   private func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
-    let size = try FileStatus.at(location.path)?.size ?? 0
+    let size = try Files.status(at: location.path)?.size ?? 0
     for offset in stride(from: 0, to: size, by: 1 << 20) {
       try body(connection.fileBytes(Int(min(size - offset, 1 << 20)), at: offset))
     }
@@ -158,12 +158,10 @@ public final class DraftFile: Store {
   /// Gives the copy its name. A copy that a conversion made which was then killed, or failed, is the same and stays.
   /// - Throws: `vaultExists` for another file.
   private func keep(_ temporary: String) throws {
-    do {
-      try TemporaryName.moveWithoutReplacing(temporary, to: copyPath)
-    } catch {
-      guard error.code == .vaultExists, try Self.isSame(temporary, copyPath) else { throw error }
+    guard try Files.renameWithoutReplacing(temporary, to: copyPath) || Self.isSame(temporary, copyPath) else {
+      throw StorageError(.vaultExists, copyPath)
     }
-    try Directories.synchronize(location.directory)
+    try Files.synchronizeDirectory(location.directory)
   }
 
   private static func isSame(_ path: String, _ other: String) throws -> Bool {
@@ -171,20 +169,9 @@ public final class DraftFile: Store {
       try left.status().size == right.status().size
     else { return false }
     while true {
-      let (piece, same) = (try left.piece(), try right.piece())
+      let (piece, same) = (try left.read(upTo: 1 << 20), try right.read(upTo: 1 << 20))
       guard piece == same else { return false }
       if piece.isEmpty { return true }
     }
-  }
-}
-
-extension Descriptor {
-  /// The next megabyte, or what is left.
-  fileprivate borrowing func piece() throws(StorageError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    let count = try read(into: &raw)
-    return Array(bytes[..<count])
   }
 }

@@ -26,7 +26,7 @@ public final class FileStore: Store {
   private var isInUse = false
 
   /// How many bytes lie in the log beside the file. A copy of the file alone may lack what they hold.
-  public var logByteCount: Int64 { (try? FileStatus.at(location.log))?.size ?? 0 }
+  public var logByteCount: Int64 { (try? Files.status(at: location.log))?.size ?? 0 }
 
   /// Where the vault lies, its directory resolved: the same text for all ways to write the path.
   public var path: String { location.path }
@@ -128,7 +128,7 @@ public final class FileStore: Store {
   public static func create(
     at path: String, createDirectory: Bool = false, busyTimeout: Duration = .seconds(10)
   ) throws -> FileStore {
-    if createDirectory { try Directories.create(Location.parent(of: path)) }
+    if createDirectory { try Files.makeDurableDirectory(Path.parent(of: path)) }
     let location = try Location(path)
     return FileStore(location, SideLock(location.lock), .pending(try Creation(location)), busyTimeout, .automatic)
   }

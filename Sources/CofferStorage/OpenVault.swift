@@ -51,7 +51,7 @@ final class OpenVault {
       seen.isConvertedInLog = try Container.isDraft(connection.fileBytes(100)) && location.hasPendingChanges()
       try seen.checkStart(connection)
       // What was inspected is what was opened.
-      guard let now = try FileStatus.at(location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
+      guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
       }
       try Self.checkSize(location)
@@ -73,7 +73,7 @@ final class OpenVault {
   var isWritable: Bool { unchanging == nil }
 
   /// Whether there may be a log to bring into the file. One that only readers have used is empty.
-  var hasLog: Bool { unchanging == nil && ((try? FileStatus.at(location.log))?.size ?? 0) > 0 }
+  var hasLog: Bool { unchanging == nil && ((try? Files.status(at: location.log))?.size ?? 0) > 0 }
 
   /// How long the calls that follow wait for other connections.
   func wait(until deadline: Deadline) { connection.wait(until: deadline) }
@@ -82,7 +82,7 @@ final class OpenVault {
   var isStale: Bool {
     get throws {
       guard let unchanging else { return false }
-      return try FileStatus.at(location.path) != unchanging || location.hasPendingChanges()
+      return try Files.status(at: location.path) != unchanging || location.hasPendingChanges()
     }
   }
 
@@ -90,7 +90,7 @@ final class OpenVault {
 
   /// Pages that are in neither the file nor the log were cut off.
   private func checkLength() throws {
-    guard let file = try FileStatus.at(location.path) else { return }
+    guard let file = try Files.status(at: location.path) else { return }
     let (end, count) = (file.size / Int64(Container.pageByteCount), try connection.integer(.pageCount))
     guard count > end else { return }
     let missing = try count - end - Int64(LogPages.numbers(from: end + 1, in: location).count)
@@ -143,8 +143,8 @@ final class OpenVault {
       guard seen.index != nil else { return try KeptLog.copy(of: location) }
       let size = try connection.byteCount(of: .log)
       return try KeptLog.copy(for: location, byteCount: size, header: seen.logHeader) { offset, count throws(StorageError) in
-        let count = Int(max(0, min(Int64(count), size - offset)))
-        return count == 0 ? [] : try connection.bytes(of: .log, count, at: offset)
+        let count = max(0, min(count, Int(size) - offset))
+        return count == 0 ? [] : try connection.bytes(of: .log, count, at: Int64(offset))
       }
     }
   }
@@ -170,7 +170,7 @@ final class OpenVault {
   /// anything there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
   func write(_ prepare: (any Rows) throws -> Change, makeRoom: () -> Bool) throws {
     // SQLite keeps a log for each name. Under two names, each overwrites what was acknowledged under the other.
-    guard try (FileStatus.at(location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }
+    guard try (Files.status(at: location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }
     try settleJournal()
     var prepared: (change: Change, version: Int64)?
     do {

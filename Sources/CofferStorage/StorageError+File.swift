@@ -21,3 +21,14 @@ extension StorageError: FileFailure {
 
   init(errno number: Int32, _ what: String, missing: Code) { self.init(FileError(errno: number, what), missing: missing) }
 }
+
+typealias OpenFile = File<StorageError>
+typealias Files = CofferFiles.Files<StorageError>
+typealias NewFile = CofferFiles.NewFile<StorageError>
+
+extension CofferFiles.Files<StorageError> {
+  /// Makes a directory whose name is on the disk, and those above: a vault in one that a power loss takes away would be lost with it.
+  static func makeDurableDirectory(_ path: String) throws(StorageError) {
+    try makeDirectory(path) { parent throws(StorageError) in try synchronizeDirectory(parent) }
+  }
+}

@@ -5,17 +5,17 @@ import Testing
 @Suite struct WordsTests {
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
-    "Sources/AppContainers": 37,
+    "Sources/AppContainers": 36,
     "Sources/Coffer": 39,
     "Sources/CofferAgent": 95,
     "Sources/CofferCommand": 74,
-    "Sources/DefaultsCommand": 50,
+    "Sources/DefaultsCommand": 49,
     "Sources/CofferDaemon": 9,
-    "Sources/CofferFiles": 22,
+    "Sources/CofferFiles": 17,
     "Sources/CofferRequests": 38,
     "Sources/CofferWire": 32,
-    "Sources/CofferPreferences": 14,
-    "Sources/CofferStorage": 42,
+    "Sources/CofferPreferences": 12,
+    "Sources/CofferStorage": 38,
     "Vault": 83,
   ]
 

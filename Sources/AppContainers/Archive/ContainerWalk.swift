@@ -7,7 +7,7 @@ struct ContainerWalk {
 
   struct Entry {
     let names: [FileName]
-    let kind: OpenDirectory.Kind
+    let kind: FileStatus.Kind
     /// In which it lies.
     let parent: OpenDirectory
 

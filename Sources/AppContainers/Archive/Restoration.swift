@@ -112,6 +112,6 @@ extension OpenDirectory {
   fileprivate func keepToOwner(_ name: FileName) throws(FileError) {
     // tar gives what the archive says, less the umask: a file that its owner may not read does not open.
     guard let status = try status(name) else { return }
-    try setMode(UInt32(status.st_mode) & 0o700 | 0o600, of: name)
+    try setMode(status.mode & 0o700 | 0o600, of: name)
   }
 }

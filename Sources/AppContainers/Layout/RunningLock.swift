@@ -1,4 +1,3 @@
-internal import CLinux
 package import CofferFiles
 internal import Glibc
 
@@ -8,17 +7,16 @@ package final class RunningLock: Sendable {
   /// In milliseconds. A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
   private static let patience = 500
 
-  package let number: Int32
+  private let file: OpenFile
   private let name: FileName
   private let directory: OpenDirectory
+  package var number: Int32 { file.number }
 
-  private init(_ number: Int32, _ name: FileName, in directory: OpenDirectory) {
-    self.number = number
+  private init(_ file: OpenFile, _ name: FileName, in directory: OpenDirectory) {
+    self.file = file
     self.name = name
     self.directory = directory
   }
-
-  deinit { close(number) }
 
   /// For a program of the app: shared with the others of the app. A program that is started with the descriptor keeps it.
   /// - Throws: `busy` where the container is just being emptied, copied or removed; what the system says.
@@ -36,19 +34,14 @@ package final class RunningLock: Sendable {
   ) throws(FileError) -> RunningLock {
     let name = try app.beside("running")
     while true {
-      let opened = retrying {
-        unsafe openat(
-          containers.number, name.terminated, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
-      }
-      guard opened.result >= 0 else { throw FileError(errno: opened.errno, containers.below(name)) }
-      let lock = RunningLock(opened.result, name, in: containers)
-      try FileLock(on: opened.result).take(
-        kind, until: Deadline(milliseconds: patience), pause: LockPause(20_000, upTo: 20_000), containers.below(name),
+      let file = try containers.opened(name, O_RDWR | O_CREAT)
+      try FileLock(on: file.number).take(
+        kind, until: Deadline(milliseconds: patience), pause: LockPause(20_000, upTo: 20_000), file.path,
         orThrow: FileError(code, detail))
       // One that was removed before it was taken keeps nobody out.
-      var mine = stat()
-      guard unsafe fstat(opened.result, &mine) == 0 else { throw FileError(errno: errno, containers.below(name)) }
-      if let there = try containers.status(name), there.st_ino == mine.st_ino, there.st_dev == mine.st_dev { return lock }
+      if let there = try containers.status(name), there.isSameFile(as: try file.status()) {
+        return RunningLock(file, name, in: containers)
+      }
     }
   }
 

@@ -29,12 +29,12 @@ package struct FileSearch {
   ///   - home: The directory above which is not looked for a file that was in it.
   /// - Returns: where it is; nil where it was not found.
   package mutating func find(from path: String, home: String) -> String? {
-    var here = Self.parent(path)
+    var here = Path.parent(of: path)
     let isInHome = here == home || here.hasPrefix(Path.join(home, ""))
     while true {
       if let found = walk(here) { return found }
       if isIncomplete || here == "/" || isInHome && here == home { return nil }
-      here = Self.parent(here)
+      here = Path.parent(of: here)
     }
   }
 
@@ -87,10 +87,5 @@ package struct FileSearch {
     nameCount += 1
     isIncomplete = nameCount > limit
     return !isIncomplete
-  }
-
-  private static func parent(_ path: String) -> String {
-    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
-    return String(path[..<slash])
   }
 }

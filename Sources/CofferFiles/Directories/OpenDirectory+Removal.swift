@@ -45,7 +45,7 @@ extension OpenDirectory {
   /// With the rights to change it: whoever made it may have taken them away, and its owner may give them back.
   private func opening(_ name: FileName) throws(FileError) -> OpenDirectory? {
     guard let status = try status(name) else { return nil }
-    if status.st_mode & 0o700 != 0o700 {
+    if status.mode & 0o700 != 0o700 {
       // Not fchmod: a directory without r does not open. A link put there meanwhile is not followed, and is no directory then.
       try setMode(0o700, of: name)
     }

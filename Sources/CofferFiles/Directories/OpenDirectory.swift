@@ -1,4 +1,4 @@
-package import CLinux
+internal import CLinux
 internal import Glibc
 
 /// An open directory, closed with this object. All that happens below it goes through its descriptor, one name at a time and never
@@ -26,7 +26,7 @@ package final class OpenDirectory: Sendable {
     var opened = retrying { unsafe open(path, flags) }
     if opened.errno == ENOENT {
       guard isMade else { return nil }
-      try make(path)
+      try Files<FileError>.makeDirectory(path)
       opened = retrying { unsafe open(path, flags) }
     }
     guard opened.result >= 0 else { throw FileError(errno: opened.errno, path) }
@@ -42,35 +42,18 @@ package final class OpenDirectory: Sendable {
     return OpenDirectory(opened.result, path)
   }
 
-  /// - Parameter isParentThere: So that it ends where a parent is there and nothing can be made in it, as in `/proc` or through a link
-  ///   that leads nowhere.
-  private static func make(_ path: String, isParentThere: Bool = false) throws(FileError) {
-    if unsafe mkdir(path, 0o700) == 0 {
-      // Whatever the umask says: without x its owner could not use it.
-      unsafe chmod(path, 0o700)
-      return
-    }
-    let number = errno
-    if number == EEXIST { return }
-    guard number == ENOENT, !isParentThere, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
-      throw FileError(errno: number, path)
-    }
-    try make(String(path[..<slash]))
-    try make(path, isParentThere: true)
-  }
-
   /// A directory of somebody else would be theirs to exchange, and root leaves nothing in one.
   private func checkOwner() throws(FileError) {
     let status = try status()
-    guard status.st_uid == geteuid() else {
-      throw FileError(.foreignOwner, "\(path) belongs to user \(status.st_uid)")
+    guard status.owner == geteuid() else {
+      throw FileError(.foreignOwner, "\(path) belongs to user \(status.owner)")
     }
-    guard status.st_mode & 0o002 == 0 || status.st_mode & 0o1000 != 0 else {
+    guard status.mode & 0o002 == 0 || status.mode & 0o1000 != 0 else {
       throw FileError(.permissionsTooOpen, "\(path): everybody may write to it")
     }
   }
 
-  /// Nil where there is none.
+  /// Returns nil if there is none.
   /// - Throws: `symbolicLink`, `notADirectory`; what the system says.
   package func directory(_ name: FileName) throws(FileError) -> OpenDirectory? {
     let opened = retrying { unsafe openat(number, name.terminated, Self.flags | O_NOFOLLOW) }
@@ -93,7 +76,7 @@ package final class OpenDirectory: Sendable {
     return directory
   }
 
-  /// Nil where one of them is missing.
+  /// Returns nil if one of them is missing.
   package func directory(_ path: [FileName]) throws(FileError) -> OpenDirectory? {
     var here = self
     for name in path {
@@ -105,37 +88,20 @@ package final class OpenDirectory: Sendable {
 
   // MARK: What lies in it
 
-  package enum Kind: Sendable { case file, directory, link, other }
+  /// Returns nil if there is nothing of this name.
+  package func kind(_ name: FileName) throws(FileError) -> FileStatus.Kind? { try status(name)?.kind }
 
-  /// Nil where there is nothing of this name.
-  package func kind(_ name: FileName) throws(FileError) -> Kind? {
-    try status(name).map { Self.kind($0) }
-  }
-
-  package static func kind(_ status: stat) -> Kind {
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: .file
-    case S_IFDIR: .directory
-    case S_IFLNK: .link
-    default: .other
-    }
-  }
-
-  package func status(_ name: FileName) throws(FileError) -> stat? {
+  package func status(_ name: FileName) throws(FileError) -> FileStatus? {
     var status = stat()
     guard unsafe fstatat(number, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       let error = errno
       if error == ENOENT { return nil }
       throw FileError(errno: error, below(name))
     }
-    return status
+    return FileStatus(status)
   }
 
-  package func status() throws(FileError) -> stat {
-    var status = stat()
-    guard unsafe fstat(number, &status) == 0 else { throw FileError(errno: errno, path) }
-    return status
-  }
+  package func status() throws(FileError) -> FileStatus { try Files<FileError>.status(of: number, path) }
 
   /// In the order of their bytes.
   package func names() throws(FileError) -> [FileName] {
@@ -179,7 +145,7 @@ package final class OpenDirectory: Sendable {
     guard fchmod(number, mode) == 0 else { throw FileError(errno: errno, path) }
   }
 
-  /// Of what lies in it; never of what a link leads to.
+  /// Sets the permission bits of a file in it; never those of the file to which a link leads.
   package func setMode(_ mode: UInt32, of name: FileName) throws(FileError) {
     guard unsafe fchmodat(number, name.terminated, mode, AT_SYMLINK_NOFOLLOW) == 0 else {
       throw FileError(errno: errno, below(name))

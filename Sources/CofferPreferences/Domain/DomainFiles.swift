@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 import Glibc
 
@@ -84,27 +85,27 @@ final class DomainFiles: Sendable {
     }
     guard let file = opened else { return nil }
     var status = try file.status()
-    if status.st_uid != geteuid() {
-      guard !creating else { throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.st_uid)") }
+    if status.owner != geteuid() {
+      guard !creating else { throw PreferenceError(.foreignOwner, "\(paths.lock) belongs to user \(status.owner)") }
       // Root may read; files that root writes would belong to root, and the user's programs could not open them.
       isWritable = false
     }
-    if status.st_size < GenerationPage.fileByteCount {
+    if status.size < GenerationPage.fileByteCount {
       guard isWritable else { return nil }
       let lock = WriterLock(file: file)
       try lock.take(within: 2000)
       defer { lock.release() }
       status = try file.status()
-      if status.st_size < GenerationPage.fileByteCount {
+      if status.size < GenerationPage.fileByteCount {
         // Written instead of only extended: if the disk has no room for a mapped page, writing to it raises SIGBUS.
         try file.write([UInt8](repeating: 0, count: GenerationPage.fileByteCount), at: 0)
       }
     }
-    return DomainFiles(file, UInt64(status.st_ino), isWritable: isWritable, sharing)
+    return DomainFiles(file, status.inode, isWritable: isWritable, sharing)
   }
 
   /// Whether the file was deleted.
-  var isDeleted: Bool { ((try? lock.file.status())?.st_nlink ?? 0) == 0 }
+  var isDeleted: Bool { ((try? lock.file.status())?.links ?? 0) == 0 }
 
   /// Whether the file is still at its path: a process that locks a deleted file excludes no other.
   func isInPlace(_ paths: DomainPaths) -> Bool {

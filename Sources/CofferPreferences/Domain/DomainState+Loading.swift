@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 import Glibc
 
@@ -23,7 +24,7 @@ extension DomainState {
     if try switchTo(file, header) {
       if let content, content.epoch == header.epoch, try readTail(upTo: content) { return }
     }
-    let size = Int(try file.status().st_size)
+    let size = try file.byteCount
     let length = content?.epoch == header.epoch ? min(size, Int(clamping: content?.length ?? 0)) : size
     var new = JournalImage()
     new.advance(to: JournalHeader.byteCount)
@@ -71,13 +72,13 @@ extension DomainState {
   private mutating func keepWhatIsKnown() throws(PreferenceError) {
     guard header != nil, let journal else { return try loadPlist() }
     isJournalGone = true
-    try readTail(journal, to: Int(try journal.status().st_size))
+    try readTail(journal, to: try journal.byteCount)
   }
 
   /// Loads the records of a journal whose header is damaged.
   private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
     guard header == nil else { return try keepWhatIsKnown() }
-    let bytes = try file.read(at: 0, count: Int(try file.status().st_size))
+    let bytes = try file.read(at: 0, count: try file.byteCount)
     guard let salt = JournalSalvage.salt(of: bytes) else { return try loadPlist() }
     var new = JournalImage()
     var nobody = ChangeCollector(isWanted: false)

@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 import Glibc
 
@@ -115,7 +116,7 @@ extension DomainState {
     }
     new.baseLength = UInt64(bytes.count)
     bytes.replaceSubrange(0..<JournalHeader.byteCount, with: new.bytes)
-    let file = try NewFile(in: paths.directory, bytes)
+    let file = try NewFile.written(in: paths.directory, bytes)
     if journalIsDamaged, try FileIdentity.at(paths.journal) != nil {
       events.append(
         .quarantined(domain: paths.name, .journal, path: try Quarantine.keep(paths.journal, in: paths.directory)))
@@ -170,7 +171,7 @@ extension DomainState {
     let there = try FileIdentity.at(paths.journal)
     let status = try journal.status()
     // Another user with write access to the directory could put a file of his own there, and would read the next records.
-    if let there, status.st_uid == geteuid(), there.inode == FileIdentity(status).inode, there.size >= UInt64(image.position),
+    if let there, status.owner == geteuid(), there.inode == FileIdentity(status).inode, there.size >= UInt64(image.position),
       try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
     {
       let found = mark.offset == 0 ? mark.bytes : Self.mark(of: try journal.read(at: mark.offset, count: 8))

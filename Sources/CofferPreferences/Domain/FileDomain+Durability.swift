@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import CofferPropertyLists
 internal import Glibc
 
@@ -20,7 +21,7 @@ extension FileDomain {
     }
     guard position > durable else { return }
     do throws(PreferenceError) {
-      try journal.synchronize()
+      try journal.synchronizeData()
     } catch {
       // The kernel reports a failed write once and may drop the pages, so only a new file can be trusted.
       withState { state in if state.journal === journal { state.mustReplaceJournal = true } }
@@ -62,7 +63,7 @@ extension FileDomain {
   /// Also removes leftovers in the directory to which a symbolic link leads.
   private func removeLeftovers() {
     var directories: Set = [directory]
-    if let plist = try? paths.plistFile().path { directories.insert(PreferenceDirectory(LinkedFile.parent(of: plist))) }
+    if let plist = try? paths.plistFile().path { directories.insert(PreferenceDirectory(Path.parent(of: plist))) }
     for directory in directories { NewFile.removeLeftovers(in: directory) }
   }
 
@@ -98,8 +99,8 @@ extension FileDomain {
     var isDone = false
     // A symbolic link is kept, and its target is replaced.
     let plist = try paths.plistFile().path
-    let directory = PreferenceDirectory(LinkedFile.parent(of: plist))
-    var new: NewFile? = try NewFile(in: directory, bytes)
+    let directory = PreferenceDirectory(Path.parent(of: plist))
+    var new: NewFile? = try NewFile.written(in: directory, bytes)
     try edit { state, files throws(PreferenceError) in
       guard state.image.exportedThrough < sequence else {
         isDone = true
@@ -142,7 +143,7 @@ extension DomainState {
     } catch {
       guard error.code == .damaged else { throw error }
       let plist = try paths.plistFile().path
-      let kept = try Quarantine.keep(plist, in: PreferenceDirectory(LinkedFile.parent(of: plist)))
+      let kept = try Quarantine.keep(plist, in: PreferenceDirectory(Path.parent(of: plist)))
       events.append(.quarantined(domain: paths.name, .propertyList, path: kept))
     }
   }

@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 import Glibc
 
@@ -16,8 +17,8 @@ struct PlistFile {
       try trust.checkDirectories(of: path)
       try trust.check(status, path)
     }
-    guard status.st_size <= PropertyList.maximumByteCount else { throw PreferenceError(.damaged, "\(path): too large") }
-    let bytes = try file.read(at: 0, count: Int(status.st_size))
+    guard status.size <= PropertyList.maximumByteCount else { throw PreferenceError(.damaged, "\(path): too large") }
+    let bytes = try file.read(at: 0, count: Int(status.size))
     do {
       guard case .dictionary(let values) = try PropertyList.read(bytes).value else {
         throw PreferenceError(.damaged, "\(path): not a dictionary")

@@ -1,3 +1,4 @@
+internal import CofferFiles
 public import CofferPropertyLists
 internal import Synchronization
 
@@ -87,14 +88,10 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     return true
   }
 
-  var watchedDirectory: String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
+  var watchedDirectory: String { Path.parent(of: path) }
 
   func filesHaveChanged(_ names: Set<String>) -> Bool {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return reload() }
-    return names.isEmpty || names.contains(String(path[path.utf8.index(after: slash)...])) ? reload() : false
+    names.isEmpty || names.contains(Path.name(of: path)) ? reload() : false
   }
 
   func lookAgain() -> Bool { false }

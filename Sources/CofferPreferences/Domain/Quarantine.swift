@@ -20,7 +20,7 @@ enum Quarantine {
       }
       // The file system does not support hard links: copy the file.
       guard let old = try OpenFile.open(path, O_RDONLY) else { return new }
-      _ = try NewFile(in: directory, old.read(at: 0, count: Int(try old.status().st_size))).place(at: new)
+      _ = try NewFile.written(in: directory, old.read(at: 0, count: old.byteCount)).place(at: new)
       return new
     }
     throw PreferenceError(.io, "\(path): too many damaged files lie beside it")

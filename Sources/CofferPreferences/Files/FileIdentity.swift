@@ -1,5 +1,4 @@
-import CofferFiles
-import Glibc
+internal import CofferFiles
 
 /// Which state of a file it is. Not the time of its last status change: to rename a file sets that.
 struct FileIdentity: Equatable, Sendable {
@@ -14,24 +13,18 @@ struct FileIdentity: Equatable, Sendable {
     self.modified = modified
   }
 
-  init(_ status: stat) {
-    self.init(
-      inode: UInt64(status.st_ino), size: UInt64(max(0, status.st_size)),
-      modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec))
+  init(_ status: FileStatus) {
+    self.init(inode: status.inode, size: UInt64(max(0, status.size)), modified: status.modified)
   }
 
   /// Nil where nothing lies at the path.
   /// - Throws: `symbolicLink`, `notAFile`, `accessDenied`, `io`.
   static func at(_ path: String) throws(PreferenceError) -> FileIdentity? {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw PreferenceError(errno: errno, path)
-    }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: return FileIdentity(status)
-    case S_IFLNK: throw PreferenceError(.symbolicLink, path)
-    default: throw PreferenceError(.notAFile, path)
+    guard let status = try Files.status(at: path) else { return nil }
+    switch status.kind {
+    case .file: return FileIdentity(status)
+    case .link: throw PreferenceError(.symbolicLink, path)
+    case .directory, .other: throw PreferenceError(.notAFile, path)
     }
   }
 }

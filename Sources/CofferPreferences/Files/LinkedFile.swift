@@ -14,19 +14,15 @@ enum LinkedFile {
   static func resolve(_ path: String) throws(PreferenceError) -> String {
     var here = path
     for _ in 0..<maximumLinkCount {
-      var status = stat()
-      guard unsafe lstat(here, &status) == 0 else {
-        guard errno == ENOENT else { throw PreferenceError(errno: errno, here) }
-        return here == path ? path : try place(here)
-      }
-      guard status.st_mode & S_IFMT == S_IFLNK else {
+      guard let status = try Files.status(at: here) else { return here == path ? path : try place(here) }
+      guard status.kind == .link else {
         guard here != path else { return path }
         try check(status, here)
         return try place(here)
       }
       try check(status, here, isLink: true)
       let target = try content(of: here)
-      here = target.utf8.first == UInt8(ascii: "/") ? target : PreferenceDirectory(parent(of: here)).file(target)
+      here = target.utf8.first == UInt8(ascii: "/") ? target : Path.join(Path.parent(of: here), target)
     }
     throw PreferenceError(.symbolicLink, "\(path): too many symbolic links")
   }
@@ -35,40 +31,31 @@ enum LinkedFile {
   /// - Throws: As `resolve`.
   static func resolveForeign(_ path: String) throws(PreferenceError) -> String {
     let real = try resolve(path)
-    var status = stat()
-    guard unsafe lstat(real, &status) == 0 else { return real }
+    guard let status = (try? Files.status(at: real)) ?? nil else { return real }
     try check(status, real)
     return real == path ? try place(path) : real
   }
 
-  static func parent(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
   /// The same file in its directory by the path that has no links.
   private static func place(_ path: String) throws(PreferenceError) -> String {
-    guard let real = unsafe realpath(parent(of: path), nil) else { throw PreferenceError(errno: errno, path) }
+    guard let real = unsafe realpath(Path.parent(of: path), nil) else { throw PreferenceError(errno: errno, path) }
     defer { unsafe free(real) }
     var directory = unsafe String(cString: real)
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
-    let file = PreferenceDirectory(directory).file(String(path[slash...]))
+    let file = Path.join(directory, Path.name(of: path))
     while true {
-      var status = stat()
-      guard unsafe stat(directory, &status) == 0 else { throw PreferenceError(errno: errno, directory) }
-      try check(status, directory)
+      try check(Files.existingStatus(at: directory), directory)
       guard directory != "/" else { return file }
-      directory = parent(of: directory)
+      directory = Path.parent(of: directory)
     }
   }
 
-  private static func check(_ status: stat, _ path: String, isLink: Bool = false) throws(PreferenceError) {
-    guard status.st_uid == geteuid() || status.st_uid == 0 else {
-      throw PreferenceError(.foreignOwner, "\(path) belongs to user \(status.st_uid)")
+  private static func check(_ status: FileStatus, _ path: String, isLink: Bool = false) throws(PreferenceError) {
+    guard status.owner == geteuid() || status.owner == 0 else {
+      throw PreferenceError(.foreignOwner, "\(path) belongs to user \(status.owner)")
     }
     // All links have mode 0777.
-    guard !isLink, status.st_mode & 0o002 != 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o1000 != 0 else {
+    guard !isLink, status.mode & 0o002 != 0 else { return }
+    guard status.kind == .directory, status.mode & 0o1000 != 0 else {
       throw PreferenceError(.permissionsTooOpen, "\(path) may be written by everybody")
     }
   }

@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPropertyLists
 
 /// A long journal, from which reading one value takes only the index, the records after it, and one record of the base.

@@ -5,13 +5,13 @@ import Glibc
 /// an empty file, plays it into any other file that is put in the vault's place, and takes one without a valid header for empty.
 enum KeptLog {
   /// Reads up to `count` bytes from an offset; fewer at the end of the log.
-  typealias Reader = (_ offset: Int64, _ count: Int) throws(StorageError) -> [UInt8]
+  typealias Reader = (_ offset: Int, _ count: Int) throws(StorageError) -> [UInt8]
 
   /// Copies the log at its path.
   static func copy(of location: Location) throws(StorageError) -> String? {
     guard let log = try SmallFile.open(location.log) else { return nil }
     return try copy(for: location, byteCount: log.status().size, header: nil) { offset, count throws(StorageError) in
-      try log.bytes(count, at: offset)
+      try log.read(at: offset, count: count)
     }
   }
 
@@ -19,7 +19,7 @@ enum KeptLog {
   static func copyUnreadable(_ location: Location) throws(StorageError) {
     guard let log = try SmallFile.open(location.log), try log.status().size > LogHeader.byteCount else { return }
     // A writer may be writing the header. It has done so by the second look.
-    for _ in 0..<2 where try LogHeader(log.bytes(LogHeader.byteCount, at: 0)) != nil { return }
+    for _ in 0..<2 where try LogHeader(log.read(at: 0, count: LogHeader.byteCount)) != nil { return }
     _ = try copy(of: location)
   }
 
@@ -42,25 +42,18 @@ enum KeptLog {
       isMended = true
     }
     let name = "\(location.log).\(salts.map(hexadecimal).joined()).kept"
-    if !isMended, let kept = try FileStatus.at(name), kept.size >= byteCount { return name }
-    let temporary = TemporaryName.next(for: name)
-    var count: Int64 = 0
-    do throws(StorageError) {
-      let copy = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
-      try copy.setMode(0o600)
-      while !bytes.isEmpty {
-        try copy.write(unsafe bytes.span.bytes)
-        count += Int64(bytes.count)
-        bytes = try reader(count, chunk)
-      }
-      try copy.synchronize()
-      // A shorter copy of the same log is a beginning of this one.
-      guard unsafe rename(temporary, name) == 0 else { throw StorageError(errno: errno, name) }
-    } catch {
-      unsafe unlink(temporary)
-      throw error
+    if !isMended, let kept = try Files.status(at: name), kept.size >= byteCount { return name }
+    let copy = try NewFile(at: TemporaryName.next(for: name))
+    var count = 0
+    while !bytes.isEmpty {
+      try copy.file.write(bytes)
+      count += bytes.count
+      bytes = try reader(count, chunk)
     }
-    try Directories.synchronize(location.directory)
+    try copy.file.synchronize()
+    // A shorter copy of the same log is a beginning of this one.
+    _ = try copy.replace(name)
+    try Files.synchronizeDirectory(location.directory)
     return name
   }
 

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Where a vault lies, its directory resolved: the home directory may be a symbolic link, the vault may not.
@@ -15,27 +16,20 @@ struct Location {
 
   /// - Throws: `noVault` where there is no such directory, or no file name.
   init(_ path: String) throws(StorageError) {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    name = Path.name(of: path)
     guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
       throw StorageError(.noVault, "\(path) is not the path of a file")
     }
-    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let parent = Path.parent(of: path)
     guard let resolved = unsafe realpath(parent, nil) else { throw StorageError(errno: errno, parent, missing: .noVault) }
     defer { unsafe free(resolved) }
     directory = unsafe String(cString: resolved)
   }
 
-  /// The directory part of a path, as text.
-  static func parent(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
   /// Whether a log or journal holds changes that are not in the file.
   func hasPendingChanges() throws(StorageError) -> Bool {
-    if let log = try FileStatus.at(log), log.size > 0 { return true }
-    if let journal = try FileStatus.at(journal), journal.size > 0 { return true }
+    if let log = try Files.status(at: log), log.size > 0 { return true }
+    if let journal = try Files.status(at: journal), journal.size > 0 { return true }
     return false
   }
 

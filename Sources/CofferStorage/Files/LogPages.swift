@@ -1,3 +1,5 @@
+import CofferFiles
+
 /// Which pages lie in the write-ahead log beside a file. https://sqlite.org/walformat.html
 ///
 /// SQLite takes the number of pages from the log, and opens a file that was cut without a word if there is one.
@@ -9,16 +11,16 @@ enum LogPages {
   static func numbers(from first: Int64, in location: Location) throws(StorageError) -> Set<Int64> {
     var found: Set<Int64> = []
     guard let log = try SmallFile.open(location.log) else { return found }
-    let header = try log.bytes(LogHeader.byteCount, at: 0)
+    let header = try log.read(at: 0, count: LogHeader.byteCount)
     guard header.count == LogHeader.byteCount else { return found }
-    var offset = Int64(LogHeader.byteCount)
+    var offset = LogHeader.byteCount
     while true {
-      let frame = try log.bytes(frameHeaderByteCount, at: offset)
+      let frame = try log.read(at: offset, count: frameHeaderByteCount)
       // A frame of an earlier round has other salts.
       guard frame.count == frameHeaderByteCount, frame[8..<16] == header[16..<24] else { return found }
       let page = frame[0..<4].reduce(Int64(0)) { $0 << 8 | Int64($1) }
       if page >= first { found.insert(page) }
-      offset += Int64(frameHeaderByteCount + Container.pageByteCount)
+      offset += frameHeaderByteCount + Container.pageByteCount
     }
   }
 }

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 
 /// Who may have written a file, decided as ssh decides about a key file.
@@ -9,8 +10,8 @@ enum Ownership {
   /// The file itself: regular, ours or root's, and written by nobody else.
   static func check(file: FileStatus, _ path: String) throws(StorageError) {
     switch file.kind {
-    case .regular: break
-    case .symbolicLink: throw StorageError(.symbolicLink, path)
+    case .file: break
+    case .link: throw StorageError(.symbolicLink, path)
     case .directory, .other: throw StorageError(.notAVault, "\(path) is not a regular file")
     }
     try checkOwner(file, path)

@@ -1,3 +1,5 @@
+import CofferFiles
+
 /// What the file of an open vault was when it was last seen.
 ///
 /// SQLite works on its descriptor and its log, and does not look at the file between two checkpoints: commits into a file that had
@@ -30,7 +32,7 @@ struct SeenFile {
   /// - Returns: The file as it is now.
   /// - Throws: `LostFile`; `StorageError`: `io` and what else keeps it from being looked at, `newerFormat`.
   mutating func check(_ connection: Connection, forWriting: Bool) throws -> FileStatus {
-    guard let now = try FileStatus.at(location.path) else { throw LostFile(.replaced, "\(location.path) was removed") }
+    guard let now = try Files.status(at: location.path) else { throw LostFile(.replaced, "\(location.path) was removed") }
     guard now.isSameFile(as: file) else { throw LostFile(.replaced, "another file is at \(location.path)") }
     guard now.size >= size else {
       throw LostFile(.truncated, "\(location.path) has \(now.size) bytes, and had \(size)")
@@ -55,7 +57,7 @@ struct SeenFile {
   /// Within a transaction: outside, the file may be longer until another process's transaction is rolled back.
   /// - Parameter seen: What `check` returned before the transaction had its lock.
   mutating func remember(_ seen: FileStatus) throws(StorageError) {
-    if seen.size > size { size = try FileStatus.at(location.path)?.size ?? 0 }
+    if seen.size > size { size = try Files.status(at: location.path)?.size ?? 0 }
   }
 
   /// Within a transaction, or after it: the connection has the log and its index open from its first one on, if there is a log.
@@ -63,8 +65,10 @@ struct SeenFile {
   mutating func rememberLog(_ connection: Connection) throws {
     // The header alone may be of a change of the journal that was not finished.
     guard usesLog, index == nil, try connection.text(.journalMode) == "wal" else { return }
-    guard let log = try FileStatus.at(location.log) else { throw LostFile(.replaced, "\(location.log) was removed") }
-    guard let index = try FileStatus.at(location.logIndex) else { throw LostFile(.replaced, "\(location.logIndex) was removed") }
+    guard let log = try Files.status(at: location.log) else { throw LostFile(.replaced, "\(location.log) was removed") }
+    guard let index = try Files.status(at: location.logIndex) else {
+      throw LostFile(.replaced, "\(location.logIndex) was removed")
+    }
     self.log = log
     self.index = index
     try checkLog(connection, true)
@@ -81,7 +85,7 @@ struct SeenFile {
   /// - Throws: `LostFile`; `StorageError` if they cannot be looked at.
   private mutating func checkLog(_ connection: Connection, _ forWriting: Bool) throws {
     guard let log, let index else { return }
-    guard let file = try FileStatus.at(location.logIndex), file.isSameFile(as: index) else {
+    guard let file = try Files.status(at: location.logIndex), file.isSameFile(as: index) else {
       throw LostFile(.replaced, "\(location.logIndex) was removed or replaced while the vault was open")
     }
     // Before it is read: what is mapped past the end of a file cannot be.
@@ -89,7 +93,7 @@ struct SeenFile {
     // A writer that begins the log anew between the two looks at the index is not a loss.
     var published = try connection.logIndex()
     for _ in 0..<1000 {
-      guard let file = try FileStatus.at(location.log), file.isSameFile(as: log) else {
+      guard let file = try Files.status(at: location.log), file.isSameFile(as: log) else {
         throw LostFile(.replaced, "\(location.log) was removed or replaced while the vault was open")
       }
       guard let before = published, before.frames > 0 else { return }
@@ -118,8 +122,8 @@ struct SeenFile {
 
   /// Whether another file is in the vault's place, beside the log that this store has open: it would be played into that file.
   var leavesLogBesideAnother: Bool {
-    guard let log, let now = try? FileStatus.at(location.path), !now.isSameFile(as: file),
-      let besides = try? FileStatus.at(location.log)
+    guard let log, let now = try? Files.status(at: location.path), !now.isSameFile(as: file),
+      let besides = try? Files.status(at: location.log)
     else { return false }
     return besides.isSameFile(as: log)
   }

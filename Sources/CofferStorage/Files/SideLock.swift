@@ -1,4 +1,3 @@
-import CLinux
 internal import CofferFiles
 import Glibc
 
@@ -25,7 +24,7 @@ final class SideLock {
   private static let reserveByteCount = 256 << 10
 
   private let path: String
-  private var file: OwnedDescriptor?
+  private var file: OpenFile?
   /// -1: no file.
   private var descriptor: Int32 { file?.number ?? -1 }
   private var hasReserve = false
@@ -78,29 +77,20 @@ final class SideLock {
   private func open(creating: Bool = true) throws(StorageError) {
     if descriptor >= 0 {
       // Whoever waits at a file that was removed waits alone.
-      let now = try FileStatus.at(path)
-      var status = stat()
-      if unsafe fstat(descriptor, &status) == 0, let now, now.isSameFile(as: FileStatus(status)) { return }
+      let now = try Files.status(at: path)
+      if let now, let own = try? file?.status(), now.isSameFile(as: own) { return }
       file = nil
       hasReserve = false
       heldByte = nil
     }
-    let flags = O_RDWR | (creating ? O_CREAT : 0)
-    let opened = retrying { unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600) }
-    guard opened.result >= 0 else { throw StorageError(errno: opened.errno, path) }
-    file = OwnedDescriptor(opened.result)
-    do throws(StorageError) {
-      var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(errno: errno, path) }
-      try Ownership.check(file: FileStatus(status), path)
-      // Another file of this user under a second name: it would be filled up, or emptied when the disk is full.
-      guard status.st_nlink <= 1 else { throw StorageError(.hardLink, path) }
-      // Just made, under a umask that takes bits from the owner.
-      if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
-    } catch {
-      file = nil
-      throw error
-    }
+    let file = try OpenFile(path, O_RDWR | (creating ? O_CREAT : 0))
+    let status = try file.status()
+    try Ownership.check(file: status, path)
+    // Another file of this user under a second name: it would be filled up, or emptied when the disk is full.
+    guard status.links <= 1 else { throw StorageError(.hardLink, path) }
+    // Just made, under a umask that takes bits from the owner.
+    if status.mode & 0o600 != 0o600 { try? file.setMode(0o600) }
+    self.file = file
   }
 
   private func take(_ byte: Int, until deadline: Deadline) throws(StorageError) {
@@ -112,9 +102,8 @@ final class SideLock {
 
   /// As far as there is room: a vault works without.
   private func keepReserve() {
-    var status = stat()
-    guard !hasReserve, unsafe fstat(descriptor, &status) == 0 else { return }
-    hasReserve = status.st_size >= Self.reserveByteCount || posix_fallocate(descriptor, 0, Self.reserveByteCount) == 0
+    guard !hasReserve, let size = try? file?.byteCount else { return }
+    hasReserve = size >= Self.reserveByteCount || posix_fallocate(descriptor, 0, Self.reserveByteCount) == 0
   }
 
   /// Within the lock. Whether there was any.
@@ -124,10 +113,7 @@ final class SideLock {
   func releaseRoomToOpen() -> Bool { releaseReserve(Self.reserveByteCount / 4) }
 
   private func releaseReserve(_ count: Int) -> Bool {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0,
-      ftruncate(descriptor, max(0, status.st_size - count)) == 0
-    else { return false }
+    guard let size = try? file?.byteCount, size > 0, ftruncate(descriptor, max(0, size - count)) == 0 else { return false }
     // The next commit asks for it again.
     hasReserve = false
     return true

@@ -7,13 +7,13 @@ import Glibc
 /// started the agent. The lock lies beside the user's data, where all of them find it.
 package final class AgentLock: Sendable {
   /// Its one owner, which closes it once.
-  private let file: Descriptor
+  private let file: OpenFile
 
   /// - Parameter path: See `Places.agentLock`.
   /// - Throws: `busy` where an agent has it; what is wrong with the file.
   package init(at path: String) throws(StorageError) {
-    try Directories.create(Location.parent(of: path))
-    file = try Descriptor(path, O_RDWR | O_CREAT)
+    try Files.makeDurableDirectory(Path.parent(of: path))
+    file = try OpenFile(path, O_RDWR | O_CREAT)
     switch FileLock(on: file.number, byte: 0).attempt() {
     case .taken: break
     case .busy: throw StorageError(.busy, path)

@@ -46,8 +46,8 @@ public final class AnchorFiles: AnchorStore {
   /// - Throws: what `replacement` throws; as `load`; `StorageError`: `busy` if another process keeps the lock for ten seconds; `readOnly`,
   ///   `full`.
   public func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
-    try Directories.create(directory)
-    let lock = try Descriptor("\(directory)/lock", O_RDWR | O_CREAT)
+    try Files.makeDurableDirectory(directory)
+    let lock = try OpenFile("\(directory)/lock", O_RDWR | O_CREAT)
     let turn = FileLock(on: lock.number, byte: 0)
     try turn.take(
       until: Deadline(milliseconds: Self.lockPatience), pause: LockPause(500, upTo: 500), directory,

@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 public import VaultCore
 
@@ -45,7 +46,7 @@ public struct DeviceKeyFile: Sendable {
   /// - Throws: `StorageError`: `vaultExists` where there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
   public func create(_ key: borrowing Secret) throws {
     guard key.count == Self.byteCount else { throw StorageError(.wrongLength, "\(key.count) bytes") }
-    try Directories.create(Location.parent(of: path))
+    try Files.makeDurableDirectory(Path.parent(of: path))
     let path = path
     try key.withBytes { bytes throws(StorageError) in try SmallFile.write(bytes, to: path, replacing: false, .durable) }
   }

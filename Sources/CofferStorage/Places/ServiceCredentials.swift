@@ -1,3 +1,4 @@
+internal import CofferFiles
 internal import Glibc
 internal import Passphrases
 public import VaultCore
@@ -19,21 +20,33 @@ public enum ServiceCredentials {
   /// - Throws: `StorageError`: `notAVault` for what is no file, `wrongLength`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`:
   ///   `keyFileLength` is thrown when it is used; `memoryNotLockable`, `outOfMemory`.
   public static func load(environment: (String) -> String?) throws -> Credential? {
-    guard let directory = environment(directoryVariable), directory.utf8.first == UInt8(ascii: "/") else { return nil }
-    if let key = try read("\(directory)/\(keyFile)") { return try .keyFile(key) }
-    guard var passphrase = try read("\(directory)/\(passphraseFile)") else { return nil }
+    if let path = try path(of: keyFile, environment: environment) { return try .keyFile(read(path)) }
+    guard let path = try path(of: passphraseFile, environment: environment) else { return nil }
+    var passphrase = try read(path)
     passphrase.dropLineEnd()
     return try .passphrase(passphrase)
   }
 
-  /// The service manager's files belong to root, or to the user of the service.
-  private static func read(_ path: String) throws -> Secret? {
-    guard try FileStatus.at(path) != nil else { return nil }
-    let file = try Descriptor(path, O_RDONLY)
-    let status = try file.status()
-    guard status.kind == .regular else { throw StorageError(.notAVault, "\(path): no file") }
+  /// The path of `keyFile` or `passphraseFile`. nil if the service manager has passed no such file: the variable is not set, or does not
+  /// hold an absolute path, or the directory has no file of this name.
+  /// - Throws: `StorageError`, as `load`.
+  package static func path(of file: String, environment: (String) -> String?) throws(StorageError) -> String? {
+    guard let directory = environment(directoryVariable), directory.utf8.first == UInt8(ascii: "/") else { return nil }
+    let path = Path.join(directory, file)
+    guard let status = try Files.status(at: path) else { return nil }
+    switch status.kind {
+    case .file: break
+    case .link: throw StorageError(.symbolicLink, path)
+    case .directory, .other: throw StorageError(.notAVault, "\(path): no file")
+    }
     guard status.size <= maximumByteCount else { throw StorageError(.wrongLength, path) }
-    return try Secret(capacity: Int(status.size)) { try file.read(into: &$0) }
+    return path
+  }
+
+  /// The service manager's files belong to root, or to the user of the service.
+  private static func read(_ path: String) throws -> Secret {
+    let file = try OpenFile(path, O_RDONLY)
+    return try Secret(capacity: min(file.byteCount, maximumByteCount)) { try file.read(into: &$0) }
   }
 }
 

@@ -4,11 +4,11 @@ import Glibc
 /// Whole files of a few bytes, for this user alone: written under another name and then put in place.
 enum SmallFile {
   /// Opened for reading, after the same checks as for a vault. Nil where there is none.
-  static func open(_ path: String) throws(StorageError) -> Descriptor? {
-    guard let now = try FileStatus.at(path) else { return nil }
+  static func open(_ path: String) throws(StorageError) -> OpenFile? {
+    guard let now = try Files.status(at: path) else { return nil }
     // Before it is opened, too: opening some devices does something.
     try Ownership.check(file: now, path)
-    let descriptor = try Descriptor(path, O_RDONLY)
+    let descriptor = try OpenFile(path, O_RDONLY)
     try Ownership.check(file: descriptor.status(), path)
     return descriptor
   }
@@ -17,21 +17,14 @@ enum SmallFile {
 
   /// - Parameter replacing: Whether a file may be there already.
   static func write(_ bytes: RawSpan, to path: String, replacing: Bool, _ durability: Durability) throws(StorageError) {
-    let temporary = TemporaryName.next(for: path)
-    do throws(StorageError) {
-      let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
-      try file.setMode(0o600)
-      try file.write(bytes)
-      if durability == .durable { try file.synchronize() }
-      if replacing {
-        guard unsafe rename(temporary, path) == 0 else { throw StorageError(errno: errno, path) }
-      } else {
-        try TemporaryName.moveWithoutReplacing(temporary, to: path)
-      }
-    } catch {
-      unsafe unlink(temporary)
-      throw error
+    let new = try NewFile(at: TemporaryName.next(for: path))
+    try new.file.write(bytes)
+    if durability == .durable { try new.file.synchronize() }
+    if replacing {
+      _ = try new.replace(path)
+    } else {
+      guard try new.appear(at: path) else { throw StorageError(.vaultExists, path) }
     }
-    if durability == .durable { try Directories.synchronize(Location.parent(of: path)) }
+    if durability == .durable { try Files.synchronizeDirectory(Path.parent(of: path)) }
   }
 }

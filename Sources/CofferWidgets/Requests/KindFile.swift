@@ -29,13 +29,11 @@ final class KindFile: Sendable {
   }
 
   private static func opened(_ name: KindName, in directory: OpenDirectory, _ flags: Int32) throws(WidgetError) -> KindFile? {
-    let flags = flags | O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-    let opened = retrying { unsafe openat(directory.number, "\(name.file)", flags, 0o600) }
-    guard opened.result >= 0 else {
-      if opened.errno == ENOENT { return nil }
-      throw WidgetError(errno: opened.errno, directory.below(name.file))
+    do throws(FileError) {
+      return try directory.existing(name.file, flags | O_WRONLY | O_APPEND).map { KindFile(name, $0, in: directory) }
+    } catch {
+      throw WidgetError(error)
     }
-    return KindFile(name, OpenFile(opened.result, directory.below(name.file)), in: directory)
   }
 
   // MARK: The lock of the host
@@ -79,7 +77,11 @@ final class KindFile: Sendable {
   /// Whether the open file is still at its name, not deleted or replaced.
   var isInPlace: Bool {
     get throws(WidgetError) {
-      try FileIdentity(name.file, in: directory) == FileIdentity(of: file.number, file.path)
+      do throws(FileError) {
+        return try directory.status(name.file)?.isSameFile(as: file.status()) == true
+      } catch {
+        throw WidgetError(error)
+      }
     }
   }
 }

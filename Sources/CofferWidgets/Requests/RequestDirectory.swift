@@ -69,6 +69,8 @@ struct RequestDirectory: Sendable {
   }
 
   func isSame(as other: RequestDirectory) throws(WidgetError) -> Bool {
-    try FileIdentity(of: directory.number, directory.path) == FileIdentity(of: other.directory.number, other.directory.path)
+    do throws(FileError) { return try directory.status().isSameFile(as: other.directory.status()) } catch {
+      throw WidgetError(error)
+    }
   }
 }

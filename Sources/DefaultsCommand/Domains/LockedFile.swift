@@ -1,5 +1,6 @@
 import CLinux
 import CofferConsole
+import CofferFiles
 internal import CofferPropertyLists
 import Glibc
 
@@ -30,15 +31,21 @@ enum LockedFile {
       defer { file.close() }
       try lock(file)
       // Who had the lock before may have put another file in this one's place.
-      guard let status = try current(file, path) else { continue }
+      let status = try Files.status(of: file.number, path)
+      guard try Files.status(at: path)?.isSameFile(as: status) == true else { continue }
       guard let new = try body(try bytes(of: file)) else { return }
-      let copy = try NewFile(beside: path, new, like: status)
-      return try copy.replace(path)
+      let copy = try NewFile.written(beside: path, new, like: status)
+      _ = try copy.replace(path)
+      try? Files.synchronizeDirectory(Path.parent(of: path))
+      return
     }
   }
 
   private static func create(_ path: String, _ bytes: [UInt8]) throws -> Bool {
-    try NewFile(beside: path, bytes, like: nil).appear(path)
+    let new = try NewFile.written(beside: path, bytes, like: nil)
+    guard try new.appear(at: path) else { return false }
+    try? Files.synchronizeDirectory(Path.parent(of: path))
+    return true
   }
 
   private static func open(_ path: String, _ flags: Int32) throws -> Descriptor? {
@@ -74,22 +81,13 @@ enum LockedFile {
     }
   }
 
-  /// Nil where another file lies at the path by now.
-  private static func current(_ file: Descriptor, _ path: String) throws -> stat? {
-    var (mine, there) = (stat(), stat())
-    guard unsafe fstat(file.number, &mine) == 0 else { throw DefaultsFailure.failed("\(path): \(SystemError.last.text)") }
-    guard unsafe lstat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev else { return nil }
-    return mine
-  }
-
   private static func lock(_ file: Descriptor) throws {
-    for _ in 0..<patience {
-      if flock(file.number, LOCK_EX | LOCK_NB) == 0 { return }
-      guard errno == EWOULDBLOCK || errno == EINTR else {
-        throw DefaultsFailure.failed("\(file.name): cannot be locked: \(SystemError.last.text)")
-      }
-      usleep(1000)
+    let pause = LockPause(1000, upTo: 1000)
+    switch FileLock(on: file.number).take(until: Deadline(milliseconds: patience), pause: pause) {
+    case .taken: return
+    case .busy: throw DefaultsFailure.failed("\(file.name): another process holds it", hint: "try again")
+    case .failed(let number):
+      throw DefaultsFailure.failed("\(file.name): cannot be locked: \(ErrorNumber.text(of: number))")
     }
-    throw DefaultsFailure.failed("\(file.name): another process holds it", hint: "try again")
   }
 }

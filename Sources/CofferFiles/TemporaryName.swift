@@ -1,0 +1,29 @@
+/// Names for files that are being made: `.NAME.<16 hexadecimal digits>.new` in the directory where the file is going to be.
+package enum TemporaryName {
+  package static func next(for path: String) -> String {
+    "\(Path.parent(of: path))/.\(Path.name(of: path)).\(hexadecimal(.random(in: 0 ... .max))).new"
+  }
+
+  /// 16 digits.
+  package static func hexadecimal(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+
+  package static func isTemporary(_ candidate: String, for name: String) -> Bool {
+    let bytes = Array(candidate.utf8)
+    let start = Array(".\(name).".utf8)
+    guard bytes.count == start.count + 20, bytes.starts(with: start), bytes.suffix(4).elementsEqual(".new".utf8) else {
+      return false
+    }
+    return bytes[start.count..<start.count + 16].allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+    }
+  }
+
+  /// Paths of what died makers left behind, with the files that SQLite may have put beside them.
+  package static func leftovers(of name: String, in directory: String) -> [String] {
+    let names = (try? OpenDirectory.foreign(directory).names()) ?? []
+    return names.map(\.description).filter { isTemporary($0, for: name) }.map { "\(directory)/\($0)" }
+  }
+}
