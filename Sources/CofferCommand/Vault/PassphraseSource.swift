@@ -24,9 +24,10 @@ struct PassphraseSource {
 
   func place() throws -> Place {
     if let descriptor { return .descriptor(try .given(descriptor, by: option)) }
-    if !isNew, let directory = Environment["CREDENTIALS_DIRECTORY"] {
-      let path = directory + "/coffer.passphrase"
-      if unsafe access(path, F_OK) == 0 { return .descriptor(try .open(path)) }
+    if !isNew,
+      let path = try ServiceCredentials.path(of: ServiceCredentials.passphraseFile, environment: { Environment[$0] })
+    {
+      return .descriptor(try .open(path))
     }
     return .person
   }

@@ -92,8 +92,7 @@ extension VaultOptions {
   /// A key file of the service manager's, where the vault may be opened by one and the caller has named nothing else.
   private func serviceKeyFile(_ kinds: Set<SlotType>) throws -> Descriptor? {
     guard kinds.contains(.keyFile), passphraseDescriptor == nil, recoveryKeyDescriptor == nil, !recoveryKey,
-      let path = Environment[ServiceCredentials.directoryVariable].map({ "\($0)/\(ServiceCredentials.keyFile)" }),
-      unsafe access(path, F_OK) == 0
+      let path = try ServiceCredentials.path(of: ServiceCredentials.keyFile, environment: { Environment[$0] })
     else { return nil }
     return try .open(path)
   }
