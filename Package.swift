@@ -80,7 +80,7 @@ let package = Package(
       ]),
     .target(
       name: "CofferWidgets",
-      dependencies: ["AppContainers", "CofferFiles", "CLinux", .product(name: "Logging", package: "swift-log")]),
+      dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore"]),
     // Programs
     .executableTarget(
@@ -107,13 +107,15 @@ let package = Package(
       ]),
     // What several tests use
     .target(name: "Waiting", path: "Tests/Support/Waiting"),
+    .target(name: "Children", dependencies: ["CofferFiles"], path: "Tests/Support/Children"),
     .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
-    .target(name: "SystemBench", dependencies: ["CLinux"], path: "Tests/Support/SystemBench"),
+    .target(name: "SystemBench", dependencies: ["CofferFiles", "CLinux"], path: "Tests/Support/SystemBench"),
     // Tests, and the programs that they start
     .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
     .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
     .executableTarget(name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore"], path: "Tests/Support/StorageProbe"),
-    .testTarget(name: "StorageTests", dependencies: ["CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
+    .testTarget(
+      name: "StorageTests", dependencies: ["Children", "CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
     .executableTarget(
       name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting"],
       path: "Tests/Support/VaultProbe"),
@@ -134,7 +136,7 @@ let package = Package(
       name: "PreferencesTests", dependencies: ["CofferPreferences", "CofferPropertyLists", "CofferFiles", "CofferTesting"]),
     .testTarget(
       name: "PreferenceSafetyTests",
-      dependencies: ["CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),
+      dependencies: ["Children", "CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),
     .testTarget(name: "SearchListTests", dependencies: ["CofferPreferences", "CofferPropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "CofferPropertyLists", "CofferTesting"], exclude: ["Corpus"]),

@@ -11,7 +11,7 @@ import Testing
     "Sources/CofferCommand": 74,
     "Sources/DefaultsCommand": 49,
     "Sources/CofferDaemon": 9,
-    "Sources/CofferFiles": 17,
+    "Sources/CofferFiles": 15,
     "Sources/CofferRequests": 38,
     "Sources/CofferWire": 32,
     "Sources/CofferPreferences": 12,

@@ -1,3 +1,4 @@
+import CofferFiles
 import Testing
 
 /// The example: a program with settings, two of it at two terminals.

@@ -1,3 +1,4 @@
+import CofferFiles
 import Foundation
 import Synchronization
 import Testing
@@ -50,7 +51,7 @@ import Testing
     func wait(count: Int) -> Bool {
       let deadline = Deadline(milliseconds: Self.limit)
       while lines.count < 2 * count {
-        guard !deadline.isOver else { return false }
+        guard !deadline.hasPassed else { return false }
         usleep(2_000)
       }
       return true

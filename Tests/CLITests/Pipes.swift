@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 import Synchronization
 
@@ -32,9 +33,9 @@ extension Child {
     let deadline = Deadline(milliseconds: limit)
     var collected: [[UInt8]] = [[], []]
     var open = [outputEnd, errorEnd]
-    while open.contains(where: { $0 >= 0 }), !deadline.isOver {
+    while open.contains(where: { $0 >= 0 }), !deadline.hasPassed {
       var entries = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      _ = unsafe poll(&entries, 2, min(deadline.remaining, 100))
+      _ = unsafe poll(&entries, 2, min(deadline.left, 100))
       for index in 0..<2 where entries[index].revents != 0 {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = unsafe Glibc.read(open[index], &buffer, buffer.count)

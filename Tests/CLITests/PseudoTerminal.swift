@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 import Synchronization
 
@@ -47,7 +48,7 @@ final class PseudoTerminal {
           return true
         }
       }
-      guard !deadline.isOver else { return false }
+      guard !deadline.hasPassed else { return false }
       _ = take(wait: 20)
     }
   }
@@ -66,7 +67,7 @@ final class PseudoTerminal {
     while true {
       var count: Int32 = 0
       if unsafe ioctl(slave, UInt(FIONREAD), &count) == 0, count > 0 { return true }
-      guard !deadline.isOver else { return false }
+      guard !deadline.hasPassed else { return false }
       _ = take(wait: 1)
     }
   }

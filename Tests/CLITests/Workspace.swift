@@ -1,3 +1,4 @@
+import CofferFiles
 import Glibc
 import Synchronization
 
@@ -136,8 +137,8 @@ extension Child {
   fileprivate func wait(until deadline: Deadline, while read: () -> Void) -> Int32? {
     while true {
       read()
-      if let status = wait(until: Deadline(milliseconds: 20), killing: deadline.isOver) { return status }
-      guard !deadline.isOver else { return nil }
+      if let status = wait(until: Deadline(milliseconds: 20), killing: deadline.hasPassed) { return status }
+      guard !deadline.hasPassed else { return nil }
     }
   }
 }

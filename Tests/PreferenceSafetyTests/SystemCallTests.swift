@@ -1,3 +1,4 @@
+import Children
 import CofferPreferences
 import CofferPropertyLists
 import Glibc

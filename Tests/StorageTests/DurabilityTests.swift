@@ -1,3 +1,4 @@
+import Children
 import CofferFiles
 import CofferStorage
 import Glibc

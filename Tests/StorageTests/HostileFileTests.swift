@@ -1,4 +1,5 @@
 import CSQLite
+import Children
 import CofferStorage
 import Glibc
 import Testing

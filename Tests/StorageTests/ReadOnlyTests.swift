@@ -1,3 +1,4 @@
+import Children
 import CofferStorage
 import Testing
 import VaultCore

@@ -1,4 +1,5 @@
 import CSQLite
+import Children
 import Testing
 import VaultCore
 

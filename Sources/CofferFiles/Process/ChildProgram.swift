@@ -3,12 +3,15 @@ internal import Glibc
 
 /// A program to be started by posix_spawn(3), and what it gets of this process.
 package struct ChildProgram {
-  /// What a descriptor of the new program is.
+  /// The meaning of a descriptor in the new program.
   package enum Stream {
-    /// That of the same number here.
+    /// The descriptor of the same number here.
     case same
     /// /dev/null.
     case none
+    /// The file at a path, opened for reading and writing.
+    case path(String)
+    /// A descriptor of this process, or one of a lower number than its own that was set before.
     case descriptor(Int32)
   }
 
@@ -62,6 +65,7 @@ package struct ChildProgram {
       switch stream {
       case .same: break
       case .none: unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+      case .path(let path): unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), path, O_RDWR, 0)
       case .descriptor(let here): unsafe posix_spawn_file_actions_adddup2(&actions, here, Int32(number))
       }
     }

@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferPreferences
 import CofferPropertyLists
 import Glibc
@@ -100,7 +101,7 @@ private final class Changes: Sendable {
   func wait(until isTrue: ([PreferenceChange.Key]) -> Bool) -> Bool {
     let deadline = Deadline(milliseconds: 300_000)
     while !isTrue(all) {
-      guard !deadline.isOver else { return false }
+      guard !deadline.hasPassed else { return false }
       usleep(1000)
     }
     return true

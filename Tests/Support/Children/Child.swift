@@ -1,43 +1,34 @@
+import CofferFiles
 import Glibc
-import Testing
 
 /// A child process with pipes to its standard input and from its standard output. Killed and reaped when this object is
 /// deallocated.
-final class Child {
-  let identifier: pid_t
+package final class Child {
+  package let identifier: Int32
   private var input: Int32
   private let output: Int32
   private var buffer: [UInt8] = []
   private var isReaped = false
 
-  init(_ command: [String], environment: [String] = []) {
+  /// - Parameter environment: Variables besides those of the tests, `NAME=value`.
+  package init(_ command: [String], environment: [String] = []) {
     var outputs: [Int32] = [0, 0]
     var inputs: [Int32] = [0, 0]
     precondition(unsafe pipe(&outputs) == 0 && pipe(&inputs) == 0)
     // No other child that tests start at the same time may keep these pipes open.
     for end in outputs + inputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawn_file_actions_adddup2(&actions, inputs[0], 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, outputs[1], 1)
-    // The threads of tests may block signals; a child starts as from a shell.
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let words = environment.isEmpty ? command : ["/usr/bin/env"] + environment + command
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
-    var pid: pid_t = 0
-    let result = unsafe posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ)
-    precondition(result == 0, "\(words[0]): \(result)")
-    for index in unsafe arguments.indices { unsafe free(arguments[index]) }
-    unsafe posix_spawn_file_actions_destroy(&actions)
-    unsafe posix_spawnattr_destroy(&attributes)
+    var program = ChildProgram(words[0], Array(words.dropFirst()))
+    program.isSearched = true
+    program.closesOthers = false
+    program.streams = [.descriptor(inputs[0]), .descriptor(outputs[1])]
+    // The threads of tests may block signals; a child starts as from a shell.
+    program.blocked = ChildProgram.noSignals
+    let started = program.start()
+    precondition(started.errno == 0, "\(words[0]): \(started.errno)")
     close(outputs[1])
     close(inputs[0])
-    identifier = pid
+    identifier = started.process
     input = inputs[1]
     output = outputs[0]
   }
@@ -47,31 +38,31 @@ final class Child {
     if !isReaped {
       kill(identifier, SIGCONT)
       kill(identifier, SIGKILL)
-      _ = wait()
+      wait()
     }
     close(output)
   }
 
-  func signal(_ number: Int32) { kill(identifier, number) }
+  package func signal(_ number: Int32) { kill(identifier, number) }
 
-  func finishInput() {
+  package func finishInput() {
     if input >= 0 { close(input) }
     input = -1
   }
 
-  func send(_ line: String) {
+  package func send(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
   }
 
   /// Sends a command and waits for its answer.
-  func ask(_ line: String) -> String {
+  package func ask(_ line: String) -> String {
     send(line)
     return self.line() ?? "died"
   }
 
   /// One line without its end. nil at the end of the output, or after the time limit.
-  func line(within milliseconds: Int32 = 300_000) -> String? {
+  package func line(within milliseconds: Int32 = 300_000) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
         defer { buffer.removeFirst(end + 1) }
@@ -87,25 +78,23 @@ final class Child {
     }
   }
 
-  func lines() -> [String] {
+  package func lines() -> [String] {
     var lines: [String] = []
     while let line = line() { lines.append(line) }
     return lines
   }
 
   /// The status of waitpid(2).
-  @discardableResult func wait() -> Int32 {
-    var status: Int32 = 0
-    while unsafe waitpid(identifier, &status, 0) == -1 && errno == EINTR {}
+  @discardableResult package func wait() -> Int32 {
     isReaped = true
-    return status
+    return ChildProgram.wait(for: identifier) ?? 0
   }
 }
 
 /// Runs a command to its end and returns the lines of its output.
-@discardableResult func run(_ command: String...) -> [String] { run(command) }
+@discardableResult package func run(_ command: String...) -> [String] { run(command) }
 
-@discardableResult func run(_ command: [String]) -> [String] {
+@discardableResult package func run(_ command: [String]) -> [String] {
   let child = Child(command)
   child.finishInput()
   let lines = child.lines()
@@ -113,18 +102,12 @@ final class Child {
   return lines
 }
 
-/// For tests that mount file systems or act as two users, which only root may do.
-let isSuperuser: ConditionTrait = .enabled(if: geteuid() == 0, "only the superuser can mount and act as another user")
-
-/// Whether the long forms run, which take minutes to hours, as in `make trust`.
-let isLong = unsafe getenv("COFFER_TRUST") != nil
-
 /// The path of a program of this build.
-func program(_ name: String) -> String {
+package func program(_ name: String) -> String {
   var buffer = [UInt8](repeating: 0, count: 4096)
   let count = unsafe buffer.withUnsafeMutableBytes {
     unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
   }
-  let path = buffer[..<count]
-  return String(decoding: path[...path.lastIndex(of: UInt8(ascii: "/"))!], as: UTF8.self) + name
+  let path = String(decoding: buffer[..<count], as: UTF8.self)
+  return Path.join(Path.parent(of: path), name)
 }
