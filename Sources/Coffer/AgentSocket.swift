@@ -22,10 +22,10 @@ struct AgentSocket: Sendable {
       let number = errno
       guard number != ENAMETOOLONG else {
         throw KeychainError(
-          .agent, cause: KeychainError.absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
+          .agent, cause: .absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
       }
       guard number != EAGAIN else { throw KeychainError(.agentNotAnswering, path) }
-      throw KeychainError(.agent, cause: KeychainError.absentAgent, "\(path): nobody is there (errno \(number))")
+      throw KeychainError(.agent, cause: .absentAgent, "\(path): nobody is there (errno \(number))")
     }
     var credentials = coffer_credentials()
     // Who listens: whoever else has put a socket there would be told secrets.
@@ -34,9 +34,4 @@ struct AgentSocket: Sendable {
     else { throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)") }
     return FrameChannel(descriptor)
   }
-}
-
-extension KeychainError {
-  /// The cause of `agent` where nobody listens: there is none, or it cannot be reached any more.
-  package static let absentAgent = "absent"
 }

@@ -108,9 +108,7 @@ final class AgentTransport: KeychainTransport, @unchecked Sendable {
       case .part where operation.answersWithRows: rows += try message.rows()
       case .part: before += try message.entries().entries
       case .challenge: throw try Challenge(message)
-      case .failed:
-        let (code, cause, detail) = try message.failure()
-        throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+      case .failed: throw try message.keychainError()
       case .done where operation.answersWithRows: return .rows(rows + (try message.rows()))
       case .done: return try Self.answer(operation, &message, before)
       default: throw KeychainError(.agent, "no answer")

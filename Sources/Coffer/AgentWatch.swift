@@ -115,9 +115,7 @@ private final class AgentWatchReader: Sendable {
     switch header.operation {
     case .notices: return try message.notices()
     case .challenge: throw try Challenge(message)
-    case .failed:
-      let (code, cause, detail) = try message.failure()
-      throw KeychainError(KeychainError.Code(code), cause: cause, detail)
+    case .failed: throw try message.keychainError()
     default: throw KeychainError(.agent, "no notice")
     }
   }

@@ -30,7 +30,7 @@ extension Keychain {
           return try body(Self.derived(credential, slot, ceiling))
         } catch let error as KeychainError {
           if error.code == .wrongCredential, Self.isWrong(error) {
-            isReplaced = isReplaced || error.cause == VaultError.Code.noSuchSlot.name
+            isReplaced = isReplaced || error.cause == .vault(.noSuchSlot)
             continue
           }
           guard Self.isTooExpensive(error) else { throw error }
@@ -58,10 +58,10 @@ extension Keychain {
 
   /// It does not open this slot, or the slot was removed meanwhile. A credential with a length that none has is refused for every slot.
   private static func isWrong(_ error: KeychainError) -> Bool {
-    [VaultError.Code.wrongCredential.name, VaultError.Code.noSuchSlot.name].contains(error.cause)
+    [.vault(.wrongCredential), .vault(.noSuchSlot)].contains(error.cause)
   }
 
   private static func isTooExpensive(_ error: KeychainError) -> Bool {
-    [VaultError.Code.kdfAboveCeiling.name, VaultError.Code.outOfMemory.name].contains(error.cause)
+    [.vault(.kdfAboveCeiling), .vault(.outOfMemory)].contains(error.cause)
   }
 }

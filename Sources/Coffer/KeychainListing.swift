@@ -15,7 +15,7 @@ package struct KeychainListing: Sendable {
     entries = found.entries
     unavailableCount = Int(clamping: found.unavailableCount)
     damagedCount = Int(clamping: found.damagedCount)
-    damaged = found.damaged.map { KeychainError(.integrity, cause: $0.cause, $0.detail) }
+    damaged = found.damaged.map { KeychainError(.integrity, cause: .vault($0.code), $0.detail) }
   }
 }
 

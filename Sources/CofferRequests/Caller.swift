@@ -86,11 +86,8 @@ package struct Caller {
 
   private static func checkCommand(_ granted: Entitlements, _ group: AccessGroup, _ rights: Entitlements.Rights) throws {
     guard team(of: group) != nil, (try? granted.check(group, rights)) == nil else { return }
-    throw KeychainError(.missingEntitlement, cause: groupOfTeam, group.name)
+    throw KeychainError(.missingEntitlement, cause: .groupOfTeam, group.name)
   }
-
-  /// The cause where the command may not use a group because it belongs to a team.
-  package static let groupOfTeam = "groupOfTeam"
 
   /// Whose a group is, as its name says. Nil where it begins with no team's name.
   package static func team(of group: AccessGroup) -> TeamIdentifier? {

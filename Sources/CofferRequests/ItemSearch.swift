@@ -25,7 +25,7 @@ struct ItemSearch {
     var found = Answer.Entries()
     let list = try vault.entries(
       where: { isWanted($0.reference.group) && matches($0.item) },
-      damaged: { found.append(.init(cause: $0.code.name, detail: $0.detail)) })
+      damaged: { found.append($0) })
     found.unavailableCount = UInt64(list.unavailableCount)
     if let groups {
       let byGroup = Dictionary(grouping: list.entries, by: \.reference.group)

@@ -1,30 +1,71 @@
-import CofferStorage
-import VaultCore
+package import CofferStorage
+package import VaultCore
 
 /// Why a keychain refused. One code for each cause; the detail never holds a secret.
 public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    public let name: String
-    package init(_ name: String) { self.name = name }
+    /// All codes, for an exhaustive `switch`. `Code` itself is a struct so that `catch KeychainError.Code.locked` compiles.
+    package enum Kind: String, CaseIterable, Sendable {
+      case locked, missingEntitlement, confirmationNeeded, confirmationRefused, notFound, duplicate, appNotInstalled, wrongCredential
+      case otherDevice, notAllowed, noVault, integrity, conflict, agent, agentNotAnswering, busy
+      case quotaExceeded, full, storage, inDoubt, memory, newerFormat
+    }
+
+    package let kind: Kind
+    package init(_ kind: Kind) { self.kind = kind }
+    public var name: String { kind.rawValue }
     public var description: String { name }
   }
 
   public let code: Code
   /// For people: what it concerns. Not compared.
   public let detail: String
-  /// Finer than the code: the code of the core's or the file's error that it was made from.
-  package let cause: String
+  package let cause: Cause
 
-  public init(_ code: Code, _ detail: String = "") { self.init(code, cause: code.name, detail) }
+  /// The reason in finer terms than the code, for words and hints.
+  package enum Cause: Hashable, Sendable {
+    /// Nothing more is known than the code.
+    case code
+    case vault(VaultError.Code)
+    case storage(StorageError.Code)
+    /// The name of a code of `AppsError`, which is declared in a module above this one.
+    case apps(String)
+    /// Likewise, of `ContainerError`.
+    case containers(String)
+    /// The agent's gate refused the program, before the vault was asked.
+    case gate
+    /// The command may not use a group because it belongs to a team.
+    case groupOfTeam
+    /// No agent listens: it does not run, or cannot be reached any more.
+    case absentAgent
+    /// The agent cannot write its audit log.
+    case auditLog
+  }
 
-  package init(_ code: Code, cause: String, _ detail: String = "") {
+  public init(_ code: Code, _ detail: String = "") { self.init(code, cause: .code, detail) }
+
+  package init(_ code: Code, cause: Cause, _ detail: String = "") {
     self.code = code
     self.cause = cause
     self.detail = detail
   }
 
+  /// The name of the cause; the code's if the cause is `code`.
+  package var causeName: String {
+    switch cause {
+    case .code: code.name
+    case .vault(let code): code.name
+    case .storage(let code): code.name
+    case .apps(let name), .containers(let name): name
+    case .gate: "gate"
+    case .groupOfTeam: "groupOfTeam"
+    case .absentAgent: "absent"
+    case .auditLog: "auditLog"
+    }
+  }
+
   public var description: String {
-    [code.name, cause == code.name ? "" : cause, detail].filter { !$0.isEmpty }.joined(separator: ": ")
+    [code.name, causeName == code.name ? "" : causeName, detail].filter { !$0.isEmpty }.joined(separator: ": ")
   }
 
   public static func == (left: KeychainError, right: KeychainError) -> Bool { left.code == right.code }
@@ -35,59 +76,63 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
 extension KeychainError.Code {
   /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and nobody is
   /// asked.
-  public static let locked = Self("locked")
+  public static let locked = Self(.locked)
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
-  public static let missingEntitlement = Self("missingEntitlement")
+  public static let missingEntitlement = Self(.missingEntitlement)
   /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's `errSecInteractionNotAllowed`.
-  public static let confirmationNeeded = Self("confirmationNeeded")
+  public static let confirmationNeeded = Self(.confirmationNeeded)
   /// The owner was asked, and said no. Apple's `errSecUserCanceled`.
-  public static let confirmationRefused = Self("confirmationRefused")
+  public static let confirmationRefused = Self(.confirmationRefused)
   /// Apple's `errSecItemNotFound`.
-  public static let notFound = Self("notFound")
+  public static let notFound = Self(.notFound)
   /// Apple's `errSecDuplicateItem`.
-  public static let duplicate = Self("duplicate")
+  public static let duplicate = Self(.duplicate)
   /// The app is not installed in this vault.
-  public static let appNotInstalled = Self("appNotInstalled")
+  public static let appNotInstalled = Self(.appNotInstalled)
   /// Neither a passphrase nor a key file that opens this vault.
-  public static let wrongCredential = Self("wrongCredential")
+  public static let wrongCredential = Self(.wrongCredential)
   /// The item was sealed for another device, or the device's key is gone.
-  public static let otherDevice = Self("otherDevice")
+  public static let otherDevice = Self(.otherDevice)
   /// An attribute, a name or a secret that cannot be stored.
-  public static let notAllowed = Self("notAllowed")
+  public static let notAllowed = Self(.notAllowed)
   /// There is no vault.
-  public static let noVault = Self("noVault")
+  public static let noVault = Self(.noVault)
   /// The vault was changed by somebody without its key, or is damaged, or an older copy was put in its place.
-  public static let integrity = Self("integrity")
+  public static let integrity = Self(.integrity)
   /// The item was changed by somebody else in between.
-  public static let conflict = Self("conflict")
+  public static let conflict = Self(.conflict)
   /// The agent cannot be reached, has ended, or does not speak this protocol.
-  public static let agent = Self("agent")
+  public static let agent = Self(.agent)
   /// The agent takes no requests: it was stopped (SIGSTOP), or hangs. If it goes on, it may still do what was asked.
-  public static let agentNotAnswering = Self("agentNotAnswering")
+  public static let agentNotAnswering = Self(.agentNotAnswering)
   /// Another process did not let go of the vault in time. Nothing was changed.
-  public static let busy = Self("busy")
+  public static let busy = Self(.busy)
   /// The program's groups in a vault of the system's hold as much as programs may add. The owner is not limited. Nothing was changed.
-  public static let quotaExceeded = Self("quotaExceeded")
+  public static let quotaExceeded = Self(.quotaExceeded)
   /// The disk is full. Nothing was changed.
-  public static let full = Self("full")
+  public static let full = Self(.full)
   /// The vault's file cannot be used: rights, owner, links, or the system said no.
-  public static let storage = Self("storage")
+  public static let storage = Self(.storage)
   /// The call failed in the middle of a commit: whether the change was made tells the next look.
-  public static let inDoubt = Self("inDoubt")
+  public static let inDoubt = Self(.inDoubt)
   /// Locked memory, or memory at all, could not be had.
-  public static let memory = Self("memory")
+  public static let memory = Self(.memory)
   /// The vault was written by a newer version.
-  public static let newerFormat = Self("newerFormat")
+  public static let newerFormat = Self(.newerFormat)
 
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? KeychainError)?.code == code }
 }
 
 extension KeychainError.Code {
   /// Whether it says "you may not", and not how things are. Such an answer is a decision, for the audit log.
-  package var isRefusal: Bool { Self.refusals.contains(self) }
-  private static let refusals: Set<Self> = [
-    .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused, .quotaExceeded,
-  ]
+  package var isRefusal: Bool {
+    switch kind {
+    case .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused, .quotaExceeded: true
+    case .locked, .notFound, .duplicate, .otherDevice, .notAllowed, .noVault, .integrity, .conflict, .agent, .agentNotAnswering,
+      .busy, .full, .storage, .inDoubt, .memory, .newerFormat:
+      false
+    }
+  }
 }
 
 extension KeychainError {
@@ -101,10 +146,10 @@ extension KeychainError {
     .outOfMemory: .memory, .randomNotAvailable: .memory, .newerFormat: .newerFormat, .unknownIncompatibleFlag: .newerFormat,
     .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed,
   ]
-  private static let storageCodes: [String: Code] = [
-    "noVault": .noVault, "noHome": .noVault, "busy": .busy, "full": .full, "inDoubt": .inDoubt, "newerFormat": .newerFormat,
-    "notAVault": .integrity, "storageDamaged": .integrity, "schemaAltered": .integrity, "columnMismatch": .integrity,
-    "replaced": .integrity, "truncated": .integrity, "outOfMemory": .memory,
+  private static let storageCodes: [StorageError.Code: Code] = [
+    .noVault: .noVault, .noHome: .noVault, .busy: .busy, .full: .full, .inDoubt: .inDoubt, .newerFormat: .newerFormat,
+    .notAVault: .integrity, .storageDamaged: .integrity, .schemaAltered: .integrity, .columnMismatch: .integrity,
+    .replaced: .integrity, .truncated: .integrity, .outOfMemory: .memory,
   ]
 
   /// Everything that the core throws and is not in the table tells of a vault that is not what its keys say.
@@ -112,16 +157,19 @@ extension KeychainError {
     switch error {
     case let error as KeychainError: self = error
     case let error as VaultError:
-      self.init(Self.vaultCodes[error.code] ?? .integrity, cause: error.code.name, error.detail)
+      self.init(Self.vaultCodes[error.code] ?? .integrity, cause: .vault(error.code), error.detail)
     case let error as StorageError:
-      self.init(Self.storageCodes[error.code.name] ?? .storage, cause: error.code.name, error.detail)
+      self.init(Self.storageCodes[error.code] ?? .storage, cause: .storage(error.code), error.detail)
     default: self.init(.storage, "\(error)")
     }
   }
 
   /// Whether the record of one item is damaged, which leaves the others as they are.
-  package var concernsOneRecord: Bool { code == .integrity && VaultError.Code(cause).concernsOneRecord }
+  package var concernsOneRecord: Bool {
+    guard code == .integrity, case .vault(let code) = cause else { return false }
+    return code.concernsOneRecord
+  }
 
-  /// Whether there is no such group, as opposed to no such item in it.
-  package var concernsGroup: Bool { cause == VaultError.Code.groupNotFound.name }
+  /// Whether the group does not exist, as opposed to an item in it.
+  package var concernsGroup: Bool { cause == .vault(.groupNotFound) }
 }

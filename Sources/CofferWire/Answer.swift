@@ -25,18 +25,12 @@ package enum Answer: ~Copyable, Sendable {
     /// Items that do not open here: of other devices, or of classes that are locked.
     package var unavailableCount: UInt64 = 0
     package var damagedCount: UInt64 = 0
-    /// Of the damaged records the first, `WireLimits.damagedCount` at most: the code of the core, and what it concerns.
-    package var damaged: [Damage] = []
-
-    package struct Damage: Equatable, Sendable {
-      package let cause: String
-      package let detail: String
-      package init(cause: String, detail: String) { (self.cause, self.detail) = (cause, detail) }
-    }
+    /// Of the damaged records the first, `WireLimits.damagedCount` at most.
+    package var damaged: [VaultError] = []
 
     package init(_ entries: [Entry] = []) { self.entries = entries }
 
-    package mutating func append(_ damage: Damage) {
+    package mutating func append(_ damage: VaultError) {
       damagedCount += 1
       if damaged.count < WireLimits.damagedCount { damaged.append(damage) }
     }
@@ -216,7 +210,7 @@ extension Attributes {
     if found.unavailableCount > 0 { self["unavailable"] = .integer(found.unavailableCount) }
     if found.damagedCount > 0 { self["damaged"] = .integer(found.damagedCount) }
     for (index, damage) in found.damaged.enumerated() {
-      self["damage-\(index)"] = .text(damage.cause)
+      self["damage-\(index)"] = .text(damage.code.name)
       self["damage-\(index)-detail"] = .text(damage.detail)
     }
   }
@@ -228,9 +222,9 @@ extension Fields {
     found.damagedCount = try integer("damaged") ?? 0
     for index in 0..<Int(min(found.damagedCount, UInt64(WireLimits.damagedCount))) {
       found.damaged.append(
-        Answer.Entries.Damage(
-          cause: try Self.required("damage-\(index)", try text("damage-\(index)")),
-          detail: try Self.required("damage-\(index)-detail", try text("damage-\(index)-detail"))))
+        VaultError(
+          VaultError.Code(try Self.required("damage-\(index)", try text("damage-\(index)"))),
+          try Self.required("damage-\(index)-detail", try text("damage-\(index)-detail"))))
     }
   }
 }

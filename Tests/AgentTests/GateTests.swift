@@ -12,7 +12,7 @@ import Testing
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
   ]
 
-  private func code(_ facts: Gate.Facts) -> String? {
+  private func code(_ facts: Gate.Facts) -> KeychainError.Code? {
     if case .refuse(let code, _) = Gate.decide(facts) { code } else { nil }
   }
 
@@ -74,12 +74,12 @@ import Testing
 
   @Test func refusalsSayWhy() {
     let app = Self.programs[0]
-    #expect(code(Gate.Facts(operation: .secret, program: app, isSameUser: false)) == "missingEntitlement")
-    #expect(code(Gate.Facts(operation: .secret, program: app, wasUnlocked: false)) == "locked")
-    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == "missingEntitlement")
+    #expect(code(Gate.Facts(operation: .secret, program: app, isSameUser: false)) == .missingEntitlement)
+    #expect(code(Gate.Facts(operation: .secret, program: app, wasUnlocked: false)) == .locked)
+    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == .missingEntitlement)
     // The check for "never unlocked" comes first: the answer does not reveal which program would be admitted otherwise.
-    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == "locked")
-    #expect(code(Gate.Facts(operation: .done, program: app)) == "notAllowed")
+    #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == .locked)
+    #expect(code(Gate.Facts(operation: .done, program: app)) == .notAllowed)
   }
 
   /// A grant to exactly its content lets a program in, once it has spoken for itself.
@@ -91,7 +91,7 @@ import Testing
     for operation in Self.items + [.watch] {
       #expect(decide(operation, isGranted: true, isSenderProven: true) == .allow(.granted(.program("d"))))
       #expect(decide(operation, isGranted: true, isSenderProven: false) == .challenge)
-      guard case .refuse("missingEntitlement", _) = decide(operation, isGranted: false, isSenderProven: true) else {
+      guard case .refuse(KeychainError.Code.missingEntitlement, _) = decide(operation, isGranted: false, isSenderProven: true) else {
         Issue.record("\(operation)")
         continue
       }

@@ -98,7 +98,7 @@ import Waiting
       try keychain.unlock(with: .passphrase(Secret(testing: "correct horse")), ceiling: ceiling)
       Issue.record("was unlocked")
     } catch let error as KeychainError {
-      #expect(error.code == .notAllowed && error.cause == "kdfAboveCeiling")
+      #expect(error.code == .notAllowed && error.cause == .vault(.kdfAboveCeiling))
     }
     try Self.addPassphrase(.floor, to: bench.places.vault)
     try keychain.unlock(with: .passphrase(Secret(testing: "correct horse")), ceiling: ceiling)
@@ -130,7 +130,7 @@ import Waiting
       try keychain.unlock(with: .passphrase(Secret(testing: "any")))
       Issue.record("was unlocked")
     } catch let error as KeychainError {
-      #expect(error.code == .wrongCredential && error.cause == "noSuchSlot")
+      #expect(error.code == .wrongCredential && error.cause == .vault(.noSuchSlot))
     }
   }
 

@@ -1,4 +1,5 @@
 import CLinux
+import CofferRequests
 import CofferWire
 import Foundation
 import Synchronization
@@ -59,7 +60,7 @@ import Waiting
     #expect(output == ["here", "1 done", "2 challenge", "2 missingEntitlement", "None closed"])
     #expect(
       bench.decisions.last?.1
-        == .refuse(code: "missingEntitlement", rule: "the program did not return the number of the challenge"))
+        == .refuse(code: .missingEntitlement, rule: "the program did not return the number of the challenge"))
     #expect(try bench.run(app, ["once", bench.socket]) == ["done"], "it is not refused when it asks itself")
   }
 

@@ -88,7 +88,7 @@ import Testing
     #expect(identity(bench) == .unit("backup.service"))
     #expect(
       bench.decisions.map(\.1).first
-        == .refuse(code: "missingEntitlement", rule: "nothing was granted to unit:backup.service"))
+        == .refuse(code: .missingEntitlement, rule: "nothing was granted to unit:backup.service"))
   }
 
   /// Not defended, and pinned: any program of the user can make such a sandbox.

@@ -17,7 +17,7 @@ import VaultCore
       #expect(throws: KeychainError(.wrongCredential)) { try keychain.unlock(with: .passphrase(Secret(testing: "any"))) }
     }
     let codes = bench.decisions.filter { $0.0.operation == .unlock }.map {
-      if case .refuse(let code, rule: _) = $0.1 { code } else { "allowed" }
+      if case .refuse(let code, rule: _) = $0.1 { code.name } else { "allowed" }
     }
     #expect(codes == ["wrongCredential", "wrongCredential"])
   }

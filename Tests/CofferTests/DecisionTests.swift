@@ -17,7 +17,7 @@ import VaultCore
   }
 
   private func decisions(_ bench: AgentBench) -> [String] {
-    bench.decisions.map { if case .refuse(let code, rule: _) = $0.decision { code } else { "allowed" } }
+    bench.decisions.map { if case .refuse(let code, rule: _) = $0.decision { code.name } else { "allowed" } }
   }
 
   @Test func aRightThatIsNotThereIsNoted() throws {

@@ -161,7 +161,7 @@ struct Received: ~Copyable {
     // Unreadable items come with the last part.
     var damaged = Answer.Entries(Array(repeating: entry, count: 300))
     damaged.unavailableCount = 2
-    for number in 0..<100 { damaged.append(.init(cause: "sealBroken", detail: "\(number)")) }
+    for number in 0..<100 { damaged.append(VaultError(.sealBroken, "\(number)")) }
     let both = try received(.entries(damaged)).map(\.1)
     #expect(both.count == 2 && both[0].damagedCount == 0 && both[0].unavailableCount == 0)
     #expect(both[1].damagedCount == 100 && both[1].damaged == damaged.damaged && both[1].unavailableCount == 2)

@@ -42,7 +42,7 @@ extension VaultAdministration {
 
   private func reading(_ ring: AuditRing) throws -> AuditReading? {
     do throws(FileError) { return try AuditReading(of: places.state, ring) } catch {
-      throw KeychainError(.storage, cause: error.code.name, error.detail)
+      throw KeychainError(.storage, cause: .containers(error.code.name), error.detail)
     }
   }
 }

@@ -77,7 +77,7 @@ package final class VaultAdministration: Sendable {
     try opened.close()
   }
 
-  private static let notOwner = KeychainError(.missingEntitlement, cause: "gate", "only the owner")
+  private static let notOwner = KeychainError(.missingEntitlement, cause: .gate, "only the owner")
 
   // MARK: Apps
 
@@ -90,9 +90,9 @@ package final class VaultAdministration: Sendable {
         return try answer(call, apps, &vault)
       }
     } catch let error as AppsError {
-      throw KeychainError(.notAllowed, cause: error.code.name, error.detail)
+      throw KeychainError(.notAllowed, cause: .apps(error.code.name), error.detail)
     } catch let error as FileError {
-      throw KeychainError(.storage, cause: error.code.name, error.detail)
+      throw KeychainError(.storage, cause: .containers(error.code.name), error.detail)
     }
   }
 

@@ -45,8 +45,7 @@ package enum Gate {
 
   package enum Decision: Equatable, Sendable {
     case allow(As)
-    /// - code: As `KeychainError` has them.
-    case refuse(code: String, rule: String)
+    case refuse(code: KeychainError.Code, rule: String)
     /// The client has to return a number first, and send the request again.
     case challenge
   }
@@ -64,12 +63,12 @@ package enum Gate {
   }
 
   package static func decide(_ facts: Facts) -> Decision {
-    guard facts.isSameUser else { return .refuse(code: "missingEntitlement", rule: "another user") }
+    guard facts.isSameUser else { return .refuse(code: .missingEntitlement, rule: "another user") }
     switch facts.operation {
     // The salts of a vault are no secret, and whoever wants to unlock it derives its key with them.
     case .status, .lock, .unlock, .inspect: return .allow(.anybody)
     // Who has it ended ends it for all of the user's programs; its service manager does that.
-    case .end: return facts.isSystem ? .refuse(code: "notAllowed", rule: "the service manager ends it") : .allow(.anybody)
+    case .end: return facts.isSystem ? .refuse(code: .notAllowed, rule: "the service manager ends it") : .allow(.anybody)
     // To make a vault needs no proof, and to change a way into it comes with one.
     case .create, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
     // Which apps there are and what they may do, the command shows to whoever starts it while the vault is unlocked; to end a lease takes
@@ -80,18 +79,18 @@ package enum Gate {
       return shown(facts)
     case .install, .uninstall, .itemCount, .forget, .grant, .revoke:
       guard facts.isSystem else { return byFile }
-      return facts.isOwner ? .allow(.owner) : .refuse(code: "missingEntitlement", rule: "only the owner")
-    case .introduce, .done, .part, .failed, .notices, .challenge: return .refuse(code: "notAllowed", rule: "no request")
+      return facts.isOwner ? .allow(.owner) : .refuse(code: .missingEntitlement, rule: "only the owner")
+    case .introduce, .done, .part, .failed, .notices, .challenge: return .refuse(code: .notAllowed, rule: "no request")
     // Also to hear when it is unlocked.
     case .watch: break
     case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard:
-      guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
+      guard facts.wasUnlocked else { return .refuse(code: .locked, rule: "never unlocked") }
     }
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
     case .app, .command: guard facts.isSenderProven else { return .challenge }
     case .program(let path, _):
-      guard facts.isGranted else { return .refuse(code: "missingEntitlement", rule: "no app: \(path)") }
+      guard facts.isGranted else { return .refuse(code: .missingEntitlement, rule: "no app: \(path)") }
       guard facts.isSenderProven else { return .challenge }
     // A process does not come into a service or a sandbox, and gets no other one.
     case .unit, .flatpak, .interpreter, .unknown: break
@@ -102,17 +101,17 @@ package enum Gate {
     case .flatpak(let identifier): return .allow(.granted(.flatpak(identifier)))
     case .unit(let name): return .allow(.granted(.unit(name)))
     case .program(_, let digest): return .allow(.granted(.program(digest)))
-    case .interpreter: return .refuse(code: "missingEntitlement", rule: "no app: an interpreter, which runs any script")
-    case .unknown(let why): return .refuse(code: "missingEntitlement", rule: "no app: \(why)")
+    case .interpreter: return .refuse(code: .missingEntitlement, rule: "no app: an interpreter, which runs any script")
+    case .unknown(let why): return .refuse(code: .missingEntitlement, rule: "no app: \(why)")
     }
   }
 
   private static func shown(_ facts: Facts) -> Decision {
-    guard facts.wasUnlocked else { return .refuse(code: "locked", rule: "never unlocked") }
+    guard facts.wasUnlocked else { return .refuse(code: .locked, rule: "never unlocked") }
     if facts.isOwner { return .allow(.owner) }
-    guard facts.program == .command else { return .refuse(code: "missingEntitlement", rule: "only the owner, or coffer") }
+    guard facts.program == .command else { return .refuse(code: .missingEntitlement, rule: "only the owner, or coffer") }
     return facts.isSenderProven ? .allow(.command) : .challenge
   }
 
-  private static let byFile = Decision.refuse(code: "notAllowed", rule: "done with the vault's file")
+  private static let byFile = Decision.refuse(code: .notAllowed, rule: "done with the vault's file")
 }

@@ -19,10 +19,7 @@ extension Conversation {
     } catch let error as FrameChannel.Failure {
       throw error
     } catch {
-      let error = KeychainError(error)
-      try Answer.failed(code: error.code.name, cause: error.cause, detail: error.detail).frames(request: request) {
-        try channel.send($0)
-      }
+      try Answer.failed(KeychainError(error)).frames(request: request) { try channel.send($0) }
     }
     return false
   }
@@ -54,7 +51,7 @@ extension Conversation {
     let facts = try facts(.watch)
     let decision = Gate.decide(facts)
     if decision != last, decision != .challenge { try log(facts, decision) }
-    if case .refuse(let code, let rule) = decision { throw KeychainError(KeychainError.Code(code), rule) }
+    if case .refuse(let code, let rule) = decision { throw KeychainError(code, rule) }
     return (facts, decision)
   }
 }

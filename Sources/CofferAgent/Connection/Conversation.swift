@@ -65,9 +65,8 @@ struct Conversation: ~Copyable {
         if isEnding { shared.end() }
       }
     } catch FrameChannel.Failure.crowded(let request) {
-      let answer = Answer.failed(
-        code: "busy", cause: "busy", detail: "other programs have the memory for requests: nothing was done")
-      try? answer.frames(request: request) { try channel.send($0) }
+      let error = KeychainError(.busy, "other programs have the memory for requests: nothing was done")
+      try? Answer.failed(error).frames(request: request) { try channel.send($0) }
     } catch {
       // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.
     }
@@ -85,11 +84,15 @@ struct Conversation: ~Copyable {
       // It has become a program that may ask.
       guard case .refuse(let code, let rule) = Gate.decide(facts) else { return .challenge(try senderProof.challenge(facts)) }
       try log(facts, .refuse(code: code, rule: rule))
-      return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
+      return .failed(Self.refusal(code, rule))
     } catch {
-      let error = KeychainError(error)
-      return .failed(code: error.code.name, cause: error.cause, detail: error.detail)
+      return .failed(KeychainError(error))
     }
+  }
+
+  /// A refusal of the gate as the client reads it. A locked vault is locked for every program.
+  private static func refusal(_ code: KeychainError.Code, _ rule: String) -> KeychainError {
+    KeychainError(code, cause: code == .locked ? .code : .gate, rule)
   }
 
   /// Receives the response to a challenge, if one was sent.
@@ -99,8 +102,8 @@ struct Conversation: ~Copyable {
     guard let isResponse = try channel.receiveWithDescriptor(pending.challenge.response()) else { return false }
     guard isResponse else {
       let rule = "the program did not return the number of the challenge"
-      try log(pending.facts, .refuse(code: "missingEntitlement", rule: rule))
-      try Answer.failed(code: "missingEntitlement", cause: "gate", detail: rule).frames(request: request) { try channel.send($0) }
+      try log(pending.facts, .refuse(code: .missingEntitlement, rule: rule))
+      try Answer.failed(Self.refusal(.missingEntitlement, rule)).frames(request: request) { try channel.send($0) }
       return false
     }
     senderProof.complete(try program())
@@ -112,8 +115,7 @@ struct Conversation: ~Copyable {
     do {
       return try decided(operation, call)
     } catch {
-      let error = KeychainError(error)
-      return .failed(code: error.code.name, cause: error.cause, detail: error.detail)
+      return .failed(KeychainError(error))
     }
   }
 
@@ -124,7 +126,7 @@ struct Conversation: ~Copyable {
     case .challenge: return .challenge(try senderProof.challenge(facts))
     case .refuse(let code, let rule):
       try log(facts, decision)
-      return .failed(code: code, cause: code == "locked" ? code : "gate", detail: code == rule ? "" : rule)
+      return .failed(Self.refusal(code, rule))
     case .allow(let name):
       do {
         return try done(call, as: name, facts)
@@ -132,7 +134,7 @@ struct Conversation: ~Copyable {
         let error = KeychainError(error)
         // The gate lets the program in; what it may do there says the vault, and that is the decision.
         if error.code.isRefusal {
-          try log(facts, .refuse(code: error.code.name, rule: error.detail))
+          try log(facts, .refuse(code: error.code, rule: error.detail))
         }
         throw error
       }
@@ -148,7 +150,7 @@ struct Conversation: ~Copyable {
     } catch {
       guard ![.lock, .end].contains(facts.operation) else { return }
       let reason = (error as? FileError).map { "\($0.code.name): \($0.detail)" } ?? "\(error)"
-      throw KeychainError(.storage, cause: "auditLog", reason)
+      throw KeychainError(.storage, cause: .auditLog, reason)
     }
   }
 

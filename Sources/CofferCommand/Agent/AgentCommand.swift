@@ -34,7 +34,7 @@ struct AgentOptions: ParsableArguments {
   func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
     do {
       try body(try keychain())
-    } catch let error as KeychainError where error.cause == KeychainError.absentAgent {
+    } catch let error as KeychainError where error.cause == .absentAgent {
       Descriptor.error.note(note)
     }
   }

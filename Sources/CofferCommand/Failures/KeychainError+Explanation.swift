@@ -8,7 +8,8 @@ internal import VaultCore
 
 extension KeychainError: Explained {
   package var explanation: Explanation {
-    VaultExplanations.all[VaultError.Code(cause)] ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation }
+    let cause = causeName
+    return VaultExplanations.all[VaultError.Code(cause)] ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation }
       ?? KeychainExplanations.all[cause] ?? AppsError.Code(rawValue: cause).map { AppsError($0).explanation }
       ?? FileError.Code(rawValue: cause).map { FileError($0).explanation } ?? KeychainExplanations.all[code.name]
       ?? Explanation(.other, cause)

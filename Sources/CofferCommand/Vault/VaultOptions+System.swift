@@ -73,7 +73,8 @@ extension VaultOptions {
           return try body(credential)
         } catch let error as KeychainError where error.code == .wrongCredential {
           // As the vault itself says it: what a person has mistyped is asked for again.
-          throw VaultError(VaultError.Code(error.cause), error.detail)
+          guard case .vault(let code) = error.cause else { throw error }
+          throw VaultError(code, error.detail)
         }
       }
     }
