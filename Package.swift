@@ -50,8 +50,8 @@ let package = Package(
     .target(name: "CofferAudit", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
     // Service
-    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
-    .target(name: "CofferRequests", dependencies: ["VaultCore", "CofferStorage", "CofferWire"]),
+    .target(name: "CofferRequests", dependencies: ["VaultCore", "CofferStorage"]),
+    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux"]),
     .target(
       name: "CofferAgent",
       dependencies: [
@@ -164,9 +164,12 @@ let package = Package(
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
     .testTarget(
       name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "CofferFiles", "VaultCore", "CofferTesting", "Waiting"]),
-    .testTarget(name: "WireTests", dependencies: ["CofferWire", "VaultCore", "Passphrases", "CofferFiles", "CofferTesting"]),
+    .testTarget(
+      name: "WireTests",
+      dependencies: ["CofferWire", "CofferRequests", "CofferStorage", "VaultCore", "Passphrases", "CofferFiles", "CofferTesting"]),
     .executableTarget(
-      name: "AgentProbe", dependencies: ["CofferWire", "VaultCore", "CofferFiles", "CLinux"], path: "Tests/Support/AgentProbe"),
+      name: "AgentProbe", dependencies: ["CofferWire", "CofferRequests", "VaultCore", "CofferFiles", "CLinux"],
+      path: "Tests/Support/AgentProbe"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
@@ -199,7 +202,8 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "VaultCore", "Passphrases", "CofferWire", "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferConsole",
+        "VaultCore", "Passphrases", "CofferWire", "CofferRequests", "CofferPropertyLists", "CofferPreferences", "CofferCommand",
+        "CofferConsole",
         "CofferTesting",
       ],
       path: "Fuzz",

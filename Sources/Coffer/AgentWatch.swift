@@ -73,7 +73,7 @@ private final class AgentWatchReader: Sendable {
   private func connected() throws -> FrameChannel {
     let channel = try socket.connected()
     func first() throws -> [Notice]? {
-      try channel.send(Call.watch.frame(request: 1))
+      try channel.send(Request.session(.watch).frame(request: 1))
       try socket.awaitAnswer(channel, WireLimits.frameMilliseconds)
       return try notices(channel)
     }
@@ -112,11 +112,11 @@ private final class AgentWatchReader: Sendable {
   private func notices(_ channel: FrameChannel) throws -> [Notice]? {
     guard let (header, body) = try channel.receive() else { return nil }
     let message = try body.message()
-    switch header.operation {
+    switch header.kind {
     case .notices: return try message.notices()
     case .challenge: throw try Challenge(message)
-    case .failed: throw try message.keychainError()
-    default: throw KeychainError(.agent, "no notice")
+    case .failed: throw try message.failure()
+    case .request, .introduce, .done, .part: throw KeychainError(.agent, "no notice")
     }
   }
 }

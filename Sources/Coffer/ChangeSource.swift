@@ -1,5 +1,4 @@
 internal import CofferRequests
-internal import CofferWire
 internal import Synchronization
 
 /// Where the changes of a keychain come from. Lets go of it when it goes.

@@ -1,6 +1,5 @@
 internal import CofferAudit
 internal import CofferRequests
-internal import CofferWire
 internal import Glibc
 internal import Synchronization
 internal import VaultCore
@@ -44,11 +43,11 @@ package final class DirectAccessLog: Sendable {
 
   /// - Parameter reason: `owner`, or the error that it was refused with.
   func append(
-    _ operation: CofferWire.Operation, _ decision: AuditEntry.Decision, _ group: AccessGroup?, _ item: Identifier?,
+    _ kind: Request.Kind, _ decision: AuditEntry.Decision, _ group: AccessGroup?, _ item: Identifier?,
     because reason: String, isMerged: Bool
   ) {
     let entry = AuditEntry(
-      at: DecisionLog.now(), decision, "direct." + operation.name,
+      at: DecisionLog.now(), decision, "direct." + kind.name,
       by: .init(user: getuid(), process: getpid(), executable: executable, application: application), application: application,
       group: group?.name ?? "", item: item.map { "\($0)" } ?? "", because: reason
     ).shortened

@@ -1,7 +1,6 @@
 internal import CofferAudit
 package import CofferRequests
 internal import CofferStorage
-internal import CofferWire
 internal import Glibc
 internal import Synchronization
 internal import VaultCore
@@ -73,18 +72,17 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
   private func tell(_ notices: [Notice]) { board.tell(notices, generation: vault?.lastGeneration ?? 0) }
 
-  func answer(_ call: consuming Call) throws -> Answer {
-    let (operation, group, item, isReading) = (call.itemOperation, call.group, call.item, call.isReading)
-    let note = { [log] (_ decision: AuditEntry.Decision, _ new: Reference?, _ reason: String) in
-      guard let log, let operation else { return }
-      log.append(operation, decision, new?.group ?? group, new?.id ?? item, because: reason, isMerged: isReading)
+  func answer(_ request: consuming ItemRequest) throws -> Answer {
+    let (kind, subject, intention) = (request.kind, request.subject, request.intention)
+    let isReading = kind.traits.effect == .reads
+    let note = { [log] (_ decision: AuditEntry.Decision, _ new: Reference?, _ reason: String) -> Void in
+      log?.append(kind, decision, new?.group ?? subject.group, new?.id ?? subject.item, because: reason, isMerged: isReading)
     }
-    var call: Call? = consume call
+    var request: ItemRequest? = consume request
     return try mutex.withLock { _ in
-      guard vault != nil, let call = call.take() else { throw KeychainError(.locked) }
+      guard vault != nil, let request = request.take() else { throw KeychainError(.locked) }
       // What the question says is the caller's own.
       var refusal: (any Error)?
-      let intention = call.intention
       var notices: [Notice] = []
       let before = vault?.lastGeneration
       defer {
@@ -93,7 +91,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
       }
       do {
         let service = try ItemService(caller(vault!), at: .now)
-        for needed in try service.confirmations(for: call, in: vault!) {
+        for needed in try service.confirmations(for: request, in: vault!) {
           do {
             try confirm(needed)
           } catch {
@@ -101,9 +99,9 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
             throw error
           }
         }
-        let answer = try service.carryOut(call, in: &vault!) { note(.allowed, $0, "credential") }
+        let answer = try service.carryOut(request, in: &vault!) { note(.allowed, $0, "credential") }
         if isReading { note(.allowed, nil, "credential") }
-        notices = intention.notices(answer)
+        notices = intention.notices(answer.newReference)
         return answer
       } catch {
         let failure = refusal ?? KeychainError(error)

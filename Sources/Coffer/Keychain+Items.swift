@@ -1,5 +1,4 @@
 internal import CofferRequests
-internal import CofferWire
 public import VaultCore
 
 extension Keychain {
@@ -153,34 +152,32 @@ extension Keychain {
     return entry
   }
 
-  private func answer(_ call: consuming Call) throws -> Answer { try transport.answer(call) }
+  private func answer(_ request: consuming ItemRequest) throws -> Answer { try transport.answer(request) }
 }
 
 extension Answer {
-  private static let unexpected = KeychainError(.agent, "an answer to another question")
-
   fileprivate consuming func reference() throws -> Reference {
-    guard case .reference(let reference) = consume self else { throw Self.unexpected }
+    guard case .reference(let reference) = consume self else { throw KeychainError.otherAnswer }
     return reference
   }
 
   fileprivate consuming func secret() throws -> Secret {
-    guard case .secret(let secret) = consume self else { throw Self.unexpected }
+    guard case .secret(let secret) = consume self else { throw KeychainError.otherAnswer }
     return secret
   }
 
   fileprivate consuming func entries() throws -> Entries {
-    guard case .entries(let entries) = consume self else { throw Self.unexpected }
+    guard case .entries(let entries) = consume self else { throw KeychainError.otherAnswer }
     return entries
   }
 
   fileprivate consuming func flag() throws -> Bool {
-    guard case .flag(let flag) = consume self else { throw Self.unexpected }
+    guard case .flag(let flag) = consume self else { throw KeychainError.otherAnswer }
     return flag
   }
 
   fileprivate consuming func entitlements() throws -> (held: Entitlements, application: String?) {
-    guard case .entitlements(let held, let application) = consume self else { throw Self.unexpected }
+    guard case .entitlements(let held, let application) = consume self else { throw KeychainError.otherAnswer }
     return (held, application)
   }
 }

@@ -1,6 +1,5 @@
 package import CofferAudit
 internal import CofferRequests
-internal import CofferWire
 internal import VaultCore
 
 extension Keychain {
@@ -10,7 +9,7 @@ extension Keychain {
   package func auditHistory() throws -> AuditHistory? {
     var rings: [AuditRing: (head: [UInt8], parts: [AuditReading.Part])] = [:]
     for row in try rows(.apps(.log)) {
-      guard case .text(let name)? = row["ring"], let ring = AuditRing(rawValue: name) else { throw Self.malformedLog }
+      guard case .text(let name)? = row["ring"], let ring = AuditRing(rawValue: name) else { throw KeychainError.otherAnswer }
       if case .data(let head)? = row["head"] { rings[ring] = (head, []) }
       guard case .integer(let first)? = row["first"], case .integer(let size)? = row["size"] else { continue }
       let part = try AuditReading.Part(first: first, byteCount: Int(clamping: size), path: "\(ring.rawValue)/\(first)") { range in
@@ -28,7 +27,7 @@ extension Keychain {
       let offset = UInt64(range.lowerBound + bytes.count)
       let before = bytes.count
       for row in try rows(.apps(.logPart(ring: ring.rawValue, first: first, offset: offset))) {
-        guard case .data(let part)? = row["bytes"] else { throw Self.malformedLog }
+        guard case .data(let part)? = row["bytes"] else { throw KeychainError.otherAnswer }
         bytes += part
       }
       // It was cut since.
@@ -37,6 +36,4 @@ extension Keychain {
     // More was written since.
     return Array(bytes.prefix(range.count))
   }
-
-  private static let malformedLog = KeychainError(.agent, "an answer to another question")
 }

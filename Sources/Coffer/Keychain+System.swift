@@ -19,7 +19,7 @@ extension Keychain {
   ) throws {
     var second: Credential?
     if recovery.count > 0 { second = try Self.derived(.recoveryKey(recovery), forNewSlot: kdf) }
-    _ = try transport.answer(.vault(.create(Self.derived(credential, forNewSlot: kdf), kdf, recovery: second)))
+    _ = try agent.answer(.vault(.create(Self.derived(credential, forNewSlot: kdf), kdf, recovery: second)))
   }
 
   package func hasVault() throws -> Bool {
@@ -31,7 +31,7 @@ extension Keychain {
 
   /// What the vault's file says of itself; nothing of it is proven.
   package func vaultStatus() throws -> VaultSummary {
-    do { return try VaultSummary(wireRows: rows(.inspect)) } catch let error as WireError {
+    do { return try VaultSummary(wireRows: rows(.session(.inspect))) } catch let error as WireError {
       throw Self.misunderstood(error)
     }
   }
@@ -41,7 +41,7 @@ extension Keychain {
     _ credential: borrowing Credential, kdf: KDFParameters, by proof: borrowing Credential, ceiling: KDFCeiling
   ) throws {
     let new = try Self.derived(credential, forNewSlot: kdf)
-    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.addSlot(new.duplicate(), kdf, by: $0))) }
+    try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.addSlot(new.duplicate(), kdf, by: $0))) }
   }
 
   package func replaceSlot(
@@ -49,11 +49,11 @@ extension Keychain {
     ceiling: KDFCeiling
   ) throws {
     let new = try Self.derived(credential, forNewSlot: kdf)
-    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.replaceSlot(id, new.duplicate(), kdf, by: $0))) }
+    try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.replaceSlot(id, new.duplicate(), kdf, by: $0))) }
   }
 
   package func removeSlot(_ id: Identifier, by proof: borrowing Credential, ceiling: KDFCeiling) throws {
-    try withDerived(proof, ceiling) { _ = try transport.answer(.vault(.removeSlot(id, by: $0))) }
+    try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.removeSlot(id, by: $0))) }
   }
 
   // MARK: Apps
@@ -70,11 +70,11 @@ extension Keychain {
   package func grant(
     _ rights: Entitlements.Rights, in group: AccessGroup, to application: String, asksForConfirmation: Bool
   ) throws {
-    _ = try transport.answer(.apps(.grant(application, group, rights, asksForConfirmation: asksForConfirmation)))
+    _ = try agent.answer(.apps(.grant(application, group, rights, asksForConfirmation: asksForConfirmation)))
   }
 
   package func revoke(_ group: AccessGroup, of application: String) throws {
-    _ = try transport.answer(.apps(.revoke(application, group)))
+    _ = try agent.answer(.apps(.revoke(application, group)))
   }
 
   /// What the owner has agreed to for a while.
@@ -85,10 +85,21 @@ extension Keychain {
   }
 
   /// - Throws: `notFound` if there is no such lease.
-  package func endLease(_ number: UInt64) throws { _ = try transport.answer(.apps(.endLease(number))) }
+  package func endLease(_ number: UInt64) throws { _ = try agent.answer(.apps(.endLease(number))) }
 
-  func rows(_ call: consuming Call) throws -> [Attributes] {
-    guard case .rows(let rows) = try transport.answer(call) else { throw KeychainError(.agent, "an answer to another question") }
+  /// The agent, for requests that are not about items.
+  /// - Throws: `notAllowed` if the vault is open in this process.
+  var agent: AgentTransport {
+    get throws {
+      guard let agent = transport as? AgentTransport else {
+        throw KeychainError(.notAllowed, "the vault is open in this process")
+      }
+      return agent
+    }
+  }
+
+  func rows(_ request: consuming Request) throws -> [Attributes] {
+    guard case .rows(let rows) = try agent.answer(request) else { throw KeychainError.otherAnswer }
     return rows
   }
 
@@ -108,11 +119,11 @@ package struct AgentAppRecords: AppRecords {
   }
 
   package mutating func install(_ signed: SignedManifest, _ bytes: [UInt8], at now: Timestamp) throws {
-    _ = try keychain.transport.answer(.apps(.install(bytes)))
+    _ = try keychain.agent.answer(.apps(.install(bytes)))
   }
 
   package mutating func markRemoved(_ application: String, at now: Timestamp) throws {
-    _ = try keychain.transport.answer(.apps(.uninstall(application)))
+    _ = try keychain.agent.answer(.apps(.uninstall(application)))
   }
 
   /// They have gone with the app. Where that was interrupted, the agent has finished it before it answers anything about apps.
@@ -128,7 +139,7 @@ package struct AgentAppRecords: AppRecords {
   }
 
   private func count(_ name: String, in rows: [Attributes]) throws -> UInt64 {
-    guard case .integer(let number)? = rows.first?[name] else { throw KeychainError(.agent, "an answer to another question") }
+    guard case .integer(let number)? = rows.first?[name] else { throw KeychainError.otherAnswer }
     return number
   }
 }

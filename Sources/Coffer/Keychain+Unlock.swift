@@ -10,7 +10,7 @@ extension Keychain {
   /// - Parameter ceiling: What the agent may make this process spend.
   /// - Throws: `wrongCredential`; `notAllowed` with the cause `kdfAboveCeiling`; `agent`, `agentNotAnswering`.
   package func unlock(with credential: borrowing Credential, ceiling: KDFCeiling) throws {
-    try withDerived(credential, ceiling) { _ = try transport.answer(.unlock($0, display: Display.current.fields)) }
+    try withDerived(credential, ceiling) { _ = try agent.answer(.session(.unlock($0, display: Display.current.fields))) }
   }
 
   /// Derives the key of each slot that the credential may open, and runs `body` with it, until the agent does not refuse it as wrong.

@@ -1,7 +1,6 @@
 internal import CofferFiles
 package import CofferRequests
 internal import CofferStorage
-internal import CofferWire
 internal import Glibc
 internal import Pinentry
 public import VaultCore
@@ -113,7 +112,7 @@ public final class Keychain: Sendable {
 
   /// Ends the agent; nothing where the vault is open in this process.
   /// - Throws: `agent` where none runs.
-  package func endAgent() throws { if transport is AgentTransport { _ = try transport.answer(.end) } }
+  package func endAgent() throws { if let agent = transport as? AgentTransport { _ = try agent.answer(.session(.end)) } }
 
   // MARK: Locked and unlocked
 

@@ -1,4 +1,4 @@
-internal import CofferWire
+internal import CofferRequests
 public import VaultCore
 
 /// Something that has happened to a keychain.

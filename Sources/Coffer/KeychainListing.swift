@@ -1,5 +1,4 @@
 package import CofferRequests
-internal import CofferWire
 package import VaultCore
 
 /// What a search found, and what could not be read.

@@ -1,13 +1,12 @@
-internal import CofferWire
+internal import CofferRequests
 internal import VaultCore
 
-/// How a keychain gets its answers: from a vault in this process, or from the agent. What is asked, and by which rules it is answered, is
-/// the same.
+/// Carries requests about items to a vault in this process, or to the agent. Both answer the same requests by the same rules.
 protocol KeychainTransport: Sendable {
   var isLocked: Bool { get throws }
   func lock() throws
   /// - Throws: `KeychainError`.
-  func answer(_ call: consuming Call) throws -> Answer
-  /// What happens from here on.
+  func answer(_ request: consuming ItemRequest) throws -> Answer
+  /// The changes from here on.
   func watch() -> any ChangeSource
 }

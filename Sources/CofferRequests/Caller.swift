@@ -45,10 +45,10 @@ package struct Caller {
 
   /// A program that is no app, by the name under which it was granted something.
   /// - Throws: `missingEntitlement` where nothing was; integrity errors.
-  package static func granted(to program: GrantedProgram, in vault: borrowing Vault) throws -> Caller {
-    let grants = try vault.grants(to: program.name)
-    guard !grants.isEmpty else { throw KeychainError(.missingEntitlement, "nothing was granted to \(program.name)") }
-    return Caller(.held(Entitlements(grants.map(\.entitlement))), application: program.name, isApp: false)
+  package static func granted(to program: String, in vault: borrowing Vault) throws -> Caller {
+    let grants = try vault.grants(to: program)
+    guard !grants.isEmpty else { throw KeychainError(.missingEntitlement, "nothing was granted to \(program)") }
+    return Caller(.held(Entitlements(grants.map(\.entitlement))), application: program, isApp: false)
   }
 
   /// The command in an app's name, which gives it nothing that it has not: it stays within what it was granted itself.
@@ -142,4 +142,20 @@ package struct Caller {
   }
 
   static let boundByKeychain = KeychainError(.notAllowed, "\(Item.installBound) is set by the keychain")
+}
+
+extension Vault {
+  private static let kindsOfPersons: Set<SlotType> = [.passphrase, .passphraseAndKeyFile, .recoveryKey]
+
+  /// Whether there is something that opens it beside key files, which lie about for programs.
+  /// - Throws: integrity errors.
+  package borrowing func isOwnedByPerson() throws -> Bool {
+    try status().slots.contains { Self.kindsOfPersons.contains($0.type) }
+  }
+
+  /// Who has typed a passphrase is a person, or has been trusted with it. A vault that has only key files knows no better.
+  /// - Throws: integrity errors.
+  package borrowing func isOpenedByOwner() throws -> Bool {
+    try Self.kindsOfPersons.contains(openedSlot.type) || !isOwnedByPerson()
+  }
 }

@@ -1,5 +1,4 @@
-package import CofferWire
-package import VaultCore
+public import VaultCore
 
 /// What the owner wants to be asked about before it is done. Two are equal where nothing that the owner was told, and nothing that the
 /// question comes from, is different.
@@ -51,9 +50,13 @@ extension ItemService {
 
   /// What the owner wants to be asked about before this is done. Rights come first: who has none makes no questions.
   /// - Throws: `missingEntitlement`; integrity errors.
-  package func confirmations(for call: borrowing Call, in vault: borrowing Vault) throws -> [Confirmation] {
+  package func confirmations(for request: borrowing ItemRequest, in vault: borrowing Vault) throws -> [Confirmation] {
     guard !caller.isOwner else { return [] }
-    switch call {
+    switch request {
+    case .entitlements: return []
+    case .items: return []
+    case .contains: return []
+    case .entry: return []
     case .secret(let reference, let purpose):
       return try about(reference, .read, .read, purpose, in: vault)
     case .add(let item, _, let group, _, _):
@@ -77,7 +80,6 @@ extension ItemService {
       guard let entry = try vault.existingEntry(reference) else { return [] }
       return try ofGroup(reference.group, .write, .remove, entry, entry.item, in: vault)
     case .discard(let item, let group): return try ofGroup(group, .write, .remove, nil, item, in: vault)
-    default: return []
     }
   }
 
@@ -124,12 +126,21 @@ extension ItemService {
 }
 
 extension Vault {
-  /// Nil where there is no such item: to say so is up to the call itself.
+  /// Nil where there is no such item: to say so is up to the request itself.
   fileprivate borrowing func existingEntry(_ reference: Reference) throws -> Entry? {
     do {
       return try entry(reference)
     } catch let error as VaultError where error.code == .notFound || error.code == .groupNotFound {
       return nil
     }
+  }
+}
+
+extension Item {
+  /// For how many minutes the owner may agree at most, where the owner is asked before the secret is given to anybody else: 0 for each
+  /// time. Nil: nobody is asked because of the item.
+  public var confirmMinutes: UInt64? {
+    get { if case .integer(let minutes)? = attributes[Item.confirm] { minutes } else { nil } }
+    set { attributes[Item.confirm] = newValue.map { .integer($0) } }
   }
 }

@@ -1,4 +1,3 @@
-import CofferWire
 import VaultCore
 
 /// Which items are meant: those with exactly these attributes. What is not said does not matter.

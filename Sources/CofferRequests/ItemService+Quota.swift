@@ -1,25 +1,23 @@
-package import CofferWire
 package import VaultCore
 
 /// What counts for the limit on what a program may add.
 extension ItemService {
-  /// How many items a call adds, 0 if it may make one larger. Nil if it adds nothing, or is the owner's.
-  package func addedItemCount(_ call: borrowing Call) -> Int? {
+  /// How many items a request adds, 0 if it may make one larger. Nil if it adds nothing, or is the owner's.
+  package func addedItemCount(_ request: borrowing ItemRequest) -> Int? {
     guard !caller.isOwner else { return nil }
-    switch call {
-    case .add: return 1
+    switch request.intention {
+    case .adding: return 1
     // What was there before goes, but nobody has to look how much that was.
-    case .update: return 0
-    default: return nil
+    case .updating: return 0
+    case .nothing, .moving, .removing, .removingUnread: return nil
     }
   }
 
-  /// Whether it is a program's call that removes items.
-  package func removes(_ call: borrowing Call) -> Bool {
-    switch call {
-    case .remove: !caller.isOwner
-    case .discard: !caller.isOwner
-    default: false
+  /// Whether it is a program's request that removes items.
+  package func removes(_ request: borrowing ItemRequest) -> Bool {
+    switch request.intention {
+    case .removing, .removingUnread: !caller.isOwner
+    case .nothing, .adding, .updating, .moving: false
     }
   }
 

@@ -1,4 +1,3 @@
-package import CofferWire
 package import VaultCore
 
 /// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.
@@ -7,7 +6,7 @@ package struct ItemService {
   private let now: Timestamp
   private let confirmed: [Confirmation]
 
-  /// - Parameter confirmed: What the owner has agreed to, for this call.
+  /// - Parameter confirmed: What the owner has agreed to, for this request.
   package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
     self.caller = caller
     self.now = now
@@ -15,20 +14,20 @@ package struct ItemService {
   }
 
   /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
-  package func answer(_ call: consuming Call, in vault: inout Vault) throws -> Answer {
-    for needed in try confirmations(for: call, in: vault) where !confirmed.contains(needed) {
+  package func answer(_ request: consuming ItemRequest, in vault: inout Vault) throws -> Answer {
+    for needed in try confirmations(for: request, in: vault) where !confirmed.contains(needed) {
       throw KeychainError(.confirmationNeeded, needed.group.name)
     }
-    return try carryOut(call, in: &vault)
+    return try carryOut(request, in: &vault)
   }
 
   /// The same, where it has been seen that the owner need not be asked, or has agreed.
-  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the call does not
-  ///   name it. What it throws undoes the change.
+  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the request
+  ///   does not name it. What it throws undoes the change.
   package func carryOut(
-    _ call: consuming Call, in vault: inout Vault, allowed: (Reference?) throws -> Void = { _ in }
+    _ request: consuming ItemRequest, in vault: inout Vault, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
-    switch consume call {
+    switch consume request {
     case .entitlements:
       return .entitlements(try entitlements(in: vault), application: caller.application)
     case .items(let itemClass, let group, let attributes):
@@ -62,7 +61,6 @@ package struct ItemService {
       try allowed(nil)
       try vault.remove(item, in: group)
       return .done
-    default: throw KeychainError(.notAllowed, "that is no question about items")
     }
   }
 

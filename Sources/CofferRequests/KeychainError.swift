@@ -6,9 +6,9 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// All codes, for an exhaustive `switch`. `Code` itself is a struct so that `catch KeychainError.Code.locked` compiles.
     package enum Kind: String, CaseIterable, Sendable {
-      case locked, missingEntitlement, confirmationNeeded, confirmationRefused, notFound, duplicate, appNotInstalled, wrongCredential
-      case otherDevice, notAllowed, noVault, integrity, conflict, agent, agentNotAnswering, busy
-      case quotaExceeded, full, storage, inDoubt, memory, newerFormat
+      case locked, missingEntitlement, confirmationNeeded, confirmationRefused, notFound, duplicate
+      case appNotInstalled, wrongCredential, otherDevice, notAllowed, noVault, integrity, conflict, agent
+      case agentNotAnswering, busy, quotaExceeded, full, storage, inDoubt, memory, newerFormat
     }
 
     package let kind: Kind
@@ -30,7 +30,7 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     case storage(StorageError.Code)
     /// The name of a code of `AppsError`, which is declared in a module above this one.
     case apps(String)
-    /// Likewise, of `ContainerError`.
+    /// Likewise, of `FileError`.
     case containers(String)
     /// The agent's gate refused the program, before the vault was asked.
     case gate

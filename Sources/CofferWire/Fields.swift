@@ -54,13 +54,27 @@ struct Fields {
 
   mutating func reference() throws(WireError) -> Reference {
     let id = try identifier("id")
-    return Reference(group: try Self.required("group", try group("group")), id: try Self.required("id", id))
+    return Reference(group: try requiredGroup("group"), id: try Self.required("id", id))
   }
 
   mutating func value<Value: RawRepresentable<UInt8>>(_ name: String, _: Value.Type = Value.self) throws(WireError) -> Value? {
     guard let number = try integer(name) else { return nil }
     guard let raw = UInt8(exactly: number), let value = Value(rawValue: raw) else { throw WireError(.field, name) }
     return value
+  }
+
+  mutating func requiredText(_ name: String) throws(WireError) -> String { try Self.required(name, try text(name)) }
+
+  mutating func requiredInteger(_ name: String) throws(WireError) -> UInt64 { try Self.required(name, try integer(name)) }
+
+  mutating func requiredGroup(_ name: String) throws(WireError) -> AccessGroup { try Self.required(name, try group(name)) }
+
+  mutating func rights(_ name: String) throws(WireError) -> Entitlements.Rights {
+    let number = try requiredInteger(name)
+    guard let raw = UInt8(exactly: number), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
+      throw WireError(.field, name)
+    }
+    return Entitlements.Rights(rawValue: raw)
   }
 
   static func required<Value>(_ name: String, _ value: Value?) throws(WireError) -> Value {
@@ -71,6 +85,78 @@ struct Fields {
   /// - Throws: `field` where one was not taken.
   func end() throws(WireError) {
     for (name, _) in left { throw WireError(.field, name) }
+  }
+}
+
+/// The content of a request while it is read: each field, the part and the secret are taken once, and `end` refuses the rest.
+struct RequestFields: ~Copyable {
+  var fields: Fields
+  private var parts: [[UInt8]]
+  private var secret: Secret?
+
+  init(_ message: consuming Message) throws(WireError) {
+    guard message.parts.count <= 1 else { throw WireError(.malformed, "\(message.parts.count) parts") }
+    (fields, parts) = (Fields(message.fields), message.parts)
+    secret = message.secret.take()
+  }
+
+  mutating func part() throws(WireError) -> [UInt8] {
+    guard let part = parts.popLast() else { throw WireError(.malformed, "no part") }
+    return part
+  }
+
+  mutating func item() throws(WireError) -> Item {
+    do { return try Item(decoding: part()) } catch { throw WireError(.malformed, "an item") }
+  }
+
+  mutating func attributes() throws(WireError) -> Attributes {
+    do { return try TLV.decode(part()) } catch { throw WireError(.malformed, "attributes") }
+  }
+
+  /// - Throws: `VaultError` of locked memory.
+  mutating func takeSecret() throws -> Secret { try secret.take() ?? Secret(count: 0) }
+
+  /// The keys that the secret consists of, one after the other.
+  mutating func keys() throws -> Remainder { Remainder(try takeSecret()) }
+
+  consuming func end() throws(WireError) {
+    try fields.end()
+    guard parts.isEmpty else { throw WireError(.malformed, "a part that is not meant") }
+    guard secret == nil else { throw WireError(.malformed, "a secret that is not meant") }
+  }
+}
+
+/// The part of the secret of a message that was not taken yet, key by key.
+struct Remainder: ~Copyable {
+  private static let keyByteCount = 32
+  private let secret: Secret
+  private var position = 0
+
+  init(_ secret: consuming Secret) { self.secret = secret }
+
+  var count: Int { secret.count - position }
+
+  mutating func takeKey() throws -> Secret {
+    guard count >= Self.keyByteCount else { throw WireError(.field, "a key") }
+    defer { position += Self.keyByteCount }
+    return try secret.part(position..<position + Self.keyByteCount)
+  }
+
+  func end() throws(WireError) {
+    guard count == 0 else { throw WireError(.malformed, "more than was meant") }
+  }
+}
+
+extension Secret {
+  borrowing func joined(to other: borrowing Secret) throws -> Secret {
+    var both = try Secret(count: count + other.count)
+    withBytes { both.write($0, at: 0) }
+    other.withBytes { both.write($0, at: count) }
+    return both
+  }
+
+  borrowing func part(_ range: Range<Int>) throws -> Secret {
+    try withBytes { try Secret(copying: $0.extracting(range)) }
   }
 }
 
@@ -110,7 +196,7 @@ extension Entry {
     } catch { throw WireError(.malformed, "an item") }
     let reference = try fields.reference()
     let accessibility = try Fields.required("accessible", try fields.value("accessible", Accessibility.self))
-    let generation = try Fields.required("generation", try fields.integer("generation"))
+    let generation = try fields.requiredInteger("generation")
     try fields.end()
     self.init(reference: reference, item: item, accessibility: accessibility, generation: generation)
   }

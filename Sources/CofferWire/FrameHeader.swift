@@ -4,13 +4,13 @@ package struct FrameHeader: Equatable, Sendable {
   package static let byteCount = 16
   package static let version: UInt16 = 1
 
-  package let operation: Operation
+  package let kind: FrameKind
   /// Chosen by who asks; the answers bear it.
   package let request: UInt64
   package let bodyByteCount: Int
 
-  package init(_ operation: Operation, request: UInt64, bodyByteCount: Int) {
-    self.operation = operation
+  package init(_ kind: FrameKind, request: UInt64, bodyByteCount: Int) {
+    self.kind = kind
     self.request = request
     self.bodyByteCount = bodyByteCount
   }
@@ -22,9 +22,9 @@ package struct FrameHeader: Equatable, Sendable {
     let version: UInt16 = bytes.integer(at: 4)
     guard version == Self.version else { throw WireError(.version, "\(version)") }
     let raw: UInt16 = bytes.integer(at: 6)
-    guard let operation = Operation(rawValue: raw) else { throw WireError(.operation, "\(raw)") }
-    guard count <= UInt32(operation.maximumBodyByteCount) else { throw WireError(.frameLength, "\(operation): \(count) bytes") }
-    self.operation = operation
+    guard let kind = FrameKind(rawValue: raw) else { throw WireError(.operation, "\(raw)") }
+    guard count <= UInt32(kind.maximumBodyByteCount) else { throw WireError(.frameLength, "\(kind): \(count) bytes") }
+    self.kind = kind
     request = bytes.integer(at: 8)
     bodyByteCount = Int(count)
   }
@@ -33,7 +33,7 @@ package struct FrameHeader: Equatable, Sendable {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: UInt32(bodyByteCount))
     bytes.append(littleEndian: Self.version)
-    bytes.append(littleEndian: operation.rawValue)
+    bytes.append(littleEndian: kind.rawValue)
     bytes.append(littleEndian: request)
     return bytes
   }

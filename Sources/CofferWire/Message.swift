@@ -24,7 +24,7 @@ package struct Message: ~Copyable, Sendable {
 
   /// The whole frame, in locked memory if there is a secret in it.
   /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
-  package consuming func frame(_ operation: Operation, request: UInt64) throws -> Secret {
+  package consuming func frame(_ kind: FrameKind, request: UInt64) throws -> Secret {
     var open: [UInt8] = []
     let fields = TLV.encode(fields)
     open.append(littleEndian: UInt32(fields.count))
@@ -39,8 +39,8 @@ package struct Message: ~Copyable, Sendable {
     }
     let secretCount = secret.count
     let body = open.count + secretCount
-    guard body <= operation.maximumBodyByteCount else { throw WireError(.frameLength, "\(operation): \(body) bytes") }
-    let head = FrameHeader(operation, request: request, bodyByteCount: body).bytes + open
+    guard body <= kind.maximumBodyByteCount else { throw WireError(.frameLength, "\(kind): \(body) bytes") }
+    let head = FrameHeader(kind, request: request, bodyByteCount: body).bytes + open
     var frame = try Secret(count: head.count + secretCount)
     unsafe frame.write(head.span.bytes, at: 0)
     if case .some(let secret) = secret { secret.withBytes { frame.write($0, at: head.count) } }

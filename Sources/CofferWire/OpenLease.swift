@@ -34,16 +34,12 @@ package struct OpenLease: Equatable, Sendable {
   /// - Throws: `field`.
   package init(wireRow: Attributes) throws(WireError) {
     var fields = Fields(wireRow)
-    number = try Fields.required("lease", try fields.integer("lease"))
-    program = try Fields.required("program", try fields.text("program"))
-    group = try Fields.required("group", try fields.group("group"))
+    number = try fields.requiredInteger("lease")
+    program = try fields.requiredText("program")
+    group = try fields.requiredGroup("group")
     item = try fields.identifier("item")
-    let rights = try Fields.required("rights", try fields.integer("rights"))
-    guard let raw = UInt8(exactly: rights), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
-      throw WireError(.field, "rights")
-    }
-    self.rights = Entitlements.Rights(rawValue: raw)
-    seconds = try Fields.required("seconds", try fields.integer("seconds"))
+    rights = try fields.rights("rights")
+    seconds = try fields.requiredInteger("seconds")
     try fields.end()
   }
 }

@@ -33,9 +33,9 @@ extension VaultSummary {
     self.init(
       id: try Fields.required("id", try fields.identifier("id")),
       created: try Fields.required("created", try fields.time("created")),
-      generation: try Fields.required("generation", try fields.integer("generation")),
-      recordCount: try Fields.required("records", try fields.integer("records")),
-      checkCode: try Fields.required("check", try fields.text("check")),
+      generation: try fields.requiredInteger("generation"),
+      recordCount: try fields.requiredInteger("records"),
+      checkCode: try fields.requiredText("check"),
       slots: try rows.dropFirst().map { (row) throws(WireError) in try SlotDescription(wireRow: row) })
     try fields.end()
     // A client derives a key for each: more than a vault has would keep it busy.
@@ -59,7 +59,7 @@ extension SlotDescription {
 
   fileprivate init(wireRow row: Attributes) throws(WireError) {
     var fields = Fields(row)
-    let index = Int(clamping: try Fields.required("index", try fields.integer("index")))
+    let index = Int(clamping: try fields.requiredInteger("index"))
     let id = try Fields.required("id", try fields.identifier("id"))
     let type = try Fields.required("kind", try fields.value("kind", SlotType.self))
     let salt = try Fields.required("salt", try fields.salt("salt"))

@@ -10,8 +10,6 @@ package enum WireLimits {
   package static let partByteCount = 512 << 10
   /// Items in one reply; more come in further frames.
   package static let partCount = 256
-  /// Damaged records that a listing tells one by one; of others it tells how many.
-  package static let damagedCount = 64
   /// Bytes of a log in one reply, in rows of `logRowByteCount`.
   package static let logByteCount = 4 * logRowByteCount
   package static let logRowByteCount = 60_000
@@ -19,8 +17,6 @@ package enum WireLimits {
   package static let connectionsPerProcess = 32
   /// Of all processes.
   package static let connections = 1024
-  /// What one who watches has not heard yet. With more it hears that it has missed something, once.
-  package static let noticesWaiting = partCount - 1
   /// How long who watches waits before it looks for the agent again, in milliseconds.
   package static let reconnectMilliseconds: Int32 = 1000
   /// How long a client waits for an answer before it looks whether the agent takes requests, in milliseconds.
@@ -30,10 +26,6 @@ package enum WireLimits {
   /// How long an agent may take to read a byte, in milliseconds. With `firstLookMilliseconds`, a command that meets a stopped agent ends within
   /// two seconds.
   package static let lifeMilliseconds: Int32 = 1_300
-  /// How long an answer may take, in milliseconds: longer than the agent waits for another process with the vault.
-  package static let answerMilliseconds: Int32 = 60_000
-  /// Likewise, where the owner may be asked: four times at most, each a minute after a minute of others.
-  package static let askingMilliseconds: Int32 = 540_000
   /// How long a frame may take from its first byte to its last, in milliseconds.
   package static let frameMilliseconds: Int32 = 10_000
 }

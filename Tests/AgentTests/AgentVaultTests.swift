@@ -24,7 +24,7 @@ import VaultCore
   private func add(_ account: String, asks: Bool = false) throws -> Reference {
     var item = Item(service: "s", account: account)
     if asks { item.attributes[Item.confirm] = .integer(0) }
-    let call = Call.add(item, try Secret(testing: "x"), nil, .afterFirstUnlock, installBound: false)
+    let call = ItemRequest.add(item, try Secret(testing: "x"), nil, .afterFirstUnlock, installBound: false)
     guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
       throw KeychainError(.agent)
     }
@@ -78,10 +78,10 @@ import VaultCore
     let known = CallerCache()
     var found = 0
     func ask() throws {
-      let call = Call.add(
+      let call = ItemRequest.add(
         Item(service: "s", account: UUID().uuidString), try Secret(testing: "x"), nil, .whenUnlocked, installBound: false)
       _ = try bench.vault.answer(call) { (vault, rules) in
-        try known.caller(.owner, in: vault, at: rules) { _ in
+        try known.caller(nil, in: vault, at: rules) { _ in
           found += 1
           return .owner
         }
@@ -105,15 +105,15 @@ import VaultCore
 
   @Test func anotherNameIsAnotherCaller() throws {
     let known = CallerCache()
-    var found: [Gate.As] = []
+    var found: [ProgramIdentity?] = []
     let vault = try bench.openVault()
-    for name: Gate.As in [.owner, .command, .command, .app("a"), .app("b"), .app("b")] {
+    for name: ProgramIdentity? in [nil, .command, .command, .app("a"), .app("b"), .app("b")] {
       _ = try known.caller(name, in: vault, at: 1) { _ in
         found.append(name)
         return .owner
       }
     }
-    #expect(found == [.owner, .command, .app("a"), .app("b")])
+    #expect(found == [nil, .command, .app("a"), .app("b")])
   }
 
   /// The same vault twice, with one item, in one of which the item asks for its owner: they are of the same generation.

@@ -1,4 +1,5 @@
 import CLinux
+import CofferRequests
 import CofferStorage
 import CofferWire
 import Foundation
@@ -8,8 +9,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(60))) struct AnnouncedFrameTests {
   /// Programs that may ask nothing announce what they do not send, on as many connections as they get. Their frames get no place, so the
   /// large item of another is taken at once. So it is with requests that any program may send, which have no large body.
-  @Test(arguments: [CofferWire.Operation.add, .secret, .status, .unlock, .lock, .end, .create, .inspect])
-  func programsWithoutRightsTakeNoPlace(_ operation: CofferWire.Operation) throws {
+  @Test(arguments: [Request.Kind.add, .secret, .status, .unlock, .lock, .end, .create, .inspect])
+  func programsWithoutRightsTakeNoPlace(_ operation: Request.Kind) throws {
     let bench = try DaemonBench()
     try bench.unlock()
     let announcing = try (0..<2).map { _ in try ManyConnectionsTests.Holder(bench, 30, "announce", ["\(operation.rawValue)"]) }
@@ -29,7 +30,7 @@ import Testing
     let connections = try (0..<WireLimits.connectionsPerProcess).map { _ in
       let descriptor = coffer_local_socket()
       try #require(unsafe coffer_local_name(descriptor, bench.places.agentSocket, 0) == 0)
-      let begun = FrameHeader(.add, request: 1, bodyByteCount: 1 << 20).bytes + [0]
+      let begun = FrameHeader(.request(.add), request: 1, bodyByteCount: 1 << 20).bytes + [0]
       unsafe _ = Glibc.send(descriptor, begun, begun.count, Int32(MSG_NOSIGNAL))
       return descriptor
     }

@@ -1,5 +1,6 @@
 import CLinux
 import CofferFiles
+import CofferRequests
 import CofferStorage
 import CofferTesting
 import Foundation
@@ -59,11 +60,11 @@ import VaultCore
     try? FileManager.default.removeItem(atPath: apps)
     #expect(FileManager.default.createFile(atPath: apps, contents: nil))
     let channel = try Self.connected(to: bench.socket)
-    try channel.send(Call.contains(try AccessGroup("default")).frame(request: 2))
-    #expect(try channel.receive()?.header.operation == .failed)
+    try channel.send(Request.items(.contains(try AccessGroup("default"))).frame(request: 2))
+    #expect(try channel.receive()?.header.kind == .failed)
     #expect(!bench.vault.status.isLocked)
-    try channel.send(Call.lock.frame(request: 3))
-    #expect(try channel.receive()?.header.operation == .done)
+    try channel.send(Request.session(.lock).frame(request: 3))
+    #expect(try channel.receive()?.header.kind == .done)
     #expect(bench.vault.status.isLocked)
   }
 
@@ -72,15 +73,15 @@ import VaultCore
     let bench = try DaemonBench()
     let channel = try Self.connected(to: bench.places.agentSocket)
     for number in 0..<200 {
-      try channel.send(Call.lock.frame(request: UInt64(number)))
+      try channel.send(Request.session(.lock).frame(request: UInt64(number)))
       _ = try channel.receive()
     }
     let log = try bench.coffer(["app", "log"]).output.split(separator: "\n").filter { $0.contains("agent.lock") }
     #expect(!log.isEmpty && log.count < 100, "\(log.count)")
   }
 
-  private static func unlock(_ slot: SlotDescription?) throws -> Call {
-    .unlock(try Credential.throwAway().derived(salt: #require(slot).salt, nil, ceiling: .standard))
+  private static func unlock(_ slot: SlotDescription?) throws -> Request {
+    .session(.unlock(try Credential.throwAway().derived(salt: #require(slot).salt, nil, ceiling: .standard)))
   }
 
   private static func connected(to path: String) throws -> FrameChannel {

@@ -8,7 +8,7 @@ import Testing
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
   ]
-  static let items: [CofferWire.Operation] = [
+  static let items: [Request.Kind] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
   ]
 
@@ -18,19 +18,19 @@ import Testing
 
   /// A place for a large frame is given to programs with rights alone.
   @Test func fewRequestsAreOpenToAnyProgram() {
-    for operation in CofferWire.Operation.allCases {
+    for operation in Request.Kind.allCases {
       for isSystem in [false, true] {
         let facts = Gate.Facts(
           operation: operation, program: .unknown("why"), isSameUser: true, isOwner: false, wasUnlocked: true, isSystem: isSystem)
         guard case .allow = Gate.decide(facts) else { continue }
-        #expect(operation.maximumBodyByteCount == WireLimits.smallBodyByteCount, "\(operation)")
+        #expect(FrameKind.request(operation).maximumBodyByteCount == WireLimits.smallBodyByteCount, "\(operation)")
       }
     }
   }
 
   /// The whole table: every operation, program and state.
   @Test func everyCombination() {
-    for operation in CofferWire.Operation.allCases {
+    for operation in Request.Kind.allCases {
       for program in Self.programs {
         for (isSameUser, isOwner, wasUnlocked) in [
           (true, false, true), (true, false, false), (true, true, true), (true, true, false),
@@ -44,17 +44,14 @@ import Testing
             } else if [.status, .lock, .unlock, .inspect, .end].contains(operation) {
               .allow(.anybody)
             } else if Self.shown.contains(operation) {
-              !wasUnlocked ? nil : isOwner ? .allow(.owner) : program == .command ? .allow(.command) : nil
+              !wasUnlocked ? nil : isOwner ? .allow(.owner) : program == .command ? .allow(.program) : nil
             } else if operation != .watch && (!Self.items.contains(operation) || !wasUnlocked) {
               nil
             } else if isOwner {
               .allow(.owner)
             } else {
               switch program {
-              case .app(let name): .allow(.app(name))
-              case .command: .allow(.command)
-              case .unit(let name): .allow(.granted(.unit(name)))
-              case .flatpak(let identifier): .allow(.granted(.flatpak(identifier)))
+              case .app, .command, .unit, .flatpak: .allow(.program)
               default: nil
               }
             }
@@ -79,19 +76,19 @@ import Testing
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"))) == .missingEntitlement)
     // The check for "never unlocked" comes first: the answer does not reveal which program would be admitted otherwise.
     #expect(code(Gate.Facts(operation: .secret, program: .unknown("x"), wasUnlocked: false)) == .locked)
-    #expect(code(Gate.Facts(operation: .done, program: app)) == .notAllowed)
   }
 
   /// A grant to exactly its content lets a program in, once it has spoken for itself.
   @Test func aProgramOfGrantedContent() {
     let program = ProgramIdentity.program(path: "/opt/backup", digest: "d")
-    func decide(_ operation: CofferWire.Operation, isGranted: Bool, isSenderProven: Bool) -> Gate.Decision {
+    func decide(_ operation: Request.Kind, isGranted: Bool, isSenderProven: Bool) -> Gate.Decision {
       Gate.decide(Gate.Facts(operation: operation, program: program, isSenderProven: isSenderProven, isGranted: isGranted))
     }
     for operation in Self.items + [.watch] {
-      #expect(decide(operation, isGranted: true, isSenderProven: true) == .allow(.granted(.program("d"))))
+      #expect(decide(operation, isGranted: true, isSenderProven: true) == .allow(.program))
       #expect(decide(operation, isGranted: true, isSenderProven: false) == .challenge)
-      guard case .refuse(KeychainError.Code.missingEntitlement, _) = decide(operation, isGranted: false, isSenderProven: true) else {
+      guard case .refuse(KeychainError.Code.missingEntitlement, _) = decide(operation, isGranted: false, isSenderProven: true)
+      else {
         Issue.record("\(operation)")
         continue
       }
@@ -111,11 +108,11 @@ import Testing
     }
   }
 
-  private static let vaultCalls: [CofferWire.Operation] = [.create, .addSlot, .replaceSlot, .removeSlot]
-  private static let appCalls: [CofferWire.Operation] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
-  private static let logCalls: [CofferWire.Operation] = [.log, .logPart]
+  private static let vaultCalls: [Request.Kind] = [.create, .addSlot, .replaceSlot, .removeSlot]
+  private static let appCalls: [Request.Kind] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
+  private static let logCalls: [Request.Kind] = [.log, .logPart]
   /// Lists that `coffer` may see, and leases, which it may end.
-  private static let shown: [CofferWire.Operation] = [.pins, .grants, .leases, .endLease]
+  private static let shown: [Request.Kind] = [.pins, .grants, .leases, .endLease]
 
   /// Requests to the system agent only: about the vault by any program, with a proof in the call; about apps by the owner, from any
   /// program.
@@ -133,7 +130,7 @@ import Testing
               case .end: isSystem ? nil : .allow(.anybody)
               case _ where !isSystem: nil
               case _ where Self.logCalls.contains(operation):
-                isOwner ? .allow(.owner) : program == .command ? .allow(.command) : nil
+                isOwner ? .allow(.owner) : program == .command ? .allow(.program) : nil
               case _ where Self.vaultCalls.contains(operation): .allow(.anybody)
               default: isOwner ? .allow(.owner) : nil
               }

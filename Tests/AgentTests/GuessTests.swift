@@ -118,7 +118,7 @@ import Waiting
         let slot = try #require(try vault.status().slots.first(where: \.type.hasPassphrase))
         try vault.replaceSlot(slot.id, with: .passphrase(Secret(testing: "correct horse")), kdf: .floor)
       }
-      _ = try keychain.transport.answer(.unlock(derived, display: Attributes()))
+      _ = try keychain.agent.answer(.session(.unlock(derived, display: Attributes())))
     }
     #expect(try rounds == 2 && !keychain.isLocked)
   }

@@ -1,4 +1,5 @@
 import CLinux
+import CofferRequests
 import Foundation
 import Testing
 import VaultCore
@@ -39,9 +40,9 @@ import VaultCore
 
   @Test func theFirstMalformedFrameCloses() throws {
     var generator = SystemRandomNumberGenerator()
-    let good = FrameHeader(.status, request: 1, bodyByteCount: 6).bytes
+    let good = FrameHeader(.request(.status), request: 1, bodyByteCount: 6).bytes
     var frames: [[UInt8]] = [
-      FrameHeader(.status, request: 1, bodyByteCount: 0).bytes,
+      FrameHeader(.request(.status), request: 1, bodyByteCount: 0).bytes,
       FrameHeader(.done, request: 1, bodyByteCount: 6).bytes + [UInt8](repeating: 0, count: 6),
       [UInt8](repeating: 0xFF, count: 16), Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8),
       good + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0],
@@ -59,7 +60,7 @@ import VaultCore
   @Test func aProcessHasSoManyConnections() throws {
     let all = try (0..<WireLimits.connectionsPerProcess + 8).map { _ in try connected() }
     defer { for descriptor in all { close(descriptor) } }
-    let status = try Call.status.frame(request: 1).copyIntoUnprotectedBytes()
+    let status = try Request.session(.status).frame(request: 1).copyIntoUnprotectedBytes()
     for descriptor in all { send(status, descriptor) }
     var served = 0
     for descriptor in all {

@@ -56,7 +56,7 @@ import Waiting
     try FileManager.default.copyItem(at: probe, to: command)
     expect(try bench.run(command, ["once", bench.socket]), ["done"])
     #expect(last() == .command)
-    #expect(bench.decisions.last?.1 == .allow(.command))
+    #expect(bench.decisions.last?.1 == .allow(.program))
   }
 
   /// Without the owner the command may use groups that belong to no team, and groups that were granted to it.
@@ -215,7 +215,7 @@ import Waiting
     expect(try bench.run(app, ["watch", bench.socket], afterLines: 1, then: tell), ["notices", "notices"])
     // A program that has ended meanwhile is nobody.
     let allowed = bench.decisions.count {
-      $0.0.operation == .watch && $0.1 == .allow(.app(app.pathComponents.dropLast(2).last ?? ""))
+      $0.0.operation == .watch && $0.1 == .allow(.program) && $0.0.program == .app(app.pathComponents.dropLast(2).last ?? "")
     }
     #expect(allowed == 1, "what is as it was is not logged again")
     try bench.unlock()

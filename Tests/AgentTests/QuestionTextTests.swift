@@ -1,3 +1,4 @@
+import CofferRequests
 import CofferTesting
 import CofferWire
 import Pinentry
@@ -77,9 +78,10 @@ import struct CofferRequests.Confirmation
     var display = Attributes()
     for name in Display.fieldNames { display[name] = .text("x") }
     let salt = [UInt8](repeating: 7, count: 16)
-    let frame = try Call.unlock(.derived(Secret(count: 32), .passphrase, salt: salt), display: display).frame(request: 1)
+    let frame = try Request.session(.unlock(.derived(Secret(count: 32), .passphrase, salt: salt), display: display)).frame(
+      request: 1)
     let body = try frame.withBytes { try Secret(copying: $0.extracting(FrameHeader.byteCount..<$0.byteCount)) }
-    guard case .unlock(_, let found) = try Call.parse(.unlock, Message(parsing: body)) else {
+    guard case .session(.unlock(_, let found)) = try Request.parse(.request(.unlock), Message(parsing: body)) else {
       Issue.record("another call")
       return
     }

@@ -30,14 +30,14 @@ import VaultCore
     other = Caller([try AccessGroup("two")])
   }
 
-  private func answer(_ call: consuming Call, as caller: Caller, byteCount: Int = 1) throws -> Reference? {
+  private func answer(_ call: consuming ItemRequest, as caller: Caller, byteCount: Int = 1) throws -> Reference? {
     try vault.answer(call, byteCount: byteCount, as: { _, _ in caller }).newReference
   }
 
   @discardableResult
   private func add(_ account: String, to group: String, as caller: Caller, byteCount: Int = 1) throws -> Reference {
     let secret = try Secret(testing: String(repeating: "x", count: byteCount))
-    let call = Call.add(
+    let call = ItemRequest.add(
       Item(service: "s", account: account), secret, try AccessGroup(group), .afterFirstUnlock, installBound: false)
     return try #require(try answer(call, as: caller, byteCount: byteCount))
   }

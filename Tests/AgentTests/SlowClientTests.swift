@@ -33,9 +33,9 @@ import VaultCore
     // The first request that needs to be somebody's is challenged.
     guard let copy = OwnedDescriptor(dup(descriptor)) else { throw POSIXError(.EMFILE) }
     let channel = FrameChannel(copy)
-    try channel.send(Call.contains(AccessGroup("default")).frame(request: 1))
+    try channel.send(Request.items(.contains(AccessGroup("default"))).frame(request: 1))
     let (header, body) = try #require(try channel.receive())
-    try #require(header.operation == .challenge)
+    try #require(header.kind == .challenge)
     try channel.answer(Challenge(body.message()))
     return descriptor
   }
@@ -66,11 +66,11 @@ import VaultCore
   private func expectServed(_ comment: Comment? = nil) throws {
     let descriptor = try connected()
     defer { close(descriptor) }
-    send(try Call.items(nil, nil, Attributes()).frame(request: 1).copyIntoUnprotectedBytes(), descriptor)
+    send(try Request.items(.items(nil, nil, Attributes())).frame(request: 1).copyIntoUnprotectedBytes(), descriptor)
     #expect(isReadable(descriptor, within: 300_000), comment)
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
     #expect(unsafe recv(descriptor, &head, head.count, Int32(MSG_WAITALL)) == head.count, comment)
-    let operation = unsafe try FrameHeader(parsing: head.span.bytes).operation
+    let operation = unsafe try FrameHeader(parsing: head.span.bytes).kind
     #expect(operation == .done || operation == .part, comment)
   }
 
@@ -81,7 +81,7 @@ import VaultCore
     var slow = try (0..<20).map { _ in try connected() }
     let silent = try connected()
     defer { for descriptor in slow + [silent] { close(descriptor) } }
-    let header = FrameHeader(.add, request: 1, bodyByteCount: 1 << 20).bytes + [UInt8](repeating: 0, count: 500)
+    let header = FrameHeader(.request(.add), request: 1, bodyByteCount: 1 << 20).bytes + [UInt8](repeating: 0, count: 500)
     for descriptor in slow where start > 0 { send(Array(header[..<start]), descriptor) }
     // Ten times as long as a frame may take.
     for count in 0..<100 where !slow.isEmpty {
@@ -103,10 +103,11 @@ import VaultCore
   }
 
   private static func add(secret: [UInt8] = Array("hunter2".utf8)) throws -> [UInt8] {
-    try Call.add(Item(service: "s", account: "a"), Secret(testing: secret), nil, .whenUnlocked, installBound: false).frame(
-      request: 1
-    )
-    .copyIntoUnprotectedBytes()
+    try Request.items(.add(Item(service: "s", account: "a"), Secret(testing: secret), nil, .whenUnlocked, installBound: false))
+      .frame(
+        request: 1
+      )
+      .copyIntoUnprotectedBytes()
   }
 
   /// Cut off by the client at each byte: no answer, nothing done, nothing left.
@@ -180,7 +181,7 @@ import VaultCore
     let deaf = try (0..<20).map { _ in try connected() }
     defer { for descriptor in deaf { close(descriptor) } }
     for descriptor in deaf {
-      send(try Call.items(nil, nil, Attributes()).frame(request: 1).copyIntoUnprotectedBytes(), descriptor)
+      send(try Request.items(.items(nil, nil, Attributes())).frame(request: 1).copyIntoUnprotectedBytes(), descriptor)
     }
     for descriptor in deaf {
       try expectServed()

@@ -1,5 +1,6 @@
 import Coffer
 import CofferAgent
+import CofferRequests
 import CofferTesting
 import CofferWire
 import Passphrases

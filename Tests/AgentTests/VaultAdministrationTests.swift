@@ -1,4 +1,5 @@
 import AppContainers
+import CofferRequests
 import CofferStorage
 import CofferTesting
 import Foundation
@@ -26,7 +27,7 @@ import VaultCore
     func kdf(_ iterations: UInt32, _ memory: UInt32) throws -> KDFParameters {
       try KDFParameters(iterations: iterations, memoryKiB: memory)
     }
-    func expectRefused(_ call: consuming VaultCall, _ place: SourceLocation = #_sourceLocation) {
+    func expectRefused(_ call: consuming VaultRequest, _ place: SourceLocation = #_sourceLocation) {
       var code: VaultError.Code?
       do { _ = try administration.answer(call, &owned) } catch { code = (error as? VaultError)?.code }
       #expect(code == .kdfAboveCeiling, sourceLocation: place)

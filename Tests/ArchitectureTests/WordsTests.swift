@@ -6,14 +6,14 @@ import Testing
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [
     "Sources/AppContainers": 36,
-    "Sources/Coffer": 39,
-    "Sources/CofferAgent": 95,
+    "Sources/Coffer": 37,
+    "Sources/CofferAgent": 85,
     "Sources/CofferCommand": 74,
     "Sources/DefaultsCommand": 49,
     "Sources/CofferDaemon": 9,
     "Sources/CofferFiles": 15,
-    "Sources/CofferRequests": 38,
-    "Sources/CofferWire": 32,
+    "Sources/CofferRequests": 35,
+    "Sources/CofferWire": 12,
     "Sources/CofferPreferences": 12,
     "Sources/CofferStorage": 38,
     "Vault": 83,

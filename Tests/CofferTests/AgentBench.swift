@@ -103,7 +103,7 @@ final class AgentBench: Sendable {
 extension FrameChannel {
   /// The first request of a connection that needs to be somebody's is challenged. It is not sent again here.
   func introduce() throws {
-    try send(Call.contains(.standard).frame(request: 0))
+    try send(Request.items(.contains(.standard)).frame(request: 0))
     let message = try receive()?.body.message()
     guard let message else { throw Failure.closed }
     try answer(Challenge(message))

@@ -104,10 +104,10 @@ import VaultCore
     display["display"] = .text(":8")
     let salt = [UInt8](repeating: 7, count: 16)
     func credential(_ type: SlotType) throws -> Credential { try .derived(Secret(count: 32), type, salt: salt) }
-    _ = try bench.keychain.transport.answer(.unlock(credential(.keyFile), display: display))
+    _ = try bench.keychain.agent.answer(.session(.unlock(credential(.keyFile), display: display)))
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationNeeded)
     // The owner does, and is not asked on that connection, but for another one.
-    _ = try bench.keychain.transport.answer(.unlock(credential(.passphrase), display: display))
+    _ = try bench.keychain.agent.answer(.session(.unlock(credential(.passphrase), display: display)))
     #expect(try KeychainTests.text(bench.keychain.secret(of: reference)) == "one")
     #expect(bench.questionCount == 0)
     #expect(KeychainTests.code { try bench.agent.keychain.secret(of: reference) } == nil)

@@ -131,7 +131,7 @@ import Waiting
     let own = try #require(try stranger.ownGroup)
     let application = teams.stranger.manifest.applicationIdentifier
     func add(_ service: String, _ group: AccessGroup) throws -> Reference {
-      let call = Call.add(
+      let call = ItemRequest.add(
         Item(service: service, account: ""), try Secret(testing: "x"), group, .whenUnlocked, installBound: false)
       guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
         throw KeychainError(.agent)
@@ -216,16 +216,16 @@ import Waiting
   @Test func aSlowReaderIsToldThatItMissedChanges() throws {
     let queue = NoticeQueue {}
     let reference = Reference(group: .standard, id: .init([UInt8](repeating: 1, count: 16))!)
-    for _ in 0..<WireLimits.noticesWaiting { queue.put([.updated(reference)]) }
-    #expect(queue.takeAll() == Array(repeating: .updated(reference), count: WireLimits.noticesWaiting))
-    queue.put(Array(repeating: .updated(reference), count: WireLimits.noticesWaiting + 1))
+    for _ in 0..<NoticeQueue.limit { queue.put([.updated(reference)]) }
+    #expect(queue.takeAll() == Array(repeating: .updated(reference), count: NoticeQueue.limit))
+    queue.put(Array(repeating: .updated(reference), count: NoticeQueue.limit + 1))
     for _ in 0..<10_000 { queue.put([.added(reference), .removed(reference)]) }
     #expect(queue.takeAll() == [.missed])
     // Whether it is locked is told also then, and does not make it grow.
     queue.put([.missed, .added(reference), .missed, .locked])
     #expect(queue.takeAll() == [.missed, .locked])
     for _ in 0..<10_000 { queue.put([.locked, .unlocked]) }
-    #expect(queue.takeAll().count <= WireLimits.noticesWaiting)
+    #expect(queue.takeAll().count <= NoticeQueue.limit)
     queue.put([.locked, .missed, .unlocked])
     #expect(queue.takeFirst() == .locked)
     #expect(queue.takeFirst() == .missed)
@@ -239,12 +239,12 @@ import Waiting
     let bench = try AgentBench(teams.store, teams.editor)
     let channel = try AgentSocket(path: bench.socket).connected()
     try channel.introduce()
-    try channel.send(Call.watch.frame(request: 9))
+    try channel.send(Request.session(.watch).frame(request: 9))
     let keychain = bench.keychain
     _ = try keychain.items()
     func receive() throws -> [Notice]? {
       guard let (header, body) = try channel.receive(patience: 60_000) else { return nil }
-      #expect(header.operation == .notices && header.request == 9)
+      #expect(header.kind == .notices && header.request == 9)
       return try body.message().notices()
     }
     #expect(try receive() == [])

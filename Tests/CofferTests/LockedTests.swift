@@ -130,7 +130,7 @@ import VaultCore
     // The bench takes any credential for right.
     func unlockAsOwner() throws {
       let credential = try Credential.derived(Secret(count: 32), .passphrase, salt: [UInt8](repeating: 7, count: 16))
-      _ = try keychain.transport.answer(.unlock(credential))
+      _ = try keychain.agent.answer(.session(.unlock(credential)))
     }
     try unlockAsOwner()
     #expect(try KeychainTests.text(keychain.secret(of: reference)) == "1")

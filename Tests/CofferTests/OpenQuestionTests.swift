@@ -132,13 +132,13 @@ import Waiting
     // The first request is challenged; the one that follows the response is not.
     try ask(on: channel)
     let (header, body) = try #require(try channel.receive())
-    #expect(header.operation == .challenge)
+    #expect(header.kind == .challenge)
     try channel.answer(Challenge(body.message()))
     return channel
   }
 
   private func ask(on connection: FrameChannel) throws {
-    try connection.send(try Call.secret(reference, purpose: "").frame(request: 1))
+    try connection.send(try Request.items(.secret(reference, purpose: "")).frame(request: 1))
   }
 
   // MARK: Several

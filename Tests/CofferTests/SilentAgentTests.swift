@@ -72,10 +72,10 @@ import VaultCore
 
   /// Longer than anything that an agent waits for itself.
   @Test func eachRequestHasItsTime() {
-    for operation in CofferWire.Operation.allCases where operation.isRequest {
+    for operation in Request.Kind.allCases {
       #expect(operation.answerMilliseconds >= 60_000, "\(operation)")
     }
     // Four questions, each of which waits for its turn and for its answer.
-    #expect(CofferWire.Operation.secret.answerMilliseconds >= 4 * 2 * 60_000)
+    #expect(Request.Kind.secret.answerMilliseconds >= 4 * 2 * 60_000)
   }
 }

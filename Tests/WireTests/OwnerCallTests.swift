@@ -1,3 +1,4 @@
+import CofferRequests
 import CofferTesting
 import Passphrases
 import Testing
@@ -7,8 +8,8 @@ import VaultCore
 
 /// Requests to the system agent only.
 @Suite struct OwnerCallTests {
-  private static func arrived(_ call: consuming Call) throws -> Call {
-    try Received(call.frame(request: 1)).call()
+  private static func arrived(_ request: consuming Request) throws -> Request {
+    try Received(request.frame(request: 1)).request()
   }
 
   private func text(_ secret: borrowing Secret) -> String { WireTests.text(secret) }
@@ -78,7 +79,7 @@ import VaultCore
 
   @Test func appCallsArriveAsTheyWereSent() throws {
     let group = try AccessGroup("g")
-    let calls: [AppCall] = [
+    let calls: [AppRequest] = [
       .pins, .install([1, 2, 3]), .uninstall("a"), .itemCount("a"), .forget("a"), .grants("a"), .grants(nil), .revoke("a", group),
       .leases,
       .endLease(7), .log, .logPart(ring: "uses", first: 1, offset: 9),
@@ -95,7 +96,7 @@ import VaultCore
 
   /// Lengths and kinds that do not fit what is there.
   @Test func inconsistentCallsAreRefused() throws {
-    func refused(_ operation: CofferWire.Operation, _ change: (inout Attributes) -> Void, count: Int = 64) throws -> Bool {
+    func refused(_ operation: Request.Kind, _ change: (inout Attributes) -> Void, count: Int = 64) throws -> Bool {
       var fields = Attributes()
       for name in ["by", "new"] {
         fields["\(name)-kind"] = .integer(UInt64(SlotType.passphrase.rawValue))
@@ -105,7 +106,7 @@ import VaultCore
       fields["memory"] = .integer(64 << 10)
       change(&fields)
       do {
-        _ = try Call.parse(operation, Message(fields: fields, secret: Secret(count: count)))
+        _ = try Request.parse(.request(operation), Message(fields: fields, secret: Secret(count: count)))
         return false
       } catch { return true }
     }
@@ -123,6 +124,6 @@ import VaultCore
     #expect(try refused(.replaceSlot, { _ in }))
     #expect(try refused(.inspect, { _ in }))
     #expect(try refused(.pins, { _ in }))
-    #expect(throws: WireError.self) { _ = try Call.parse(.grant, Message(fields: Attributes())) }
+    #expect(throws: WireError.self) { _ = try Request.parse(.request(.grant), Message(fields: Attributes())) }
   }
 }

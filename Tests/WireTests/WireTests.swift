@@ -1,4 +1,6 @@
 import CofferFiles
+import CofferRequests
+import CofferStorage
 import CofferTesting
 import Glibc
 import Testing
@@ -21,7 +23,7 @@ struct Received: ~Copyable {
     self.message = message
   }
 
-  consuming func call() throws -> Call { try Call.parse(header.operation, message) }
+  consuming func request() throws -> Request { try Request.parse(header.kind, message) }
 }
 
 @Suite struct WireTests {
@@ -38,7 +40,19 @@ struct Received: ~Copyable {
 
   static func text(_ secret: borrowing Secret) -> String { String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self) }
 
-  private func sent(_ call: consuming Call) throws -> Call { try Received(call.frame(request: 7)).call() }
+  private func sent(_ request: consuming ItemRequest) throws -> ItemRequest {
+    guard case .items(let found) = try Received(Request.items(request).frame(request: 7)).request() else {
+      throw WireError(.operation)
+    }
+    return found
+  }
+
+  private func sent(_ request: consuming SessionRequest) throws -> SessionRequest {
+    guard case .session(let found) = try Received(Request.session(request).frame(request: 7)).request() else {
+      throw WireError(.operation)
+    }
+    return found
+  }
 
   @Test func callsArriveAsTheyWereSent() throws {
     switch try sent(.add(item, Secret(testing: "s3cret"), .standard, .afterFirstUnlock, installBound: true)) {
@@ -66,7 +80,7 @@ struct Received: ~Copyable {
     for name in ["display", "wayland", "terminal", "terminal-type", "lc-ctype"] { display[name] = .text("a \(name)") }
     let salt = [UInt8](repeating: 7, count: 16)
     let key = String(repeating: "k", count: 32)
-    switch try sent(.unlock(.derived(Secret(testing: key), .passphraseAndKeyFile, salt: salt), display: display)) {
+    switch try sent(SessionRequest.unlock(.derived(Secret(testing: key), .passphraseAndKeyFile, salt: salt), display: display)) {
     case .unlock(let credential, let found):
       #expect(credential.slotType == .passphraseAndKeyFile && credential.salt == salt && found == display)
       #expect(Self.text(credential.text) == key)
@@ -107,11 +121,11 @@ struct Received: ~Copyable {
 
   @Test func theLargestSecretFits() throws {
     let secret = try Secret(count: 1 << 20)
-    let frame = try Call.add(item, secret, nil, .whenUnlocked, installBound: false).frame(request: 1)
+    let frame = try Request.items(.add(item, secret, nil, .whenUnlocked, installBound: false)).frame(request: 1)
     #expect(frame.count <= WireLimits.frameByteCount)
     let tooLarge = try Secret(count: (1 << 20) + (4 << 10))
     #expect(throws: WireError(.frameLength)) {
-      _ = try Call.add(item, tooLarge.duplicate(), nil, .whenUnlocked, installBound: false).frame(request: 1)
+      _ = try Request.items(.add(item, tooLarge.duplicate(), nil, .whenUnlocked, installBound: false)).frame(request: 1)
     }
   }
 
@@ -124,7 +138,7 @@ struct Received: ~Copyable {
       var ends: [Int32] = [0, 0]
       guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, let descriptor = OwnedDescriptor(ends[0])
       else { exit(1) }
-      let head = FrameHeader(.add, request: 7, bodyByteCount: 1 << 20).bytes
+      let head = FrameHeader(.request(.add), request: 7, bodyByteCount: 1 << 20).bytes
       guard unsafe write(ends[1], head, head.count) == head.count else { exit(2) }
       var limit = rlimit(rlim_cur: 65_536, rlim_max: 65_536)
       guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0 else { exit(3) }
@@ -150,9 +164,9 @@ struct Received: ~Copyable {
     }
     let entry = Entry(reference: try reference, item: item, accessibility: .whenUnlockedThisDevice, generation: 3)
     let many = try received(.entries(.init(Array(repeating: entry, count: 1000))))
-    #expect(many.map(\.0.operation) == [.part, .part, .part, .done])
+    #expect(many.map(\.0.kind) == [.part, .part, .part, .done])
     #expect(many.flatMap(\.1.entries) == Array(repeating: entry, count: 1000))
-    #expect(try received(.entries(.init())).map(\.0.operation) == [.done])
+    #expect(try received(.entries(.init())).map(\.0.kind) == [.done])
     // Items that are large fill a frame before there are many.
     var large = item
     for number in 0..<5 { large.attributes["user.\(number)"] = .data([UInt8](repeating: 1, count: 65_000)) }
@@ -165,7 +179,7 @@ struct Received: ~Copyable {
     let both = try received(.entries(damaged)).map(\.1)
     #expect(both.count == 2 && both[0].damagedCount == 0 && both[0].unavailableCount == 0)
     #expect(both[1].damagedCount == 100 && both[1].damaged == damaged.damaged && both[1].unavailableCount == 2)
-    #expect(damaged.damaged.map(\.detail) == (0..<WireLimits.damagedCount).map { "\($0)" })
+    #expect(damaged.damaged.map(\.detail) == (0..<Answer.Entries.damagedLimit).map { "\($0)" })
     for flag in [true, false] {
       try Answer.flag(flag).frames(request: 1) { frame in
         let found = try Received(frame).message.flag()
@@ -187,10 +201,14 @@ struct Received: ~Copyable {
       let found = try Received(frame).message.reference() == reference
       #expect(found)
     }
-    try Answer.failed(code: "locked", cause: "c", detail: "d").frames(request: 1) { frame in
-      let received = try Received(frame)
-      #expect(received.header.operation == .failed)
-      #expect(try received.message.failure() == ("locked", "c", "d"))
+    let causes: [KeychainError.Cause] = [
+      .code, .vault(.noSuchSlot), .storage(.busy), .apps("a"), .containers("c"), .gate, .groupOfTeam, .absentAgent, .auditLog,
+    ]
+    for cause in causes {
+      let received = try Received(KeychainError(.locked, cause: cause, "d").frame(request: 1))
+      #expect(received.header.kind == .failed)
+      let error = try received.message.failure()
+      #expect(error.code == .locked && error.cause == cause && error.detail == "d")
     }
   }
 
@@ -199,16 +217,16 @@ struct Received: ~Copyable {
     let all: [Notice] = [.added(reference), .updated(reference), .removed(reference), .locked, .unlocked, .missed]
     for notices in [all, []] {
       let received = try Received(Notice.frame(notices, request: 3))
-      #expect(received.header.operation == .notices && received.header.request == 3)
+      #expect(received.header.kind == .notices && received.header.request == 3)
       let found = try received.message.notices()
       #expect(found == notices)
     }
     // As many as may wait, with the longest names.
     let long = Reference(group: try AccessGroup(String(repeating: "g", count: 255)), id: reference.id)
-    let many = Array(repeating: Notice.updated(long), count: WireLimits.noticesWaiting) + [.missed]
+    let many = Array(repeating: Notice.updated(long), count: NoticeQueue.limit) + [.missed]
     let arrived = try Received(Notice.frame(many, request: 3)).message.notices() == many
     #expect(arrived)
-    switch try sent(.watch) {
+    switch try sent(SessionRequest.watch) {
     case .watch: break
     default: Issue.record("another call")
     }
@@ -246,8 +264,8 @@ struct Received: ~Copyable {
   private func header(_ bytes: [UInt8]) throws -> FrameHeader { try unsafe FrameHeader(parsing: bytes.span.bytes) }
 
   @Test func headersAreChecked() throws {
-    let good = FrameHeader(.status, request: 5, bodyByteCount: 6).bytes
-    #expect(try header(good) == FrameHeader(.status, request: 5, bodyByteCount: 6))
+    let good = FrameHeader(.request(.status), request: 5, bodyByteCount: 6).bytes
+    #expect(try header(good) == FrameHeader(.request(.status), request: 5, bodyByteCount: 6))
     for count in 0..<16 { #expect(throws: WireError(.frameLength)) { try header(Array(good.prefix(count))) } }
     for length in [UInt32(WireLimits.frameByteCount - 15), .max] {
       var bytes: [UInt8] = []
@@ -255,12 +273,14 @@ struct Received: ~Copyable {
       #expect(throws: WireError(.frameLength)) { try header(bytes + good[4...]) }
     }
     let small = WireLimits.smallBodyByteCount
-    #expect(throws: WireError(.frameLength)) { try header(FrameHeader(.status, request: 5, bodyByteCount: small + 1).bytes) }
-    #expect(try header(FrameHeader(.add, request: 5, bodyByteCount: small + 1).bytes).bodyByteCount == small + 1)
+    #expect(throws: WireError(.frameLength)) {
+      try header(FrameHeader(.request(.status), request: 5, bodyByteCount: small + 1).bytes)
+    }
+    #expect(try header(FrameHeader(.request(.add), request: 5, bodyByteCount: small + 1).bytes).bodyByteCount == small + 1)
     var version = good
     version[4] = 2
     #expect(throws: WireError(.version)) { try header(version) }
-    for operation in UInt16(0)...300 where Operation(rawValue: operation) == nil {
+    for operation in UInt16(0)...300 where FrameKind(rawValue: operation) == nil {
       var bytes = good
       (bytes[6], bytes[7]) = (UInt8(operation & 0xFF), UInt8(operation >> 8))
       #expect(throws: WireError(.operation)) { try header(bytes) }
@@ -270,16 +290,17 @@ struct Received: ~Copyable {
   /// Every frame cut at every byte, and with each byte changed: an error or another message, never a crash.
   @Test func everyDamageIsAnErrorOrAnotherMessage() throws {
     var calls: [[UInt8]] = []
-    calls.append(try Call.add(item, Secret(testing: "s"), .standard, .whenUnlocked, installBound: true).frame(request: 1).copied)
-    calls.append(try Call.update(reference, generation: 3, item, Secret(testing: "s")).frame(request: 1).copied)
+    calls.append(
+      try Request.items(.add(item, Secret(testing: "s"), .standard, .whenUnlocked, installBound: true)).frame(request: 1).copied)
+    calls.append(try Request.items(.update(reference, generation: 3, item, Secret(testing: "s"))).frame(request: 1).copied)
     let derived = try Credential.derived(Secret(count: 32), .passphrase, salt: reference.id.bytes)
-    calls.append(try Call.unlock(derived).frame(request: 1).copied)
-    calls.append(try Call.items(.note, .standard, item.attributes).frame(request: 1).copied)
-    calls.append(try Call.secret(reference, purpose: "p").frame(request: 1).copied)
+    calls.append(try Request.session(.unlock(derived)).frame(request: 1).copied)
+    calls.append(try Request.items(.items(.note, .standard, item.attributes)).frame(request: 1).copied)
+    calls.append(try Request.items(.secret(reference, purpose: "p")).frame(request: 1).copied)
     var (errors, others) = (0, 0)
-    func parse(_ operation: CofferWire.Operation, _ body: [UInt8]) {
+    func parse(_ operation: Request.Kind, _ body: [UInt8]) {
       do {
-        _ = try Call.parse(operation, Message(parsing: unsafe Secret(copying: body.span.bytes)))
+        _ = try Request.parse(.request(operation), Message(parsing: unsafe Secret(copying: body.span.bytes)))
         others += 1
       } catch {
         #expect(error is WireError, "\(error)")
@@ -287,7 +308,7 @@ struct Received: ~Copyable {
       }
     }
     for frame in calls {
-      let operation = try header(Array(frame.prefix(16))).operation
+      guard case .request(let operation) = try header(Array(frame.prefix(16))).kind else { throw WireError(.operation) }
       let body = Array(frame.dropFirst(16))
       for count in 0..<body.count { parse(operation, Array(body.prefix(count))) }
       for index in body.indices {
@@ -297,29 +318,29 @@ struct Received: ~Copyable {
           parse(operation, changed)
         }
       }
-      for other in CofferWire.Operation.allCases where other != operation { parse(other, body) }
+      for other in Request.Kind.allCases where other != operation { parse(other, body) }
     }
     #expect(errors > 500 && others > 0)
   }
 
   @Test func malformedCallsAreRefused() throws {
-    func refused(_ operation: CofferWire.Operation, _ message: consuming Message) -> WireError? {
+    func refused(_ operation: FrameKind, _ message: consuming Message) -> WireError? {
       do {
-        _ = try Call.parse(operation, message)
+        _ = try Request.parse(operation, message)
         return nil
       } catch { return error as? WireError }
     }
     var fields = Attributes()
     fields["other"] = .integer(1)
-    #expect(refused(.status, Message(fields: fields)) == WireError(.field))
-    #expect(refused(.status, Message(parts: [[]])) == WireError(.malformed))
-    #expect(try refused(.lock, Message(secret: Secret(testing: "x"))) == WireError(.malformed))
-    #expect(refused(.remove, Message()) == WireError(.field))
+    #expect(refused(.request(.status), Message(fields: fields)) == WireError(.field))
+    #expect(refused(.request(.status), Message(parts: [[]])) == WireError(.malformed))
+    #expect(try refused(.request(.lock), Message(secret: Secret(testing: "x"))) == WireError(.malformed))
+    #expect(refused(.request(.remove), Message()) == WireError(.field))
     #expect(refused(.done, Message()) == WireError(.operation))
     fields = Attributes()
     fields["kind"] = .integer(1)
     fields["text-count"] = .integer(5)
-    #expect(try refused(.unlock, Message(fields: fields, secret: Secret(testing: "1234"))) == WireError(.field))
+    #expect(try refused(.request(.unlock), Message(fields: fields, secret: Secret(testing: "1234"))) == WireError(.field))
   }
 }
 

@@ -8,8 +8,13 @@ import VaultCore
 
 /// The agent's audit log, for a user who cannot read its files.
 extension VaultAdministration {
+  func log(_ request: AppRequest) throws -> [Attributes] {
+    guard case .logPart(let ring, let first, let offset) = request else { return try outline() }
+    return try logPart(ring, first, offset)
+  }
+
   /// A row for each ring, with its head, and one for each of its files.
-  func logOutline() throws -> [Attributes] {
+  private func outline() throws -> [Attributes] {
     try AuditRing.allCases.flatMap { ring -> [Attributes] in
       guard let reading = try reading(ring) else { return [] }
       var head = Attributes()
@@ -28,7 +33,7 @@ extension VaultAdministration {
 
   /// `WireLimits.logByteCount` bytes, or what there is.
   /// - Throws: `notFound` if the file has gone: the log has dropped its oldest entries.
-  func logPart(_ ring: String, _ first: UInt64, _ offset: UInt64) throws -> [Attributes] {
+  private func logPart(_ ring: String, _ first: UInt64, _ offset: UInt64) throws -> [Attributes] {
     guard let ring = AuditRing(rawValue: ring), let part = try reading(ring)?.parts.first(where: { $0.first == first }),
       let start = Int(exactly: offset), start <= part.byteCount
     else { throw KeychainError(.notFound, "a file of the audit log") }

@@ -3,7 +3,6 @@ import CofferApps
 import CofferFiles
 import CofferRequests
 package import CofferStorage
-import CofferWire
 import Glibc
 import VaultCore
 
@@ -27,10 +26,10 @@ package final class VaultAdministration: Sendable {
   // MARK: The vault
 
   /// - Parameters:
-  ///   - ownedAt: As `AgentVault.unlock` says it, where the call makes the vault, and so its owner.
+  ///   - ownedAt: As `AgentVault.unlock` says it, where the request makes the vault, and so its owner.
   ///   - allowed: Called when everything that can be refused has been looked at, before anything is done.
-  func answer(_ call: consuming VaultCall, _ ownedAt: inout UInt64?, allowed: () throws -> Void = {}) throws -> Answer {
-    switch consume call {
+  func answer(_ request: consuming VaultRequest, _ ownedAt: inout UInt64?, allowed: () throws -> Void = {}) throws -> Answer {
+    switch consume request {
     case .create(let credential, let kdf, let recovery): ownedAt = try create(credential, kdf, recovery, allowed)
     case .addSlot(let credential, let kdf, let proof):
       try Self.check(kdf)
@@ -81,13 +80,13 @@ package final class VaultAdministration: Sendable {
 
   // MARK: Apps
 
-  func answer(_ call: AppCall) throws -> Answer {
+  func answer(_ request: AppRequest) throws -> Answer {
     do {
       return try vault.use { vault in
         let apps = try InstalledApps(in: data, hasExecutables: false)
         // What was interrupted is finished, or undone, by whatever is asked next.
         try apps.recover(in: &vault)
-        return try answer(call, apps, &vault)
+        return try answer(request, apps, &vault)
       }
     } catch let error as AppsError {
       throw KeychainError(.notAllowed, cause: .apps(error.code.name), error.detail)
@@ -96,8 +95,8 @@ package final class VaultAdministration: Sendable {
     }
   }
 
-  private func answer(_ call: AppCall, _ apps: InstalledApps, _ vault: inout Vault) throws -> Answer {
-    switch call {
+  private func answer(_ request: AppRequest, _ apps: InstalledApps, _ vault: inout Vault) throws -> Answer {
+    switch request {
     case .pins: return .rows(try vault.pins().map(\.attributes))
     case .install(let manifest): try apps.install(manifest, from: nil, in: &vault, at: Self.now)
     case .uninstall(let application): try apps.remove(application, in: &vault, at: Self.now)

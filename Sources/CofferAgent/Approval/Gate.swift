@@ -1,12 +1,11 @@
 package import CofferRequests
-package import CofferWire
 package import VaultCore
 
 /// Who may ask what. A pure function: it looks at nothing but what it is given, and everything that is asked goes through it.
 package enum Gate {
   /// What is known when a request has arrived.
   package struct Facts: Equatable, Sendable {
-    package var operation: Operation
+    package var operation: Request.Kind
     package var program: ProgramIdentity
     /// Whether the user of the process is the one whose vault it is.
     package var isSameUser: Bool
@@ -26,7 +25,7 @@ package enum Gate {
     package var item: Identifier?
 
     package init(
-      operation: Operation, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
+      operation: Request.Kind, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
       isSystem: Bool = false, isSenderProven: Bool = true, isGranted: Bool = false,
       group: AccessGroup? = nil, item: Identifier? = nil
     ) {
@@ -44,74 +43,66 @@ package enum Gate {
   }
 
   package enum Decision: Equatable, Sendable {
-    case allow(As)
+    case allow(Role)
     case refuse(code: KeychainError.Code, rule: String)
     /// The client has to return a number first, and send the request again.
     case challenge
+
+    /// A refusal as the client reads it. A locked vault is locked for every program.
+    var error: KeychainError {
+      guard case .refuse(let code, let rule) = self else { return KeychainError(.notAllowed) }
+      return KeychainError(code, cause: code == .locked ? .code : .gate, rule)
+    }
   }
 
-  /// In whose name it is done.
-  package enum As: Equatable, Sendable {
-    /// It concerns no item.
+  /// The rights that count.
+  package enum Role: Equatable, Sendable {
+    /// None: it concerns no item.
     case anybody
     case owner
-    case command
-    /// `TEAM.identifier`. Whether the vault knows it, and what it may do, says the vault.
-    case app(String)
-    /// What the owner has granted to it by its name, and nothing else.
-    case granted(GrantedProgram)
+    /// Those of the program in the facts. The vault decides what they are.
+    case program
   }
 
   package static func decide(_ facts: Facts) -> Decision {
     guard facts.isSameUser else { return .refuse(code: .missingEntitlement, rule: "another user") }
-    switch facts.operation {
-    // The salts of a vault are no secret, and whoever wants to unlock it derives its key with them.
-    case .status, .lock, .unlock, .inspect: return .allow(.anybody)
-    // Who has it ended ends it for all of the user's programs; its service manager does that.
-    case .end: return facts.isSystem ? .refuse(code: .notAllowed, rule: "the service manager ends it") : .allow(.anybody)
-    // To make a vault needs no proof, and to change a way into it comes with one.
-    case .create, .addSlot, .replaceSlot, .removeSlot: return facts.isSystem ? .allow(.anybody) : byFile
-    // Which apps there are and what they may do, the command shows to whoever starts it while the vault is unlocked; to end a lease takes
-    // a right away.
-    case .pins, .grants, .leases, .endLease: return shown(facts)
-    case .log, .logPart:
-      guard facts.isSystem else { return byFile }
-      return shown(facts)
-    case .install, .uninstall, .itemCount, .forget, .grant, .revoke:
+    switch facts.operation.traits.access {
+    case .everybody: return .allow(.anybody)
+    case .everybodyOfUserAgent:
+      return facts.isSystem ? .refuse(code: .notAllowed, rule: "the service manager ends it") : .allow(.anybody)
+    case .credential: return facts.isSystem ? .allow(.anybody) : byFile
+    case .shown: return shown(facts)
+    case .shownBySystem: return facts.isSystem ? shown(facts) : byFile
+    case .owner:
       guard facts.isSystem else { return byFile }
       return facts.isOwner ? .allow(.owner) : .refuse(code: .missingEntitlement, rule: "only the owner")
-    case .introduce, .done, .part, .failed, .notices, .challenge: return .refuse(code: .notAllowed, rule: "no request")
-    // Also to hear when it is unlocked.
-    case .watch: break
-    case .entitlements, .items, .entry, .secret, .add, .update, .move, .remove, .contains, .discard:
-      guard facts.wasUnlocked else { return .refuse(code: .locked, rule: "never unlocked") }
+    case .rights: return facts.wasUnlocked ? withRights(facts) : neverUnlocked
+    case .rightsWhileLocked: return withRights(facts)
     }
+  }
+
+  private static func withRights(_ facts: Facts) -> Decision {
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
-    case .app, .command: guard facts.isSenderProven else { return .challenge }
+    case .app, .command: return facts.isSenderProven ? .allow(.program) : .challenge
     case .program(let path, _):
       guard facts.isGranted else { return .refuse(code: .missingEntitlement, rule: "no app: \(path)") }
-      guard facts.isSenderProven else { return .challenge }
+      return facts.isSenderProven ? .allow(.program) : .challenge
     // A process does not come into a service or a sandbox, and gets no other one.
-    case .unit, .flatpak, .interpreter, .unknown: break
-    }
-    switch facts.program {
-    case .app(let application): return .allow(.app(application))
-    case .command: return .allow(.command)
-    case .flatpak(let identifier): return .allow(.granted(.flatpak(identifier)))
-    case .unit(let name): return .allow(.granted(.unit(name)))
-    case .program(_, let digest): return .allow(.granted(.program(digest)))
-    case .interpreter: return .refuse(code: .missingEntitlement, rule: "no app: an interpreter, which runs any script")
+    case .unit, .flatpak: return .allow(.program)
+    case .interpreter:
+      return .refuse(code: .missingEntitlement, rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: .missingEntitlement, rule: "no app: \(why)")
     }
   }
 
   private static func shown(_ facts: Facts) -> Decision {
-    guard facts.wasUnlocked else { return .refuse(code: .locked, rule: "never unlocked") }
+    guard facts.wasUnlocked else { return neverUnlocked }
     if facts.isOwner { return .allow(.owner) }
     guard facts.program == .command else { return .refuse(code: .missingEntitlement, rule: "only the owner, or coffer") }
-    return facts.isSenderProven ? .allow(.command) : .challenge
+    return facts.isSenderProven ? .allow(.program) : .challenge
   }
 
+  private static let neverUnlocked = Decision.refuse(code: .locked, rule: "never unlocked")
   private static let byFile = Decision.refuse(code: .notAllowed, rule: "done with the vault's file")
 }

@@ -1,27 +1,28 @@
 package import CofferAudit
-import CofferWire
+import CofferRequests
 import VaultCore
 
 /// Writes the decisions of the agent into the audit log.
 extension DecisionLog {
   /// What the gate, or after it the vault, has decided.
   package func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
-    switch facts.operation {
-    // They show nothing of items, and are asked often.
-    case .status: return
-    case .inspect where decision == .allow(.anybody): return
-    // That the log is read is logged with its outline.
-    case .logPart where decision == .allow(.owner) || decision == .allow(.command): return
-    default: break
-    }
-    let kind = facts.operation.auditKind
+    let audit = facts.operation.traits.audit
     switch decision {
     // The same request comes again.
     case .challenge: return
-    case .refuse(let code, let rule): try append(.refused, facts, peer, "\(code): \(rule)", to: .refusals, isMerged: true)
-    case .allow(let name):
-      try append(
-        .allowed, facts, peer, name == .owner ? "owner" : "gate", to: kind.ring, isMerged: kind.isMerged, isSynced: kind.isSynced)
+    case .refuse(let code, let rule):
+      if audit == .never { return }
+      try append(.refused, facts, peer, "\(code): \(rule)", to: .refusals, isMerged: true)
+    case .allow(let role):
+      let (ring, isMerged, isSynced): (AuditRing, Bool, Bool)
+      switch audit {
+      case .never, .refusalsOnly: return
+      case .withRefusals: (ring, isMerged, isSynced) = (.refusals, true, false)
+      case .use: (ring, isMerged, isSynced) = (.uses, false, false)
+      case .countedUse: (ring, isMerged, isSynced) = (.uses, true, false)
+      case .decision: (ring, isMerged, isSynced) = (.decisions, false, true)
+      }
+      try append(.allowed, facts, peer, role == .owner ? "owner" : "gate", to: ring, isMerged: isMerged, isSynced: isSynced)
     }
   }
 
@@ -70,23 +71,5 @@ extension DecisionLog {
       AuditEntry(
         at: Self.now(), decision, operation, by: caller, application: application, group: group, item: item, because: reason
       ).shortened, to: ring, isMerged: isMerged, isSynced: isSynced)
-  }
-}
-
-extension CofferWire.Operation {
-  /// Which entries displace one another, whether repetitions are counted, and whether the entry is on the disk first.
-  fileprivate var auditKind: (ring: AuditRing, isMerged: Bool, isSynced: Bool) {
-    switch self {
-    // What opens the vault, or changes who may do what.
-    case .unlock, .create, .addSlot, .replaceSlot, .removeSlot, .install, .uninstall, .forget, .grant, .revoke,
-      .endLease:
-      (.decisions, false, true)
-    case .pins, .itemCount, .grants, .leases, .log, .logPart: (.uses, true, false)
-    case .entitlements, .items, .contains, .entry, .secret, .watch: (.uses, true, false)
-    case .add, .update, .move, .remove, .discard: (.uses, false, false)
-    // Any program may, as often as it likes.
-    case .status, .lock, .end, .inspect: (.refusals, true, false)
-    case .introduce, .done, .part, .failed, .notices, .challenge: (.refusals, true, false)
-    }
   }
 }

@@ -6,9 +6,9 @@ import VaultCore
 
 /// What the vault remembers of apps and grants, to be looked at.
 extension AgentVault {
-  /// - Throws: `locked`; `notAllowed` for a call that changes something; integrity errors.
-  func rules(_ call: AppCall) throws -> Answer {
-    switch call {
+  /// - Throws: `locked`; `notAllowed` for a request that changes something; integrity errors.
+  func rules(_ request: AppRequest) throws -> Answer {
+    switch request {
     case .pins: return .rows(try use { try $0.pins().map(\.attributes) })
     case .grants(let application): return .rows(try use { try $0.grants(to: application).map(\.attributes) })
     case .install, .uninstall, .itemCount, .forget, .grant, .revoke, .leases, .endLease, .log, .logPart:
@@ -27,22 +27,6 @@ extension AgentVault {
 
   package static func nobody(_ needed: Confirmation, _: UInt64) throws {
     throw KeychainError(.confirmationNeeded, needed.group.name)
-  }
-}
-
-/// The programs to which something was granted, for one state of the rules.
-struct Grantees {
-  private var rules: UInt64 = 0
-  private var names: Set<String> = []
-
-  /// - Parameter rules: As `PolicyEpoch` has it.
-  /// - Returns: False also if the grants cannot be read.
-  mutating func contain(_ name: String, in vault: borrowing Vault, at rules: UInt64) -> Bool {
-    if rules != self.rules {
-      guard let grants = try? vault.grants() else { return false }
-      (self.rules, names) = (rules, Set(grants.map(\.application)))
-    }
-    return names.contains(name)
   }
 }
 

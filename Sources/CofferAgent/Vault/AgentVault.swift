@@ -2,7 +2,6 @@ import CLinux
 import CofferFiles
 package import CofferRequests
 import CofferStorage
-package import CofferWire
 import Glibc
 import Synchronization
 package import VaultCore
@@ -182,11 +181,11 @@ package final class AgentVault: @unchecked Sendable {
     if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
   }
 
-  /// Questions to the owner for one call: two where an item moves from one group to another, and again what has changed meanwhile.
+  /// Questions to the owner for one request: two where an item moves from one group to another, and again what has changed meanwhile.
   private static let maximumQuestions = 4
 
   /// - Parameters:
-  ///   - byteCount: Of the call as it was sent.
+  ///   - byteCount: Of the request as it was sent.
   ///   - caller: In whose name. Told for which state of the rules: see `PolicyEpoch`.
   ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
   ///     again. Told how often the vault has been locked.
@@ -194,11 +193,12 @@ package final class AgentVault: @unchecked Sendable {
   ///     new. What it throws is thrown instead, and nothing is done.
   /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
   package func answer(
-    _ call: consuming Call, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
+    _ request: consuming ItemRequest, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
-    let isReading = call.isReading
-    var call: Call? = consume call
+    let intention = request.intention
+    let isReading = request.kind.traits.effect == .reads
+    var request: ItemRequest? = consume request
     var confirmed: [Confirmation] = []
     var seenLockCount: UInt64 = 0
     for _ in 0...Self.maximumQuestions {
@@ -213,17 +213,17 @@ package final class AgentVault: @unchecked Sendable {
         }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
-        if let reading = Call.reading(call!), let answer = read(reading, caller, confirmed) { return answer }
+        if let reading = ItemRequest.reading(request!), let answer = read(reading, caller, confirmed) { return answer }
         // What was granted may have been taken back.
         let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
-        needed = try service.confirmations(for: call!, in: vault!).first { !confirmed.contains($0) }
-        guard needed == nil, let call = call.take() else { return nil }
-        let (intention, before) = (call.intention, lastGeneration)
-        let change = try quota?.check(call, byteCount: byteCount, of: service, in: vault!)
-        let answer = try service.carryOut(call, in: &vault!, allowed: allowed)
+        needed = try service.confirmations(for: request!, in: vault!).first { !confirmed.contains($0) }
+        guard needed == nil, let request = request.take() else { return nil }
+        let before = lastGeneration
+        let change = try quota?.check(request, byteCount: byteCount, of: service, in: vault!)
+        let answer = try service.carryOut(request, in: &vault!, allowed: allowed)
         rules.itemsChanged(from: before, to: lastGeneration)
         if let change { quota?.follow(change, to: answer.newReference?.group, from: before, to: lastGeneration) }
-        notices = intention.notices(answer)
+        notices = intention.notices(answer.newReference)
         return answer
       }
       if let answer {
@@ -240,20 +240,20 @@ package final class AgentVault: @unchecked Sendable {
   /// Carries out a request that only reads, with the rights as they were found last.
   /// - Returns: Nil if the generation has changed since: then the rights are read again.
   private func read(
-    _ call: consuming Call, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
+    _ request: consuming ItemRequest, _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ confirmed: [Confirmation]
   ) -> Answer? {
     let seen = lastGeneration
     do {
       let service = try service(caller, rules.count(at: seen), confirmed)
-      let secret = call.secretReference
+      let secret = request.secretReference
       if let secret, exemptions.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
         // Neither asks for confirmation, as seen at this generation.
       } else {
-        let needed = try service.confirmations(for: call, in: vault!)
+        let needed = try service.confirmations(for: request, in: vault!)
         guard needed.allSatisfy(confirmed.contains) else { return nil }
         if let secret, needed.isEmpty, lastGeneration == seen { exemptions.insert(secret, at: seen) }
       }
-      let answer = try service.carryOut(call, in: &vault!)
+      let answer = try service.carryOut(request, in: &vault!)
       guard lastGeneration == seen else { return nil }
       return answer
     } catch {

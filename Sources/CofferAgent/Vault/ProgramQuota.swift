@@ -1,5 +1,4 @@
 import CofferRequests
-import CofferWire
 import VaultCore
 
 /// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which a program
@@ -29,7 +28,7 @@ package struct ProgramQuota {
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// What a call of a program does to what is known here.
+  /// What a request of a program does to what is known here.
   enum Change {
     case adds(Usage)
     case removes
@@ -39,9 +38,10 @@ package struct ProgramQuota {
 
   /// - Parameter byteCount: Of the item and its secret, before they are sealed.
   /// - Throws: `quotaExceeded`; integrity errors.
-  mutating func check(_ call: borrowing Call, byteCount: Int, of service: ItemService, in vault: borrowing Vault) throws -> Change
+  mutating func check(_ request: borrowing ItemRequest, byteCount: Int, of service: ItemService, in vault: borrowing Vault) throws
+    -> Change
   {
-    guard let itemCount = service.addedItemCount(call) else { return service.removes(call) ? .removes : .unknown }
+    guard let itemCount = service.addedItemCount(request) else { return service.removes(request) ? .removes : .unknown }
     let added = Usage(itemCount: itemCount, byteCount: byteCount)
     let groups = try service.filledGroups(in: vault)
     if vault.lastGeneration != generation { restart(at: vault.lastGeneration) }

@@ -9,8 +9,9 @@ internal import VaultCore
 extension KeychainError: Explained {
   package var explanation: Explanation {
     let cause = causeName
-    return VaultExplanations.all[VaultError.Code(cause)] ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation }
-      ?? KeychainExplanations.all[cause] ?? AppsError.Code(rawValue: cause).map { AppsError($0).explanation }
+    return VaultExplanations.all[VaultError.Code(cause)]
+      ?? StorageError.Code(rawValue: cause).map { StorageError($0).explanation } ?? KeychainExplanations.all[cause]
+      ?? AppsError.Code(rawValue: cause).map { AppsError($0).explanation }
       ?? FileError.Code(rawValue: cause).map { FileError($0).explanation } ?? KeychainExplanations.all[code.name]
       ?? Explanation(.other, cause)
   }

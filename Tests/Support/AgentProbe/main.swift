@@ -20,6 +20,7 @@ import CLinux
 //     await SOCKET            says so, and waits for a child that it has from the program that it was before
 //     watch SOCKET COMMAND…   watches, says so, and becomes the command; without one says what it is told next
 import CofferFiles
+import CofferRequests
 import CofferWire
 import Glibc
 import VaultCore
@@ -28,15 +29,17 @@ alarm(600)
 
 func say(_ text: String) { unsafe _ = Array("\(text)\n".utf8).withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) } }
 
-func ask(_ channel: FrameChannel) -> String { ask(channel) { try Call.items(nil, nil, Attributes()).frame(request: 1) } }
+func ask(_ channel: FrameChannel) -> String {
+  ask(channel) { try Request.items(.items(nil, nil, Attributes())).frame(request: 1) }
+}
 
 func ask(_ channel: FrameChannel, _ frame: () throws -> Secret) -> String {
   do {
     try channel.send(frame())
     guard let (header, body) = try channel.receive() else { return "closed" }
     let message = try body.message()
-    guard header.operation == .challenge else {
-      return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+    guard header.kind == .challenge else {
+      return header.kind == .failed ? try message.failure().code.name : "\(header.kind)"
     }
     try channel.answer(Challenge(message))
     try channel.send(frame())
@@ -50,13 +53,13 @@ func next(_ channel: FrameChannel) -> String {
   do {
     guard let (header, body) = try channel.receive() else { return "closed" }
     let message = try body.message()
-    return header.operation == .failed ? try message.failure().code : "\(header.operation)"
+    return header.kind == .failed ? try message.failure().code.name : "\(header.kind)"
   } catch {
     return "\(error)"
   }
 }
 
-func watch(_ channel: FrameChannel) -> String { ask(channel) { try Call.watch.frame(request: 7) } }
+func watch(_ channel: FrameChannel) -> String { ask(channel) { try Request.session(.watch).frame(request: 7) } }
 
 func copy() -> Never {
   var buffer = [UInt8](repeating: 0, count: 4096)
@@ -74,7 +77,7 @@ func hold(_ path: String, _ count: Int) -> Int {
     return FrameChannel(socket)
   }
   let answered = channels.count { channel in
-    (try? channel.send(try Call.status.frame(request: 1))) != nil && next(channel) == "done"
+    (try? channel.send(try Request.session(.status).frame(request: 1))) != nil && next(channel) == "done"
   }
   say("\(answered)")
   var byte: UInt8 = 0
@@ -82,10 +85,10 @@ func hold(_ path: String, _ count: Int) -> Int {
   return channels.count
 }
 
-func announce(_ path: String, _ count: Int, _ operation: CofferWire.Operation) {
+func announce(_ path: String, _ count: Int, _ operation: Request.Kind) {
   let sockets = (0..<count).map { _ in
     let socket = coffer_local_socket()
-    let begun = FrameHeader(operation, request: 1, bodyByteCount: 1 << 20).bytes + [0]
+    let begun = FrameHeader(.request(operation), request: 1, bodyByteCount: 1 << 20).bytes + [0]
     _ = unsafe coffer_local_name(socket, path, 0) == 0 && send(socket, begun, begun.count, Int32(MSG_NOSIGNAL)) == begun.count
     return socket
   }
@@ -102,11 +105,11 @@ func guess(_ path: String, _ count: Int) throws {
     return FrameChannel(socket)
   }
   guard let first = channels.first else { exit(2) }
-  try first.send(Call.inspect.frame(request: 1))
+  try first.send(Request.session(.inspect).frame(request: 1))
   guard let (_, body) = try first.receive() else { exit(3) }
   let answer = try body.message()
   guard let slot = try VaultSummary(wireRows: answer.rows()).slots.first(where: \.type.hasPassphrase) else { exit(4) }
-  let frame = try Call.unlock(.derived(.random(count: 32), slot.type, salt: slot.salt)).frame(request: 1)
+  let frame = try Request.session(.unlock(.derived(.random(count: 32), slot.type, salt: slot.salt))).frame(request: 1)
   for channel in channels { try channel.send(frame) }
   say("guessing")
   var refused = 0
@@ -131,7 +134,7 @@ if words[1] == "await" {
 }
 if words[1] == "hidden" { _ = coffer_prctl(PR_SET_DUMPABLE, 0) }
 if words[1] == "announce" {
-  announce(words[2], Int(words[3]) ?? 0, words.count > 4 ? UInt16(words[4]).flatMap(CofferWire.Operation.init) ?? .add : .add)
+  announce(words[2], Int(words[3]) ?? 0, words.count > 4 ? UInt16(words[4]).flatMap(Request.Kind.init) ?? .add : .add)
   exit(0)
 }
 if words[1] == "guess" {
@@ -153,9 +156,9 @@ if words[1] == "watch" {
   say(watch(channel))
   if words.count == 3 { say(next(channel)) }
 } else if words[1] == "challenged" {
-  try channel.send(Call.items(nil, nil, Attributes()).frame(request: 1))
+  try channel.send(Request.items(.items(nil, nil, Attributes())).frame(request: 1))
   guard let (header, body) = try channel.receive() else { exit(3) }
-  say("\(header.operation)")
+  say("\(header.kind)")
   // The response is the frame that the command is to send.
   let response = try Challenge(body.message()).response()
   extra = [response.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()]

@@ -1,60 +1,10 @@
+package import CofferRequests
 package import VaultCore
-
-/// What the agent says to a call.
-package enum Answer: ~Copyable, Sendable {
-  /// There is nothing to say but that it is done.
-  case done
-  case reference(Reference)
-  case secret(Secret)
-  /// - application: `TEAM.identifier`, for an app.
-  case entitlements(Entitlements, application: String?)
-  /// All of them, in one part after the other.
-  case entries(Entries)
-  case flag(Bool)
-  case status(AgentStatus)
-  /// Slots, pins, grants and the like: what `Rows` makes of them.
-  case rows([Attributes])
-  /// The client returns the number and sends the request again.
-  case challenge(Challenge)
-  /// - cause: Finer than the code.
-  case failed(code: String, cause: String, detail: String)
-
-  /// What was found, and what could not be read.
-  package struct Entries: Equatable, Sendable {
-    package var entries: [Entry] = []
-    /// Items that do not open here: of other devices, or of classes that are locked.
-    package var unavailableCount: UInt64 = 0
-    package var damagedCount: UInt64 = 0
-    /// Of the damaged records the first, `WireLimits.damagedCount` at most.
-    package var damaged: [VaultError] = []
-
-    package init(_ entries: [Entry] = []) { self.entries = entries }
-
-    package mutating func append(_ damage: VaultError) {
-      damagedCount += 1
-      if damaged.count < WireLimits.damagedCount { damaged.append(damage) }
-    }
-  }
-}
-
-package struct AgentStatus: Equatable, Sendable {
-  package var isLocked: Bool
-  /// Whether it was unlocked since the agent runs: then items of the class "after first unlock" can be read though it is locked.
-  package var wasUnlocked: Bool
-  /// The file of the vault.
-  package var vault: String
-
-  package init(isLocked: Bool, wasUnlocked: Bool, vault: String) {
-    self.isLocked = isLocked
-    self.wasUnlocked = wasUnlocked
-    self.vault = vault
-  }
-}
 
 // MARK: Out
 
 extension Answer {
-  /// One frame, or several where there is more than fits into one: all but the last are parts.
+  /// One frame, or several if it does not fit into one: all but the last are parts.
   /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
   package consuming func frames(request: UInt64, _ send: (borrowing Secret) throws -> Void) throws {
     var fields = Attributes()
@@ -74,12 +24,6 @@ extension Answer {
       fields["locked"] = .integer(status.isLocked ? 1 : 0)
       fields["was-unlocked"] = .integer(status.wasUnlocked ? 1 : 0)
       fields["vault"] = .text(status.vault)
-    case .challenge(let challenge): return try send(challenge.frame(request: request))
-    case .failed(let code, let cause, let detail):
-      fields["code"] = .text(code)
-      fields["cause"] = .text(cause)
-      fields["detail"] = .text(detail)
-      return try send(Message(fields: fields).frame(.failed, request: request))
     }
     try send(Message(fields: fields).frame(.done, request: request))
   }
@@ -106,6 +50,26 @@ extension Answer {
 
 // MARK: In
 
+extension Answer {
+  /// - Parameter message: The last one, with the parts of those before it.
+  /// - Throws: `WireError`; `VaultError` of locked memory.
+  package init(to kind: Request.Kind, _ message: consuming Message) throws {
+    switch kind.traits.answer {
+    case .done: self = .done
+    case .status: self = .status(try message.status())
+    case .entitlements:
+      let (held, application) = try message.entitlements()
+      self = .entitlements(held, application: application)
+    case .entries: self = .entries(try message.entries())
+    case .flag: self = .flag(try message.flag())
+    case .secret: self = .secret(try message.secret.take() ?? Secret(count: 0))
+    case .reference: self = .reference(try message.reference())
+    case .rows: self = .rows(try message.rows())
+    case .notices: throw WireError(.operation, "\(kind) is answered by notices")
+    }
+  }
+}
+
 extension Message {
   package borrowing func rows() throws(WireError) -> [Attributes] {
     guard secret == nil else { throw WireError(.malformed, "more than was meant") }
@@ -127,7 +91,7 @@ extension Message {
     var fields = Fields(fields)
     let status = AgentStatus(
       isLocked: try fields.flag("locked"), wasUnlocked: try fields.flag("was-unlocked"),
-      vault: try Fields.required("vault", try fields.text("vault")))
+      vault: try fields.requiredText("vault"))
     try fields.end()
     try expectNothingElse()
     return status
@@ -141,14 +105,11 @@ extension Message {
     return flag
   }
 
-  package borrowing func failure() throws(WireError) -> (code: String, cause: String, detail: String) {
-    var fields = Fields(fields)
-    let code = try Fields.required("code", try fields.text("code"))
-    let cause = try Fields.required("cause", try fields.text("cause"))
-    let detail = try Fields.required("detail", try fields.text("detail"))
-    try fields.end()
-    try expectNothingElse()
-    return (code, cause, detail)
+  /// The parts of a frame that others follow.
+  package borrowing func partsAlone() throws(WireError) -> [[UInt8]] {
+    guard secret == nil else { throw WireError(.malformed, "more than was meant") }
+    try Fields(fields).end()
+    return parts
   }
 
   package borrowing func entries() throws(WireError) -> Answer.Entries {
@@ -188,22 +149,14 @@ extension Entitlements.Group {
   fileprivate init(wirePart bytes: [UInt8]) throws(WireError) {
     var fields: Fields
     do { fields = Fields(try TLV.decode(bytes)) } catch { throw WireError(.malformed, "a group") }
-    let group = try Fields.required("group", try fields.group("group"))
-    let rights = try Self.rights("rights", &fields)
-    self.init(group, rights, confirmed: try Self.rights("confirmed", &fields))
+    let group = try fields.requiredGroup("group")
+    let rights = try fields.rights("rights")
+    self.init(group, rights, confirmed: try fields.rights("confirmed"))
     try fields.end()
-  }
-
-  private static func rights(_ name: String, _ fields: inout Fields) throws(WireError) -> Entitlements.Rights {
-    let number = try Fields.required(name, try fields.integer(name))
-    guard let raw = UInt8(exactly: number), Entitlements.Rights.all.isSuperset(of: .init(rawValue: raw)) else {
-      throw WireError(.field, name)
-    }
-    return Entitlements.Rights(rawValue: raw)
   }
 }
 
-// MARK: What could not be read
+// MARK: Records that could not be read
 
 extension Attributes {
   fileprivate mutating func set(_ found: Answer.Entries) {
@@ -220,11 +173,9 @@ extension Fields {
   fileprivate mutating func take(into found: inout Answer.Entries) throws(WireError) {
     found.unavailableCount = try integer("unavailable") ?? 0
     found.damagedCount = try integer("damaged") ?? 0
-    for index in 0..<Int(min(found.damagedCount, UInt64(WireLimits.damagedCount))) {
+    for index in 0..<Int(min(found.damagedCount, UInt64(Answer.Entries.damagedLimit))) {
       found.damaged.append(
-        VaultError(
-          VaultError.Code(try Self.required("damage-\(index)", try text("damage-\(index)"))),
-          try Self.required("damage-\(index)-detail", try text("damage-\(index)-detail"))))
+        VaultError(VaultError.Code(try requiredText("damage-\(index)")), try requiredText("damage-\(index)-detail")))
     }
   }
 }

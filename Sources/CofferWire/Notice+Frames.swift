@@ -1,23 +1,7 @@
+package import CofferRequests
 package import VaultCore
 
-/// What has happened, for who watches.
-package enum Notice: Hashable, Sendable {
-  case added(Reference)
-  case updated(Reference)
-  case removed(Reference)
-  case locked
-  case unlocked
-  /// More than is told.
-  case missed
-
-  /// The item that it is about.
-  package var reference: Reference? {
-    switch self {
-    case .added(let reference), .updated(let reference), .removed(let reference): reference
-    case .locked, .unlocked, .missed: nil
-    }
-  }
-
+extension Notice {
   private var kind: UInt64 {
     switch self {
     case .added: 1
@@ -49,7 +33,7 @@ package enum Notice: Hashable, Sendable {
   fileprivate init(wirePart bytes: [UInt8]) throws(WireError) {
     var fields: Fields
     do { fields = Fields(try TLV.decode(bytes)) } catch { throw WireError(.malformed, "a notice") }
-    switch try Fields.required("kind", try fields.integer("kind")) {
+    switch try fields.requiredInteger("kind") {
     case 1: self = .added(try fields.reference())
     case 2: self = .updated(try fields.reference())
     case 3: self = .removed(try fields.reference())

@@ -1,0 +1,228 @@
+package import VaultCore
+
+/// A request to a keychain. No request carries a key, and none names its sender: the agent identifies the program itself.
+package enum Request: ~Copyable, Sendable {
+  case session(SessionRequest)
+  case items(ItemRequest)
+  case vault(VaultRequest)
+  case apps(AppRequest)
+
+  package var kind: Kind {
+    borrowing get {
+      switch self {
+      case .session(let request): request.kind
+      case .items(let request): request.kind
+      case .vault(let request): request.kind
+      case .apps(let request): request.kind
+      }
+    }
+  }
+
+  /// The group that it concerns, and the item if it names one.
+  package var subject: (group: AccessGroup?, item: Identifier?) {
+    borrowing get {
+      switch self {
+      case .session: (nil, nil)
+      case .vault: (nil, nil)
+      case .items(let request): request.subject
+      case .apps(let request): (request.group, nil)
+      }
+    }
+  }
+}
+
+/// A request about the agent and the state of its vault.
+package enum SessionRequest: ~Copyable, Sendable {
+  case status
+  /// Reads what the vault's file contains without a key: a client derives its key for one of the slots in it.
+  case inspect
+  /// - Credential: Derived for one of these slots.
+  /// - display: The owner's display or terminal, for later questions: the texts of `Display.fields`.
+  case unlock(Credential, display: Attributes = Attributes())
+  case lock
+  case end
+  case watch
+
+  package var kind: Request.Kind {
+    borrowing get {
+      switch self {
+      case .status: .status
+      case .inspect: .inspect
+      case .unlock: .unlock
+      case .lock: .lock
+      case .end: .end
+      case .watch: .watch
+      }
+    }
+  }
+}
+
+/// A request about items. `ItemService` carries it out, in the agent or in the process that has opened the vault.
+package enum ItemRequest: ~Copyable, Sendable {
+  case entitlements
+  case items(ItemClass?, AccessGroup?, Attributes)
+  case contains(AccessGroup)
+  case entry(Reference)
+  /// - purpose: Shown to the owner, if the owner is asked.
+  case secret(Reference, purpose: String)
+  case add(Item, Secret, AccessGroup?, Accessibility, installBound: Bool)
+  /// Replaces the item if it still is of this generation. Without a secret the item keeps its own.
+  case update(Reference, generation: UInt64, Item, Secret?)
+  /// Likewise, and into a group.
+  case move(Reference, generation: UInt64, Item, AccessGroup)
+  case remove(Reference)
+  /// Removes an item by its primary attributes, because one that cannot be read has no known reference.
+  case discard(Item, AccessGroup)
+
+  package var kind: Request.Kind {
+    borrowing get {
+      switch self {
+      case .entitlements: .entitlements
+      case .items: .items
+      case .contains: .contains
+      case .entry: .entry
+      case .secret: .secret
+      case .add: .add
+      case .update: .update
+      case .move: .move
+      case .remove: .remove
+      case .discard: .discard
+      }
+    }
+  }
+
+  /// The group that it concerns, and the item if it names one. A move concerns the group in which the item lies.
+  package var subject: (group: AccessGroup?, item: Identifier?) {
+    borrowing get {
+      switch self {
+      case .entitlements: (nil, nil)
+      case .items(_, let group, _): (group, nil)
+      case .contains(let group): (group, nil)
+      case .entry(let reference): (reference.group, reference.id)
+      case .secret(let reference, purpose: _): (reference.group, reference.id)
+      case .add(_, _, let group, _, installBound: _): (group, nil)
+      case .update(let reference, generation: _, _, _): (reference.group, reference.id)
+      case .move(let reference, generation: _, _, _): (reference.group, reference.id)
+      case .remove(let reference): (reference.group, reference.id)
+      case .discard(_, let group): (group, nil)
+      }
+    }
+  }
+
+  /// The change that it is going to make, as far as that is known before.
+  package enum Intention: Sendable {
+    case nothing
+    case adding
+    /// The item may have another reference afterwards.
+    case updating(Reference)
+    case moving(Reference)
+    case removing(Reference)
+    /// An item that cannot be read has no known reference.
+    case removingUnread
+  }
+
+  package var intention: Intention {
+    borrowing get {
+      switch self {
+      case .entitlements: .nothing
+      case .items: .nothing
+      case .contains: .nothing
+      case .entry: .nothing
+      case .secret: .nothing
+      case .add: .adding
+      case .update(let reference, generation: _, _, _): .updating(reference)
+      case .move(let reference, generation: _, _, _): .moving(reference)
+      case .remove(let reference): .removing(reference)
+      case .discard: .removingUnread
+      }
+    }
+  }
+
+  /// A copy of a request that only reads, and may be carried out twice.
+  package static func reading(_ request: borrowing ItemRequest) -> ItemRequest? {
+    switch request {
+    case .entitlements: .entitlements
+    case .items(let itemClass, let group, let attributes): .items(itemClass, group, attributes)
+    case .contains(let group): .contains(group)
+    case .entry(let reference): .entry(reference)
+    case .secret(let reference, let purpose): .secret(reference, purpose: purpose)
+    case .add: nil
+    case .update: nil
+    case .move: nil
+    case .remove: nil
+    case .discard: nil
+    }
+  }
+}
+
+/// A request about the vault as a whole and its key slots, for an agent that keeps the file where its user cannot read it. As everywhere
+/// here, the client has derived the credentials.
+package enum VaultRequest: ~Copyable, Sendable {
+  /// Makes the vault if there is none.
+  /// - recovery: A recovery key that opens it too.
+  case create(Credential, KDFParameters, recovery: Credential?)
+  /// - by: Proves in this very request that the owner sends it.
+  case addSlot(Credential, KDFParameters, by: Credential)
+  case replaceSlot(Identifier, Credential, KDFParameters, by: Credential)
+  case removeSlot(Identifier, by: Credential)
+
+  package var kind: Request.Kind {
+    borrowing get {
+      switch self {
+      case .create: .create
+      case .addSlot: .addSlot
+      case .replaceSlot: .replaceSlot
+      case .removeSlot: .removeSlot
+      }
+    }
+  }
+}
+
+/// A request of the owner about apps. Executables lie with the user; the vault and the agent keep the rest.
+package enum AppRequest: Equatable, Sendable {
+  /// Lists all apps that the vault knows.
+  case pins
+  /// The bytes of a signed manifest.
+  case install([UInt8])
+  case uninstall(String)
+  /// Counts the items that `forget` would remove.
+  case itemCount(String)
+  case forget(String)
+  /// Grants to an app, or to a program that is none. Nil: all.
+  case grants(String?)
+  /// The agent sets the time.
+  case grant(String, AccessGroup, Entitlements.Rights, asksForConfirmation: Bool)
+  case revoke(String, AccessGroup)
+  /// Lists the leases to which the owner has agreed.
+  case leases
+  case endLease(UInt64)
+  /// Lists the files of the agent's audit log.
+  case log
+  /// Reads bytes of one of them.
+  /// - first: The number of the first entry of the file.
+  case logPart(ring: String, first: UInt64, offset: UInt64)
+
+  package var kind: Request.Kind {
+    switch self {
+    case .pins: .pins
+    case .install: .install
+    case .uninstall: .uninstall
+    case .itemCount: .itemCount
+    case .forget: .forget
+    case .grants: .grants
+    case .grant: .grant
+    case .revoke: .revoke
+    case .leases: .leases
+    case .endLease: .endLease
+    case .log: .log
+    case .logPart: .logPart
+    }
+  }
+
+  package var group: AccessGroup? {
+    switch self {
+    case .grant(_, let group, _, asksForConfirmation: _), .revoke(_, let group): group
+    case .pins, .install, .uninstall, .itemCount, .forget, .grants, .leases, .endLease, .log, .logPart: nil
+    }
+  }
+}
