@@ -7,7 +7,7 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCommand"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
-    .library(name: "VaultCore", targets: ["VaultCore"]),
+    .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
     .library(name: "Coffer", targets: ["Coffer"]),
@@ -35,34 +35,43 @@ let package = Package(
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted: keys, seals, format
-    .target(name: "VaultCore", dependencies: ["CSodium", "CLinux"], path: "Vault", exclude: ["FORMAT.md"]),
-    .target(name: "Passphrases", dependencies: ["VaultCore", "CUtf8proc"]),
+    .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory"),
+    .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore"),
+    .target(name: "AccessRights", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/AccessRights"),
+    .target(name: "Passphrases", dependencies: ["VaultCore", "SecretMemory", "CUtf8proc"]),
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["CofferFiles", "CLinux"]),
     .target(name: "CofferPropertyLists"),
     .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
-      name: "CofferStorage", dependencies: ["VaultCore", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
+      name: "CofferStorage",
+      dependencies: ["VaultCore", "SecretMemory", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
-    .target(name: "CofferApps", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
-    .target(name: "CofferAudit", dependencies: ["VaultCore", "AppContainers", "CofferFiles", "CLinux"]),
-    .target(name: "Pinentry", dependencies: ["VaultCore", "CofferFiles", "CLinux"]),
+    .target(
+      name: "CofferApps",
+      dependencies: ["AccessRights", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
+    .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
+    .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
-    .target(name: "CofferRequests", dependencies: ["VaultCore", "CofferStorage"]),
-    .target(name: "CofferWire", dependencies: ["VaultCore", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux"]),
+    .target(name: "CofferRequests", dependencies: ["AccessRights", "VaultCore", "SecretMemory", "CofferStorage"]),
+    .target(
+      name: "CofferWire",
+      dependencies: ["AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux"]),
     .target(
       name: "CofferAgent",
       dependencies: [
-        "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire", "CofferRequests", "Pinentry",
+        "AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire",
+        "CofferRequests", "Pinentry",
         "CofferFiles", "CLinux",
       ]),
     // Clients
     .target(
       name: "Coffer",
       dependencies: [
-        "VaultCore", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferRequests", "Pinentry", "CofferWire",
+        "AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
+        "CofferRequests", "Pinentry", "CofferWire",
         "CofferFiles", "CLinux",
       ]),
     .target(
@@ -81,12 +90,13 @@ let package = Package(
     .target(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "CofferTesting", dependencies: ["VaultCore"]),
+    .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
     // Programs
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "CofferWire", "CofferFiles",
+        "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "SecretMemory", "CofferWire",
+        "CofferFiles",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
@@ -100,7 +110,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
-        "VaultCore", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
+        "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests",
+        "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
         "DefaultsCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -111,16 +122,20 @@ let package = Package(
     .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
     .target(name: "SystemBench", dependencies: ["CofferFiles", "CLinux"], path: "Tests/Support/SystemBench"),
     // Tests, and the programs that they start
-    .testTarget(name: "ArchitectureTests", dependencies: ["VaultCore", "PreferenceStore"]),
-    .testTarget(name: "VaultCoreTests", dependencies: ["VaultCore", "Passphrases", "CofferTesting"]),
-    .executableTarget(name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore"], path: "Tests/Support/StorageProbe"),
+    .testTarget(name: "ArchitectureTests", dependencies: ["SecretMemory", "PreferenceStore"]),
     .testTarget(
-      name: "StorageTests", dependencies: ["Children", "CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "CSQLite"]),
+      name: "VaultCoreTests", dependencies: ["AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferTesting"]),
     .executableTarget(
-      name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting"],
+      name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore", "SecretMemory"], path: "Tests/Support/StorageProbe"),
+    .testTarget(
+      name: "StorageTests",
+      dependencies: ["Children", "CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "SecretMemory", "CSQLite"]),
+    .executableTarget(
+      name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "SecretMemory", "CofferTesting"],
       path: "Tests/Support/VaultProbe"),
     .testTarget(
-      name: "VaultFileTests", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "CofferTesting", "VaultProbe"]),
+      name: "VaultFileTests",
+      dependencies: ["Passphrases", "CofferStorage", "AccessRights", "VaultCore", "SecretMemory", "CofferTesting", "VaultProbe"]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(
@@ -157,39 +172,46 @@ let package = Package(
     .testTarget(name: "WidgetsTests", dependencies: ["CofferWidgets", "AppContainers", "CofferFiles", "WidgetProbe", "Waiting"]),
     .testTarget(
       name: "AppsTests",
-      dependencies: ["CofferApps", "AppContainers", "CofferFiles", "CofferPropertyLists", "VaultCore", "CofferTesting"]),
+      dependencies: [
+        "CofferApps", "AppContainers", "CofferFiles", "CofferPropertyLists", "AccessRights", "VaultCore", "SecretMemory",
+        "CofferTesting",
+      ]),
     .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
-      name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles", "VaultCore"]),
+      name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
     .testTarget(
-      name: "PinentryTests", dependencies: ["FakePinentry", "Pinentry", "CofferFiles", "VaultCore", "CofferTesting", "Waiting"]),
+      name: "PinentryTests",
+      dependencies: ["FakePinentry", "Pinentry", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting", "Waiting"]),
     .testTarget(
       name: "WireTests",
-      dependencies: ["CofferWire", "CofferRequests", "CofferStorage", "VaultCore", "Passphrases", "CofferFiles", "CofferTesting"]),
+      dependencies: [
+        "CofferWire", "CofferRequests", "CofferStorage", "AccessRights", "VaultCore", "SecretMemory", "Passphrases",
+        "CofferFiles", "CofferTesting",
+      ]),
     .executableTarget(
-      name: "AgentProbe", dependencies: ["CofferWire", "CofferRequests", "VaultCore", "CofferFiles", "CLinux"],
+      name: "AgentProbe", dependencies: ["CofferWire", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles", "CLinux"],
       path: "Tests/Support/AgentProbe"),
     .testTarget(
       name: "AgentTests",
       dependencies: [
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
-        "CofferFiles", "CofferWire", "VaultCore", "CofferTesting", "Waiting",
+        "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "SecretMemory", "CofferTesting", "Waiting",
       ]),
     .testTarget(
       name: "CofferTests",
       dependencies: [
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "CofferApps", "CLinux", "Coffer",
-        "FakePinentry", "CofferRequests", "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "VaultCore", "CofferWire",
+        "FakePinentry", "CofferRequests", "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "AccessRights", "VaultCore",
+        "SecretMemory", "CofferWire",
         "CofferTesting", "Waiting",
       ]),
     .testTarget(
       name: "CLITests",
       dependencies: [
         "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
-        "CofferPreferences", "CofferApps", "VaultCore",
-        "CofferStorage",
+        "CofferPreferences", "CofferApps", "CofferStorage", "VaultCore", "SecretMemory",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
@@ -197,12 +219,13 @@ let package = Package(
       dependencies: [
         "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
         "PreferenceStoreCombine", "CofferStorage",
-        "TemporaryHome", "VaultCore",
+        "TemporaryHome", "AccessRights", "VaultCore", "SecretMemory",
       ]),
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "VaultCore", "Passphrases", "CofferWire", "CofferRequests", "CofferPropertyLists", "CofferPreferences", "CofferCommand",
+        "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferWire", "CofferRequests", "CofferPropertyLists",
+        "CofferPreferences", "CofferCommand",
         "CofferConsole",
         "CofferTesting",
       ],

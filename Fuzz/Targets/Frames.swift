@@ -1,5 +1,7 @@
+import AccessRights
 import CofferRequests
 import CofferTesting
+import SecretMemory
 import VaultCore
 
 @testable import CofferWire

@@ -1,5 +1,6 @@
 import CofferTesting
 
+@testable import SecretMemory
 @testable import VaultCore
 
 extension FuzzTarget {

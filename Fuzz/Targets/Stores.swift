@@ -1,5 +1,6 @@
 import CofferTesting
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A genuine vault, an earlier state of it, and its true answers.

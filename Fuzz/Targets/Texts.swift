@@ -3,6 +3,7 @@ import CofferTesting
 import Foundation
 
 @testable import Passphrases
+@testable import SecretMemory
 @testable import VaultCore
 
 extension FuzzTarget {

@@ -1,5 +1,8 @@
+internal import AccessRights
 internal import CofferRequests
 internal import CofferWire
+internal import Glibc
+internal import SecretMemory
 internal import Synchronization
 internal import VaultCore
 

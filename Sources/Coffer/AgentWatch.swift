@@ -1,7 +1,7 @@
 internal import CofferFiles
 internal import CofferRequests
 internal import CofferWire
-internal import VaultCore
+internal import SecretMemory
 
 /// What the agent tells, over a connection of its own that a thread reads. The agent has looked at the rights, and is never waited for.
 final class AgentWatch: ChangeSource {

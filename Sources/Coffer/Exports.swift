@@ -1,4 +1,6 @@
+// Who uses the keychain names items, groups and secrets.
+@_exported public import AccessRights
 // And meets its errors.
 @_exported public import CofferRequests
-// Who uses the keychain names items, groups and secrets.
+@_exported public import SecretMemory
 @_exported public import VaultCore

@@ -2,6 +2,7 @@ internal import CofferAudit
 package import CofferRequests
 internal import CofferStorage
 internal import Glibc
+internal import SecretMemory
 internal import Synchronization
 internal import VaultCore
 

@@ -1,4 +1,7 @@
+public import AccessRights
 internal import CofferRequests
+internal import CofferWire
+public import SecretMemory
 public import VaultCore
 
 extension Keychain {

@@ -1,6 +1,8 @@
+package import AccessRights
 internal import CofferApps
 internal import CofferRequests
 package import CofferWire
+package import SecretMemory
 package import VaultCore
 
 /// What is asked of an agent that keeps the vault itself, and cannot be done with the vault's file.

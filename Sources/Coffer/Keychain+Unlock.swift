@@ -2,6 +2,7 @@ internal import CofferRequests
 internal import CofferStorage
 internal import CofferWire
 internal import Pinentry
+import SecretMemory
 package import VaultCore
 
 // An agent compares, and derives nothing: a guess costs the process that makes it, and an owner waits for no other's.

@@ -1,3 +1,4 @@
+import AccessRights
 internal import CofferFiles
 package import CofferRequests
 internal import CofferStorage

@@ -1,3 +1,4 @@
+public import AccessRights
 public import VaultCore
 
 /// In whose name a keychain is used: decides which access groups there are.

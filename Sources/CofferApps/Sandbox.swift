@@ -1,3 +1,4 @@
+import AccessRights
 package import AppContainers
 package import CofferFiles
 import VaultCore

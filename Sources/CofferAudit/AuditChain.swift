@@ -1,3 +1,4 @@
+internal import SecretMemory
 internal import VaultCore
 
 /// The end of the chain: the number and the digest of an entry.

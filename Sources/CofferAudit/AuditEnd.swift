@@ -1,5 +1,5 @@
 internal import Glibc
-internal import VaultCore
+internal import SecretMemory
 
 /// The end of the log, and the notes that its next writer has to add first.
 struct AuditEnd {

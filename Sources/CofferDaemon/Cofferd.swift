@@ -5,7 +5,7 @@ import CofferAudit
 import CofferFiles
 import CofferStorage
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// Keeps a vault unlocked, and gives each program what is its own.
 struct Cofferd: ParsableCommand {

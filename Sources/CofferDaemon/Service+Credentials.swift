@@ -3,6 +3,7 @@ import CofferAudit
 import CofferFiles
 import CofferStorage
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// At the start, what a service manager has handed over opens the vault: `coffer.key` or `coffer.passphrase` in

@@ -4,7 +4,7 @@ import CofferFiles
 import CofferStorage
 import Glibc
 import Pinentry
-import VaultCore
+import SecretMemory
 
 /// Why the agent does not start: one line for people, a hint what helps, and how the process ends. In the form of `coffer`, which prints it
 /// as its own where it has started the agent.

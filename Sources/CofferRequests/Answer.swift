@@ -1,3 +1,5 @@
+package import AccessRights
+package import SecretMemory
 package import VaultCore
 
 /// The answer to a request. A refusal is a `KeychainError`.

@@ -1,3 +1,4 @@
+package import AccessRights
 package import VaultCore
 
 /// In whose name items are used, and what that allows at this moment.

@@ -1,3 +1,5 @@
+package import AccessRights
+import SecretMemory
 public import VaultCore
 
 /// What the owner wants to be asked about before it is done. Two are equal where nothing that the owner was told, and nothing that the

@@ -1,3 +1,4 @@
+import SecretMemory
 import VaultCore
 
 /// Which items are meant: those with exactly these attributes. What is not said does not matter.

@@ -1,3 +1,4 @@
+import AccessRights
 package import VaultCore
 
 /// What counts for the limit on what a program may add.

@@ -1,3 +1,5 @@
+import AccessRights
+import SecretMemory
 package import VaultCore
 
 /// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.

@@ -1,5 +1,7 @@
+internal import AccessRights
 package import CofferStorage
-package import VaultCore
+package import SecretMemory
+internal import VaultCore
 
 /// Why a keychain refused. One code for each cause; the detail never holds a secret.
 public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+internal import AccessRights
 internal import Synchronization
 package import VaultCore
 

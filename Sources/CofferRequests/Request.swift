@@ -1,3 +1,5 @@
+package import AccessRights
+package import SecretMemory
 package import VaultCore
 
 /// A request to a keychain. No request carries a key, and none names its sender: the agent identifies the program itself.

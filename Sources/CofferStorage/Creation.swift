@@ -1,6 +1,7 @@
 import CLinux
 import CofferFiles
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// Makes a vault: built under another name, made durable, and then given its own name, if nobody else has taken it.

@@ -1,5 +1,6 @@
 internal import CofferFiles
 import Glibc
+import SecretMemory
 public import VaultCore
 
 /// A vault file of the draft of the format ("CFV1"), and its conversion. Not thread-safe.

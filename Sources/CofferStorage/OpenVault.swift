@@ -1,5 +1,6 @@
 internal import CofferFiles
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// A vault file that passed every check, and its transactions. The part of `FileStore` that exists once the file does.

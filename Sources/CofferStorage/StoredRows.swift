@@ -1,3 +1,4 @@
+import SecretMemory
 import VaultCore
 
 /// The rows that one transaction sees. Types and lengths of the columns are checked before their bytes are copied; what the bytes

@@ -1,3 +1,4 @@
+public import SecretMemory
 public import VaultCore
 
 /// A store in memory, for tests of programs that use a vault. Its rows can be read and changed at will, to simulate a manipulated

@@ -1,3 +1,4 @@
+public import SecretMemory
 public import VaultCore
 
 extension Vault {

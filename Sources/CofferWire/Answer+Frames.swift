@@ -1,4 +1,6 @@
+package import AccessRights
 package import CofferRequests
+package import SecretMemory
 package import VaultCore
 
 // MARK: Out

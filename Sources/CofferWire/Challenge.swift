@@ -1,4 +1,5 @@
-package import VaultCore
+package import SecretMemory
+import VaultCore
 
 /// A random number that the agent sends before it takes a client for an app or the command, and that the client returns.
 ///

@@ -1,3 +1,5 @@
+internal import AccessRights
+internal import SecretMemory
 package import VaultCore
 
 /// The fields of a message, each taken once: what is left in the end was not meant for this operation.

@@ -1,7 +1,7 @@
 internal import CLinux
 package import CofferFiles
 internal import Glibc
-package import VaultCore
+package import SecretMemory
 
 /// Frames over a connected socket, read straight into locked memory. Not thread-safe: one reader and one writer at a time.
 package final class FrameChannel: Sendable {

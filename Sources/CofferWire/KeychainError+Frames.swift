@@ -1,6 +1,7 @@
 package import CofferRequests
 internal import CofferStorage
-package import VaultCore
+package import SecretMemory
+internal import VaultCore
 
 extension KeychainError {
   /// - Throws: `VaultError` of locked memory.

@@ -1,3 +1,4 @@
+package import SecretMemory
 package import VaultCore
 
 /// The content of a frame: fields with names, encoded items, and at most one secret, which stays in locked memory on both ends.

@@ -1,5 +1,6 @@
 package import CofferRequests
-package import VaultCore
+package import SecretMemory
+internal import VaultCore
 
 extension Notice {
   private var kind: UInt64 {

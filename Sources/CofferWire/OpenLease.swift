@@ -1,3 +1,4 @@
+package import AccessRights
 package import VaultCore
 
 /// That the owner has agreed, for a while, to what a program asked for.

@@ -1,5 +1,7 @@
+internal import AccessRights
 package import CofferRequests
-package import VaultCore
+package import SecretMemory
+internal import VaultCore
 
 // MARK: Out
 

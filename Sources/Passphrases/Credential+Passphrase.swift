@@ -1,3 +1,4 @@
+public import SecretMemory
 public import VaultCore
 
 /// Passphrases as they are typed: UTF-8 without the end of the line, normalised to NFC here, so that one text is one key on every

@@ -1,4 +1,5 @@
 import CUtf8proc
+import SecretMemory
 import VaultCore
 
 /// UTF-8 text in normal form C, composed from locked memory into locked memory: utf8proc allocates nothing here.

@@ -1,4 +1,4 @@
-package import VaultCore
+package import SecretMemory
 
 /// Asks a person through GnuPG's pinentry, which provides windows and terminal prompts. Each question starts a process.
 package struct Pinentry: Sendable {

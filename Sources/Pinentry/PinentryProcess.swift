@@ -1,7 +1,7 @@
 internal import CLinux
 internal import CofferFiles
 internal import Glibc
-internal import VaultCore
+internal import SecretMemory
 
 /// A running pinentry: lines to it and from it, each with a deadline. The process is ended with this object.
 ///

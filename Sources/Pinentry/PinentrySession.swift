@@ -1,5 +1,5 @@
 internal import CofferFiles
-internal import VaultCore
+internal import SecretMemory
 
 /// The part of the Assuan protocol that pinentry uses: a line per command; data, status and comment lines; then OK or ERR.
 final class PinentrySession {

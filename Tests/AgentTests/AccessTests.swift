@@ -1,8 +1,8 @@
+import AccessRights
 import Coffer
 import CofferStorage
 import Foundation
 import Testing
-import VaultCore
 
 /// `coffer access` with a real agent, and with programs that are not the owner's.
 @Suite(.timeLimit(.minutes(60))) struct AccessTests {

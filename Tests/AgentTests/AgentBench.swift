@@ -1,3 +1,4 @@
+import AccessRights
 import AppContainers
 import CofferApps
 import CofferFiles
@@ -5,6 +6,7 @@ import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

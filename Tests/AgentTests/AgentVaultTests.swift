@@ -4,6 +4,7 @@ import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

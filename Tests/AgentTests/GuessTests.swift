@@ -3,6 +3,7 @@ import CofferTesting
 import CofferWire
 import Foundation
 import Passphrases
+import SecretMemory
 import SystemBench
 import Testing
 import VaultCore

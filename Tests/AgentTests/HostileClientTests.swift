@@ -1,8 +1,9 @@
+import AccessRights
 import CLinux
 import CofferRequests
 import Foundation
+import SecretMemory
 import Testing
-import VaultCore
 
 @testable import CofferAgent
 @testable import CofferWire

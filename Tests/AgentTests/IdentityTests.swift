@@ -1,8 +1,10 @@
+import AccessRights
 import CLinux
 import CofferRequests
 import CofferTesting
 import CofferWire
 import Foundation
+import SecretMemory
 import Synchronization
 import Testing
 import VaultCore

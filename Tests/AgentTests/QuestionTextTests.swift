@@ -1,7 +1,9 @@
+import AccessRights
 import CofferRequests
 import CofferTesting
 import CofferWire
 import Pinentry
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -3,6 +3,7 @@ import CofferStorage
 import CofferTesting
 import CofferWire
 import Foundation
+import SecretMemory
 import SystemBench
 import Testing
 import VaultCore

@@ -1,9 +1,11 @@
+import AccessRights
 import CLinux
 import CofferFiles
 import CofferRequests
 import CofferStorage
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -4,8 +4,8 @@ import CofferRequests
 import CofferTesting
 import CofferWire
 import Passphrases
+import SecretMemory
 import Testing
-import VaultCore
 
 @Suite(.timeLimit(.minutes(60))) struct UnlockTests {
   /// Guesses of passphrases are in the log.

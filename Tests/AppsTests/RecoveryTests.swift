@@ -1,3 +1,4 @@
+import AccessRights
 import AppContainers
 import CofferApps
 import CofferFiles

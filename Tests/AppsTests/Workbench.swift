@@ -1,8 +1,10 @@
+import AccessRights
 import AppContainers
 import CofferApps
 import CofferFiles
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

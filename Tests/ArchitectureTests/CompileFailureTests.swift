@@ -23,7 +23,7 @@ import Testing
   static func compile(_ body: String) throws -> (succeeded: Bool, output: String) {
     try compile(
       program: """
-        import VaultCore
+        import SecretMemory
         func use(_ secret: consuming Secret) {
           \(body)
         }

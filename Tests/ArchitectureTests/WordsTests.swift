@@ -16,7 +16,7 @@ import Testing
     "Sources/CofferWire": 12,
     "Sources/CofferPreferences": 12,
     "Sources/CofferStorage": 38,
-    "Vault": 83,
+    "Vault": 81,
   ]
 
   private static let sources = ["Vault", "Sources", "Tests", "Examples", "Fuzz", "Benchmarks"].flatMap { SourceFile.all(in: $0) }

@@ -5,6 +5,7 @@ import CofferFiles
 import CofferPreferences
 import CofferStorage
 import DefaultsCommand
+import SecretMemory
 import Testing
 import VaultCore
 
@@ -19,7 +20,8 @@ import VaultCore
   }
 
   @Test func vaultErrors() throws {
-    let codes = try Self.codes(in: "Vault/VaultErrorCodes.swift")
+    let files = ["SecretMemory/VaultError.swift", "VaultCore/VaultErrorCodes.swift", "AccessRights/AccessErrorCodes.swift"]
+    let codes = try files.reduce(into: Set<String>()) { try $0.formUnion(Self.codes(in: "Vault/" + $1)) }
     #expect(codes.count > 40)
     #expect(codes.symmetricDifference(VaultExplanations.all.keys.map(\.name)) == [])
   }

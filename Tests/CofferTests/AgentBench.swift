@@ -1,3 +1,4 @@
+import AccessRights
 import CLinux
 import CofferAgent
 import CofferTesting

@@ -1,10 +1,10 @@
+import AccessRights
 import CofferTesting
 import FakePinentry
 import Foundation
 import Pinentry
 import Synchronization
 import Testing
-import VaultCore
 import Waiting
 
 @testable import Coffer

@@ -1,8 +1,10 @@
+import AccessRights
 import CofferAgent
 import CofferRequests
 import CofferTesting
 import CofferWire
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 import Waiting

@@ -1,6 +1,8 @@
+import AccessRights
 import CofferAgent
 import CofferTesting
 import CofferWire
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -1,6 +1,8 @@
+import AccessRights
 import CofferAgent
 import CofferRequests
 import CofferTesting
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -1,7 +1,9 @@
+import AccessRights
 import CofferTesting
 import CofferWire
 import FakePinentry
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -1,8 +1,10 @@
+import AccessRights
 import CofferAgent
 import CofferTesting
 import CofferWire
 import FakePinentry
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

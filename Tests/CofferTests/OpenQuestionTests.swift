@@ -1,9 +1,11 @@
+import AccessRights
 import CofferAgent
 import CofferFiles
 import CofferTesting
 import CofferWire
 import FakePinentry
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 import Waiting

@@ -1,6 +1,7 @@
 import CofferStorage
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -2,6 +2,7 @@ import CLinux
 import CofferFiles
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -1,7 +1,9 @@
+import AccessRights
 import Coffer
 import CofferApps
 import CofferTesting
 import Foundation
+import SecretMemory
 import SystemBench
 import VaultCore
 

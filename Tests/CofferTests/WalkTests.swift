@@ -1,5 +1,7 @@
+import AccessRights
 import Coffer
 import CofferTesting
+import SecretMemory
 import Testing
 import VaultCore
 

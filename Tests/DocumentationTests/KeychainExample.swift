@@ -1,7 +1,9 @@
+import AccessRights
 import Coffer
 import CofferStorage
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -2,6 +2,7 @@ import CofferStorage
 import CofferTesting
 import Foundation
 import PreferenceStore
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -8,21 +8,21 @@ Each entry: name, file under Vault/, how, the exact text that the check is.
 A text that does not occur exactly once in its file is an error: then this list is out of date.
 """
 
-HEADER = "Format/Header.swift"
-STATE = "Vault/ProvenState.swift"
-TREE = "Tree/ProvenTree.swift"
-NODE = "Tree/Node.swift"
-RING = "Slots/SlotRows.swift"
-SLOT = "Slots/KeySlot.swift"
-KDF = "Slots/KDFParameters.swift"
-META = "Records/RecordMeta.swift"
-ITEM = "Items/Item.swift"
-GROUP = "Groups/GroupKeys.swift"
-ANCHOR = "Vault/Anchor.swift"
-VERIFY = "Vault/Verification.swift"
-EDIT = "Vault/Transaction.swift"
-KEY = "Slots/RecoveryKey.swift"
-FILE = "Slots/Credential.swift"
+HEADER = "VaultCore/Format/Header.swift"
+STATE = "VaultCore/Vault/ProvenState.swift"
+TREE = "VaultCore/Tree/ProvenTree.swift"
+NODE = "VaultCore/Tree/Node.swift"
+RING = "VaultCore/Slots/SlotRows.swift"
+SLOT = "VaultCore/Slots/KeySlot.swift"
+KDF = "VaultCore/Slots/KDFParameters.swift"
+META = "VaultCore/Records/RecordMeta.swift"
+ITEM = "VaultCore/Items/Item.swift"
+GROUP = "VaultCore/Groups/GroupKeys.swift"
+ANCHOR = "VaultCore/Vault/Anchor.swift"
+VERIFY = "VaultCore/Vault/Verification.swift"
+EDIT = "VaultCore/Vault/Transaction.swift"
+KEY = "VaultCore/Slots/RecoveryKey.swift"
+FILE = "VaultCore/Slots/Credential.swift"
 
 MUTANTS = [
     # The header
@@ -69,7 +69,7 @@ MUTANTS = [
     ("recovery key checksum", KEY, "true", "checksum.isEqual(to: try self.checksum(bytes))"),
     ("passphrase length", FILE, "true", "1...4096 ~= text.count"),
     ("passphrase unassigned", FILE, "true", "guard isAssigned"),
-    ("a damaged slot ends unlocking", "Vault/Vault+Unlock.swift", "true", "error.code == .kdfAboveCeiling || error.code == .outOfMemory"),
+    ("a damaged slot ends unlocking", "VaultCore/Vault/Vault+Unlock.swift", "true", "error.code == .kdfAboveCeiling || error.code == .outOfMemory"),
     # The tree
     ("node digest", TREE, "true", "keys.node(node, depth: depth) == digest"),
     ("node order not asked", TREE, "drop", "try node.checkOrder()"),
@@ -83,11 +83,11 @@ MUTANTS = [
     ("leaf digest", STATE, "true", "keys.integrity.leaf(record) == leaf"),
     ("secret's digest", STATE, "true", "Digest(unchecked: Digest.hash(secret, byteCount: Digest.byteCount)) == Digest(record.secretDigest)"),
     ("kind in the identifier", META, "true", "kind.firstBytes.contains(record.id.byte(at: 0))"),
-    ("group cache: leaf", "Vault/Keyring.swift", "true", "known.leaf == leaf"),
+    ("group cache: leaf", "VaultCore/Vault/Keyring.swift", "true", "known.leaf == leaf"),
     ("branch: entries of other kinds", TREE, "true", "!node.prefix.isEmpty || firstBytes.contains(key[key.startIndex])"),
-    ("tree deepens before a node is full", "Tree/TreeEditor.swift", "false", "entryCount(id) > Node.growingEntryCount"),
-    ("node of 4,096 entries", "Tree/TreeEditor.swift", "true", "entryCount(id) <= Node.maximumEntryCount"),
-    ("vault of 2^24 records", "Tree/TreeEditor.swift", "true", "recordCount <= Header.maximumRecordCount"),
+    ("tree deepens before a node is full", "VaultCore/Tree/TreeEditor.swift", "false", "entryCount(id) > Node.growingEntryCount"),
+    ("node of 4,096 entries", "VaultCore/Tree/TreeEditor.swift", "true", "entryCount(id) <= Node.maximumEntryCount"),
+    ("vault of 2^24 records", "VaultCore/Tree/TreeEditor.swift", "true", "recordCount <= Header.maximumRecordCount"),
     ("walk: row that nothing lists", STATE, "true", "id == record.id"),
     ("walk: record missing in between", STATE, "drop", "try passMissing(before: record.id)"),
     ("walk: record missing at the end", STATE, "drop", "try passMissing(before: nil)"),
@@ -95,7 +95,7 @@ MUTANTS = [
     ("record kind of an item", STATE, "true", "meta.kind == .item"),
     ("record of another group", STATE, "false", "record.group != group.groupID"),
     ("item id recomputed", STATE, "true", "group.itemID(item) == record.id"),
-    ("group id recomputed", "VaultKeys.swift", "true", "groupRecordID(group.group) == record.id"),
+    ("group id recomputed", "VaultCore/VaultKeys.swift", "true", "groupRecordID(group.group) == record.id"),
     ("meta reserved 2", META, ("try reader.readZeros(2)", "_ = try reader.read(2)"), None),
     ("meta version bounds", META, "true", "(1...header.generation).contains(version)"),
     ("meta epoch", META, "true", "epoch > 0"),
@@ -105,14 +105,14 @@ MUTANTS = [
     ("item in the system's group", META, "false", "kind == .item && record.group == .zero"),
     ("box length of attributes", META, "true", "SecretBox.isBoxCount(record.attributes.count)"),
     ("box length of the secret", META, "true", "SecretBox.isBoxCount(record.secretCount)"),
-    ("box length when opened", "Sodium/SecretBox.swift", "true", "isBoxCount(box.byteCount)"),
-    ("padding mark", "Format/Padding.swift", "true", "field.byte(at: end - 1) == 0x80"),
-    ("padding bucket", "Format/Padding.swift", "true", "paddedCount(end - 1) == field.count"),
-    ("padding of more than a field", "Format/Padding.swift", "true", "end - 1 <= maximumCount"),
-    ("attribute name length", "Format/TLV.swift", "true", "(1...Attributes.maximumNameByteCount).contains(Int(nameCount))"),
-    ("attribute name control", "Format/TLV.swift", "true", "!name.hasControlCharacter"),
-    ("attribute order", "Format/TLV.swift", "true", "previous.map({ $0.order(name) < 0 }) ?? true"),
-    ("attribute value length", "Format/TLV.swift", "true", "valueCount <= Attributes.maximumValueByteCount"),
+    ("box length when opened", "VaultCore/Sodium/SecretBox.swift", "true", "isBoxCount(box.byteCount)"),
+    ("padding mark", "VaultCore/Format/Padding.swift", "true", "field.byte(at: end - 1) == 0x80"),
+    ("padding bucket", "VaultCore/Format/Padding.swift", "true", "paddedCount(end - 1) == field.count"),
+    ("padding of more than a field", "VaultCore/Format/Padding.swift", "true", "end - 1 <= maximumCount"),
+    ("attribute name length", "VaultCore/Format/TLV.swift", "true", "(1...Attributes.maximumNameByteCount).contains(Int(nameCount))"),
+    ("attribute name control", "VaultCore/Format/TLV.swift", "true", "!name.hasControlCharacter"),
+    ("attribute order", "VaultCore/Format/TLV.swift", "true", "previous.map({ $0.order(name) < 0 }) ?? true"),
+    ("attribute value length", "VaultCore/Format/TLV.swift", "true", "valueCount <= Attributes.maximumValueByteCount"),
     ("item: type of a primary attribute", ITEM, "true", "guard value.type == absent.type"),
     ("item: primary attribute empty", ITEM, "true", "value != absent"),
     ("item: type of a common attribute", ITEM, "true", "attributes[name].map({ $0.type == absent.type }) ?? true"),
@@ -128,9 +128,9 @@ MUTANTS = [
     ),
     ("group secret length", GROUP, "true", "offset == secret.count"),
     ("group without keys", GROUP, "true", "!classKeys.isEmpty"),
-    ("two groups with one identifier", "Groups/GroupDirectory.swift", "true", "groups[group.groupID] == nil"),
-    ("damage of groups: per record", "Groups/GroupDirectory.swift", "true", "error.code.concernsOneRecord"),
-    ("damage of items: per record", "Vault/Vault+Items.swift", "true", "error.code.concernsOneRecord"),
+    ("two groups with one identifier", "VaultCore/Groups/GroupDirectory.swift", "true", "groups[group.groupID] == nil"),
+    ("damage of groups: per record", "VaultCore/Groups/GroupDirectory.swift", "true", "error.code.concernsOneRecord"),
+    ("damage of items: per record", "VaultCore/Vault/Vault+Items.swift", "true", "error.code.concernsOneRecord"),
     # Anchor and the newest state
     ("anchor: another vault at the path", ANCHOR, "false", "!isNoted"),
     ("anchor: turned back", ANCHOR, "true", "anchor.map({ $0.generation < newest.header.generation }) ?? true"),
@@ -143,15 +143,15 @@ MUTANTS = [
     ("anchor: forked before", ANCHOR, "true", "past == mac"),
     (
         "newest state not compared",
-        "Vault/Keyring.swift",
+        "VaultCore/Vault/Keyring.swift",
         "false",
         "newest.mac != state.mac",
     ),
     # Writing
     ("duplicate", EDIT, "true", "id == old || tree.leaf(id) == nil"),
     ("group made twice", EDIT, "true", "try tree.leaf(keys.groupRecordID(group)) == nil"),
-    ("last slot", "Vault/Vault+Slots.swift", "true", "!others.isEmpty"),
-    ("last passphrase", "Vault/Vault+Slots.swift", "true", "try !transaction.hasPasscodeKeys()"),
+    ("last slot", "VaultCore/Vault/Vault+Slots.swift", "true", "!others.isEmpty"),
+    ("last passphrase", "VaultCore/Vault/Vault+Slots.swift", "true", "try !transaction.hasPasscodeKeys()"),
     # Verification
     ("verify: count", VERIFY, "false", "leafCount != state.header.recordCount"),
     ("verify: row unlisted", VERIFY, "drop", 'verification.note(VaultError(.recordUnlisted, "\\(record.id)"))'),
@@ -165,9 +165,9 @@ MUTANTS = [
     ("verify: memory is no fault", VERIFY, "true", "error.code != .outOfMemory && error.code != .memoryNotLockable"),
     ("remove by identifier: items alone", EDIT, "true", "RecordKind.item.firstBytes.contains(id.byte(at: 0))"),
     # Memory
-    ("memory wiped when freed", "Memory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
-    ("memory wiped when cut", "Memory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),
-    ("memory must be lockable", "Memory/Slab.swift", "false", "!isLocked && policy == .required"),
+    ("memory wiped when freed", "SecretMemory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
+    ("memory wiped when cut", "SecretMemory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),
+    ("memory must be lockable", "SecretMemory/Slab.swift", "false", "!isLocked && policy == .required"),
 ]
 
 # Checks that nothing can reach without another one failing with the same answer, so that no test can tell. They stay in the code as

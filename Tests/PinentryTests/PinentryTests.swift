@@ -1,8 +1,8 @@
 import CofferTesting
 import FakePinentry
 import Foundation
+import SecretMemory
 import Testing
-import VaultCore
 import Waiting
 
 @testable import Pinentry

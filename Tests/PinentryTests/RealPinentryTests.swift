@@ -3,8 +3,8 @@ import CofferTesting
 import FakePinentry
 import Foundation
 import Glibc
+import SecretMemory
 import Testing
-import VaultCore
 
 @testable import Pinentry
 

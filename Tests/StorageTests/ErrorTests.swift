@@ -2,8 +2,8 @@ import CSQLite
 import Children
 import CofferStorage
 import Glibc
+import SecretMemory
 import Testing
-import VaultCore
 
 @Suite struct ErrorTests {
   @Test(

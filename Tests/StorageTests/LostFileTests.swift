@@ -1,8 +1,8 @@
 import Children
 import CofferStorage
 import Glibc
+import SecretMemory
 import Testing
-import VaultCore
 
 /// Changes of an open vault's file behind the back of SQLite, which does not look at it between two checkpoints.
 @Suite(.timeLimit(.minutes(15))) struct LostFileTests {

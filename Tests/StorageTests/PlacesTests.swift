@@ -1,6 +1,7 @@
 import Children
 import CofferStorage
 import Glibc
+import SecretMemory
 import Testing
 import VaultCore
 

@@ -1,4 +1,5 @@
 import CofferStorage
+import SecretMemory
 import Testing
 import VaultCore
 

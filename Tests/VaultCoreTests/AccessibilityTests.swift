@@ -1,5 +1,6 @@
 import CofferTesting
 import Passphrases
+import SecretMemory
 import Testing
 import VaultCore
 

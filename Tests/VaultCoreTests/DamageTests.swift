@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A vault with damaged records: the parts that still work.

@@ -2,6 +2,7 @@ import CofferTesting
 import Passphrases
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A credential whose key derivation another process has done.

@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Drafts that the fixture of the file tests is not: `DraftConversionTests`.

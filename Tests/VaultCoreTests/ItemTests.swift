@@ -1,4 +1,5 @@
 import CofferTesting
+import SecretMemory
 import Testing
 import VaultCore
 

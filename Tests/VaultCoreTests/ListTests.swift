@@ -1,6 +1,8 @@
 import CofferTesting
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Lists are built from proven branches of the tree, without reading secrets.
@@ -122,7 +124,7 @@ import Testing
   /// A damaged rule takes that rule's rights away, and leaves the other apps theirs.
   @Test func aDamagedGrantTakesOnlyItsOwnRights() throws {
     let scene = try Scene()
-    let id = try AccessRule.grantID(scene.name, scene.team, scene.vault.keys)
+    let id = try AccessRule.Name.grant(scene.name, scene.team).recordID(scene.vault.keys)
     #expect(try scene.vault.entitlements(of: scene.app).groups.contains { $0.group == scene.team })
     scene.store.records[id] = nil
     let left = try scene.vault.entitlements(of: scene.app)

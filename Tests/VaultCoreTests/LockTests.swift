@@ -2,6 +2,8 @@ import CofferTesting
 import Passphrases
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A vault with an item of every class, by way of a key file, a passphrase and a device key.

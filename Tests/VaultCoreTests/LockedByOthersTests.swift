@@ -1,6 +1,8 @@
 import CofferTesting
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A locked vault that other processes change: it works, or is `locked`, and never says what is not so.

@@ -1,6 +1,8 @@
 import CofferTesting
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Samples of what a team signs.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Passphrases
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Passphrases must be normalised as Python's unicodedata has it.

@@ -1,6 +1,8 @@
 import CofferTesting
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 @Suite struct PinTests {
@@ -133,7 +135,7 @@ import Testing
     let (one, other) = (try app.signed(try app.manifest()), try squatter.signed(try squatter.manifest()))
     _ = try vault.transaction { try $0.install(one, at: .test) }
     _ = try vault.transaction { try $0.install(other, at: .test) }
-    let names = try [one, other].map { try AccessRule.pinID($0.manifest.applicationIdentifier, vault.keys) }
+    let names = try [one, other].map { try AccessRule.Name.pin($0.manifest.applicationIdentifier).recordID(vault.keys) }
     let record = try #require(store.records[names[0]])
     let genuine = store.records[names[1]]
     store.records[names[1]] = TamperTests.SealedRecordParts(record).record(names[1])
@@ -155,7 +157,7 @@ import Testing
   /// A record of another kind where a rule should be, and a rule where a group should be.
   @Test func aRecordOfAnotherKindIsRefused() throws {
     var vault = try Vault.throwAway()
-    let id = try AccessRule.pinID("x", vault.keys)
+    let id = try AccessRule.Name.pin("x").recordID(vault.keys)
     try vault.transaction { transaction in
       let meta = RecordMeta(kind: .policy, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
       try transaction.edit(id, try transaction.keys.sealSystemRecord(id, meta: meta, attributes: [], secret: Secret(count: 0)))

@@ -2,7 +2,7 @@ import CofferTesting
 import Foundation
 import Testing
 
-@testable import VaultCore
+@testable import SecretMemory
 
 @Suite(.serialized) struct SecretTests {
   @Test(arguments: [0, 1, 63, 64, 65, 256, 257, 4096, 4097, 1 << 20])

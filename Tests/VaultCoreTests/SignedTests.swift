@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Rows that only somebody with the keys can have made, with every digest above them right: each check below the digests by itself.

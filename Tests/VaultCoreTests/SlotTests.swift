@@ -3,6 +3,7 @@ import Foundation
 import Passphrases
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 @Suite struct SlotTests {

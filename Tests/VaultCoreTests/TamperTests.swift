@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Every way to lie about the rows, against every kind of operation. `nil` means: the operation does not touch what was changed, and

@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A store that fails, or does something in between, when a test wants it to.

@@ -1,6 +1,7 @@
 import CofferTesting
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 @Suite struct TreeTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Passphrases
+@testable import SecretMemory
 @testable import VaultCore
 
 /// The worked values of FORMAT.md, computed by the code that uses them.

@@ -2,6 +2,7 @@ import CofferTesting
 import Glibc
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// Every record is looked at, and each problem reported; what is no fault of a record is none of its problems.

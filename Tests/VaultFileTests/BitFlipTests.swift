@@ -1,6 +1,8 @@
+import AccessRights
 import CofferStorage
 import CofferTesting
 import Foundation
+import SecretMemory
 import Testing
 import VaultCore
 

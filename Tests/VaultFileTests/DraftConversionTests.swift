@@ -3,6 +3,8 @@ import CofferTesting
 import Foundation
 import Testing
 
+@testable import AccessRights
+@testable import SecretMemory
 @testable import VaultCore
 
 /// A vault of the draft becomes one of the format, with everything that was in it, or its file stays as it is.

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// The canonical dump of a vault, as the reference implementation prints it: JSON lines with sorted keys.

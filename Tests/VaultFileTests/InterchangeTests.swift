@@ -3,6 +3,7 @@ import CofferTesting
 import Foundation
 import Testing
 
+@testable import SecretMemory
 @testable import VaultCore
 
 /// The program and the reference implementation write the same file in turns; each reads what the other wrote, to the byte.

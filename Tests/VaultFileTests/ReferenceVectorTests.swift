@@ -2,6 +2,7 @@ import CofferStorage
 import CofferTesting
 import Foundation
 import Passphrases
+import SecretMemory
 import Testing
 import VaultCore
 

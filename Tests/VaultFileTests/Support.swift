@@ -1,7 +1,7 @@
 import CofferStorage
 import CofferTesting
 import Foundation
-import VaultCore
+import SecretMemory
 
 /// A directory for one test, removed with it; in memory where the system has that.
 final class Directory {

@@ -1,6 +1,8 @@
+import AccessRights
 import CofferRequests
 import CofferTesting
 import Passphrases
+import SecretMemory
 import Testing
 import VaultCore
 

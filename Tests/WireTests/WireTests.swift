@@ -1,8 +1,10 @@
+import AccessRights
 import CofferFiles
 import CofferRequests
 import CofferStorage
 import CofferTesting
 import Glibc
+import SecretMemory
 import Testing
 import VaultCore
 

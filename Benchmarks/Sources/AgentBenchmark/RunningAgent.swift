@@ -1,6 +1,7 @@
 import BenchmarkKit
 import CofferStorage
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// A `cofferd` with a vault of `itemCount` items, which belong to the client's own app.

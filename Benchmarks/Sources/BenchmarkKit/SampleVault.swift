@@ -1,5 +1,6 @@
 import CofferStorage
 import Glibc
+public import SecretMemory
 public import VaultCore
 
 /// Vaults of a given number of items, created once and kept in a directory.

@@ -2,6 +2,7 @@ import BenchmarkKit
 import CofferStorage
 import Glibc
 import Passphrases
+import SecretMemory
 import VaultCore
 
 /// `coffer` with vaults for the benchmark only.

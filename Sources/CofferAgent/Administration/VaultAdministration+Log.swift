@@ -4,6 +4,7 @@ import CofferFiles
 import CofferRequests
 import CofferStorage
 import CofferWire
+import SecretMemory
 import VaultCore
 
 /// The agent's audit log, for a user who cannot read its files.

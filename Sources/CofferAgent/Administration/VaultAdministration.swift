@@ -1,9 +1,11 @@
+import AccessRights
 package import AppContainers
 import CofferApps
 import CofferFiles
 import CofferRequests
 package import CofferStorage
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// What an agent does for the owner that keeps the vault and the apps' manifests where the user's programs reach neither.

@@ -1,3 +1,4 @@
+import AccessRights
 import CofferRequests
 import VaultCore
 

@@ -2,6 +2,7 @@ import CLinux
 import CofferRequests
 import Glibc
 package import Pinentry
+import SecretMemory
 import Synchronization
 import VaultCore
 

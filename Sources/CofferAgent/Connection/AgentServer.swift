@@ -3,8 +3,8 @@ import CofferFiles
 package import CofferStorage
 import CofferWire
 import Glibc
+import SecretMemory
 import Synchronization
-import VaultCore
 
 /// Takes connections, and gives each a thread. What a client does or does not do holds up no other.
 package final class AgentServer: Sendable {

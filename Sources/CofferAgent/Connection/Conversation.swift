@@ -1,3 +1,4 @@
+import AccessRights
 import AppContainers
 import CLinux
 import CofferApps
@@ -5,6 +6,8 @@ import CofferFiles
 import CofferRequests
 import CofferWire
 import Glibc
+import Pinentry
+import SecretMemory
 import VaultCore
 
 /// One client, from its first request to the end of its connection.

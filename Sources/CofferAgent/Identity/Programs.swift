@@ -1,3 +1,4 @@
+package import AccessRights
 package import AppContainers
 import CLinux
 import CofferApps
@@ -5,7 +6,6 @@ import CofferFiles
 import CofferRequests
 import Glibc
 import Synchronization
-package import VaultCore
 
 /// Who knows which program a process runs, and what is said of apps.
 package protocol ProgramDirectory: Sendable {

@@ -1,3 +1,4 @@
+import AccessRights
 import CLinux
 package import CofferRequests
 import CofferWire

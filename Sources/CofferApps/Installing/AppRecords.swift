@@ -1,3 +1,5 @@
+package import AccessRights
+import SecretMemory
 package import VaultCore
 
 /// The records of apps, which decide whether an app is installed: in a vault that is open in this process, or in an agent, which

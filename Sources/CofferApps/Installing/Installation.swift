@@ -1,5 +1,7 @@
+package import AccessRights
 internal import AppContainers
 package import CofferFiles
+import SecretMemory
 package import VaultCore
 
 /// The consequences of installing an app, determined before anything is changed.

@@ -1,6 +1,8 @@
+package import AccessRights
 package import AppContainers
 package import CofferFiles
-package import VaultCore
+import SecretMemory
+import VaultCore
 
 /// The apps of a user: executables and manifests in `Apps`, pins in the vault, and their containers.
 ///

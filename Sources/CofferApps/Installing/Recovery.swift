@@ -1,6 +1,7 @@
+import AccessRights
 import AppContainers
 import CofferFiles
-import VaultCore
+import SecretMemory
 
 /// Directories that a killed process leaves in `Apps`, distinguished by their name.
 enum Leftover: String, CaseIterable {

@@ -1,5 +1,7 @@
+import AccessRights
 import AppContainers
 import CofferFiles
+import SecretMemory
 package import VaultCore
 
 extension InstalledApps {

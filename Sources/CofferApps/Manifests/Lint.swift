@@ -1,6 +1,7 @@
+package import AccessRights
 internal import AppContainers
 package import CofferFiles
-package import VaultCore
+internal import VaultCore
 
 /// Warnings about manifests that are valid but possibly not as intended.
 package enum Lint {

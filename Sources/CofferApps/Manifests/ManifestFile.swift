@@ -1,4 +1,6 @@
+package import AccessRights
 import CofferPropertyLists
+import SecretMemory
 package import VaultCore
 
 /// A manifest as a person writes it: a property list, in which `$(TEAM)` stands for the team's name. It lists the executables

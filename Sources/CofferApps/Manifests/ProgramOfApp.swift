@@ -1,6 +1,7 @@
+package import AccessRights
 internal import AppContainers
 package import CofferFiles
-package import VaultCore
+internal import VaultCore
 
 /// Identifies a program of an app by its location: in the app's directory, with the signed content.
 package enum ProgramOfApp {

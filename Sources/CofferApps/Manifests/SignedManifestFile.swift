@@ -1,3 +1,4 @@
+package import AccessRights
 internal import AppContainers
 package import CofferFiles
 import CofferPropertyLists

@@ -1,3 +1,4 @@
+import AccessRights
 import AppContainers
 import ArgumentParser
 import Coffer
@@ -5,6 +6,7 @@ import CofferApps
 import CofferConsole
 import CofferFiles
 import CofferRequests
+import SecretMemory
 import VaultCore
 
 /// In whose name a command works with items.

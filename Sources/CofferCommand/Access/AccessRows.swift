@@ -1,3 +1,4 @@
+import AccessRights
 import CofferApps
 import CofferConsole
 import CofferRequests

@@ -1,3 +1,4 @@
+import AccessRights
 import Coffer
 import CofferConsole
 import CofferRequests

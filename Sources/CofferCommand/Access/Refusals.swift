@@ -1,3 +1,4 @@
+import AccessRights
 import CofferAudit
 import CofferConsole
 import CofferRequests

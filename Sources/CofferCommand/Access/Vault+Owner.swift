@@ -1,5 +1,7 @@
+import AccessRights
 import CofferConsole
 import CofferRequests
+import SecretMemory
 import VaultCore
 
 extension Vault {

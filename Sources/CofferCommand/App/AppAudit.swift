@@ -6,7 +6,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// What a verb of `coffer app` writes into the audit log: that it is going to do something before it does it, that it refuses, and that
 /// it could not do what it had begun.

@@ -1,3 +1,4 @@
+import AccessRights
 import AppContainers
 import ArgumentParser
 import CofferApps
@@ -5,6 +6,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc
+import SecretMemory
 import VaultCore
 
 struct AppDev: ParsableCommand {

@@ -1,3 +1,4 @@
+import AccessRights
 import ArgumentParser
 import CofferApps
 import CofferConsole

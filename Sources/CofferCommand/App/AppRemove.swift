@@ -1,7 +1,7 @@
+import AccessRights
 import ArgumentParser
 import CofferApps
 import CofferConsole
-import VaultCore
 
 struct AppRemove: ParsableCommand {
   static let configuration = CommandConfiguration(

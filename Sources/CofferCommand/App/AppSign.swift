@@ -1,7 +1,9 @@
+import AccessRights
 import ArgumentParser
 import CofferApps
 import CofferConsole
 import CofferFiles
+import SecretMemory
 import VaultCore
 
 struct AppKeygen: ParsableCommand {

@@ -1,6 +1,7 @@
 import CofferConsole
 import CofferPropertyLists
 import DefaultsCommand
+import SecretMemory
 import VaultCore
 
 /// The group of the vault that `defaults doctor --move` stores values in.

@@ -1,5 +1,7 @@
+internal import AccessRights
 package import CofferConsole
-package import VaultCore
+package import SecretMemory
+internal import VaultCore
 
 extension VaultError: Explained {
   package var explanation: Explanation { VaultExplanations.all[code] ?? Explanation(.other, code.name) }

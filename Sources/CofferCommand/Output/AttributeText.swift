@@ -1,5 +1,6 @@
 import CofferConsole
 import Glibc
+import SecretMemory
 import VaultCore
 
 extension AttributeValue {

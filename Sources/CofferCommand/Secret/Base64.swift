@@ -1,4 +1,4 @@
-import VaultCore
+import SecretMemory
 
 /// RFC 4648 base64 from locked memory into locked memory.
 enum Base64 {

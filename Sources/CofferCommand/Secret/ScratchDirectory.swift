@@ -2,7 +2,7 @@ import CLinux
 import CofferConsole
 import CofferFiles
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// A directory in memory, for this user alone, with one file for an editor. All that lies in it is overwritten and removed at the end.
 ///

@@ -3,7 +3,7 @@ import Coffer
 import CofferConsole
 import CofferRequests
 import Glibc
-import VaultCore
+import SecretMemory
 
 struct SecretEdit: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coffer
 import CofferConsole
+import SecretMemory
 import VaultCore
 
 struct SecretGet: ParsableCommand {

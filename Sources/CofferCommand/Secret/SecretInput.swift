@@ -1,7 +1,7 @@
 import CLinux
 import CofferConsole
 import Glibc
-import VaultCore
+import SecretMemory
 
 extension Secret {
   /// The longest value of an item: 1 MiB.

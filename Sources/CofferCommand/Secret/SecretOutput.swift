@@ -1,5 +1,5 @@
 import CofferConsole
-import VaultCore
+import SecretMemory
 
 extension Secret {
   /// To `descriptor` as it is; with a line end where a person reads it.

@@ -1,3 +1,4 @@
+import AccessRights
 import ArgumentParser
 import Coffer
 import CofferConsole

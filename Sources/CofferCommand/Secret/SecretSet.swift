@@ -2,6 +2,7 @@ import ArgumentParser
 import Coffer
 import CofferConsole
 import CofferFiles
+import SecretMemory
 import VaultCore
 
 struct SecretSet: ParsableCommand {

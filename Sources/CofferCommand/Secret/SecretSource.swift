@@ -1,5 +1,5 @@
 import CofferConsole
-import VaultCore
+import SecretMemory
 
 /// Where the value of an item comes from: a file, standard input, or a person. Never an argument, which every process can read.
 enum SecretSource {

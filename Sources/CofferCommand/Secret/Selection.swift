@@ -1,6 +1,7 @@
 import Coffer
 import CofferConsole
 import CofferRequests
+import SecretMemory
 import VaultCore
 
 /// Finds the one item that a name means.

@@ -1,6 +1,6 @@
 import CofferConsole
 import Pinentry
-import VaultCore
+import SecretMemory
 
 /// Asks in a window, where there is no terminal and a display is known: GnuPG's pinentry shows it.
 struct DisplayPrompt {

@@ -1,5 +1,5 @@
 import CofferConsole
-import VaultCore
+import SecretMemory
 
 /// Whoever sits at the controlling terminal, or else at a display, if somebody does.
 enum Person {

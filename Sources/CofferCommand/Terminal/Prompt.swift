@@ -1,7 +1,7 @@
 import CLinux
 import CofferConsole
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// Asks a person at the controlling terminal for something that must not be seen.
 ///

@@ -1,4 +1,4 @@
-import VaultCore
+import SecretMemory
 
 /// Yes or no, at the terminal.
 enum Question {

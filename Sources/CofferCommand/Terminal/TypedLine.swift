@@ -1,4 +1,4 @@
-import VaultCore
+import SecretMemory
 
 /// What has been typed so far, in locked memory.
 struct TypedLine: ~Copyable {

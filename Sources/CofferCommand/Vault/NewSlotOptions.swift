@@ -1,6 +1,7 @@
 import ArgumentParser
 import CofferConsole
 import Passphrases
+import SecretMemory
 import VaultCore
 
 /// A further way into a vault.

@@ -1,4 +1,5 @@
 import CofferConsole
+import SecretMemory
 import VaultCore
 
 /// A vault as its owner administers it: a file that this process opens, or the vault that the system agent keeps.

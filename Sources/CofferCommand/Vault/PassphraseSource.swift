@@ -2,7 +2,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// Where a passphrase comes from when a vault is opened.
 ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import SecretMemory
 import VaultCore
 
 struct VaultCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Passphrases
+import SecretMemory
 import VaultCore
 
 struct VaultInit: ParsableCommand {

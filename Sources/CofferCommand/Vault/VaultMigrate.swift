@@ -2,6 +2,7 @@ import ArgumentParser
 import CofferConsole
 import CofferFiles
 import CofferStorage
+import SecretMemory
 import VaultCore
 
 struct VaultMigrate: ParsableCommand {

@@ -3,6 +3,7 @@ import CofferFiles
 import CofferStorage
 import Glibc
 import Passphrases
+import SecretMemory
 import VaultCore
 
 extension VaultOptions {

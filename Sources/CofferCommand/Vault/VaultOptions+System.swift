@@ -3,6 +3,7 @@ import CofferConsole
 import CofferFiles
 import CofferWire
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// The vault that an agent keeps where this user's programs cannot read it. It is there to be asked, and not to be opened.

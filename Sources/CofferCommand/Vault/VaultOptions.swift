@@ -1,6 +1,6 @@
 import ArgumentParser
 import CofferConsole
-import VaultCore
+import SecretMemory
 
 /// Which vault, and how to get into it.
 struct VaultOptions: ParsableArguments {

@@ -3,7 +3,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc
-import VaultCore
+import SecretMemory
 
 /// A vault's file, and what lies beside it.
 struct VaultPlace {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coffer
 import CofferConsole
 import CofferStorage
+import SecretMemory
 import VaultCore
 
 struct VaultUnlock: ParsableCommand {

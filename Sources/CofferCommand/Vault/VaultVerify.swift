@@ -1,6 +1,7 @@
 import ArgumentParser
 import CofferConsole
 import Glibc
+import SecretMemory
 import VaultCore
 
 struct VaultVerify: ParsableCommand {

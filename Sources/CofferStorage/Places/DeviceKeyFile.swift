@@ -1,6 +1,7 @@
 import CofferFiles
 import Glibc
-public import VaultCore
+public import SecretMemory
+import VaultCore
 
 /// The key of this device, for items that must not leave it: 32 random bytes in a file outside the vault and its backups.
 ///

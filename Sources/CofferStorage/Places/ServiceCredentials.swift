@@ -1,6 +1,7 @@
 internal import CofferFiles
 internal import Glibc
 internal import Passphrases
+public import SecretMemory
 public import VaultCore
 
 /// What opens a vault, as a service manager hands it over: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory

@@ -2,6 +2,7 @@ import CSQLite
 import Children
 import CofferStorage
 import Glibc
+import SecretMemory
 import VaultCore
 
 /// A directory for one test, removed with it, and a vault in it.

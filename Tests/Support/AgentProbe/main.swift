@@ -23,6 +23,7 @@ import CofferFiles
 import CofferRequests
 import CofferWire
 import Glibc
+import SecretMemory
 import VaultCore
 
 alarm(600)

@@ -5,6 +5,7 @@ import CofferStorage
 //
 // Prints one line per result: "ok …", or the name of the error's code.
 import Glibc
+import SecretMemory
 import VaultCore
 
 func say(_ text: String) {

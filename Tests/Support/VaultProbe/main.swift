@@ -13,6 +13,7 @@ import CofferStorage
 import CofferTesting
 import Glibc
 import Passphrases
+import SecretMemory
 import VaultCore
 
 func say(_ line: String) {

@@ -1,0 +1,40 @@
+/// What the core needs to put a secret together and to take it apart, inside locked memory. Offsets that do not lie in the secret
+/// are programmer errors.
+extension Secret {
+  package borrowing func byte(at offset: Int) -> UInt8 {
+    precondition(offset >= 0 && offset < count)
+    return unsafe withPointer { unsafe $0[offset] }
+  }
+
+  package mutating func write(_ byte: UInt8, at offset: Int) {
+    precondition(offset >= 0 && offset < count)
+    unsafe withMutablePointer { unsafe $0[offset] = byte }
+  }
+
+  package mutating func write(_ bytes: [UInt8], at offset: Int) {
+    for (index, byte) in bytes.enumerated() { write(byte, at: offset + index) }
+  }
+
+  package mutating func write(_ other: borrowing Secret, at offset: Int) {
+    precondition(offset >= 0 && offset + other.count <= count)
+    let length = other.count
+    unsafe withMutablePointer { destination in
+      unsafe other.withPointer { source in unsafe (destination + offset).update(from: source, count: length) }
+    }
+  }
+
+  /// A copy of `length` bytes from `offset` on.
+  package borrowing func copy(_ offset: Int, _ length: Int) throws(VaultError) -> Secret {
+    precondition(offset >= 0 && length >= 0 && offset + length <= count)
+    return try withBytes { (bytes) throws(VaultError) in
+      try Secret(copying: bytes.extracting(offset..<offset + length))
+    }
+  }
+}
+
+extension Secret {
+  /// A copy of bytes that were never secret, such as attributes, for calls that take a secret.
+  package init(copying bytes: [UInt8]) throws(VaultError) {
+    self = try unsafe Secret(copying: bytes.span.bytes)
+  }
+}

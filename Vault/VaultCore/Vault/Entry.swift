@@ -1,0 +1,49 @@
+public import SecretMemory
+
+/// Where an item lies: stays the same until the item is moved or one of its primary attributes changes.
+public struct Reference: Hashable, Sendable {
+  /// The group of the item.
+  public let group: AccessGroup
+  /// The identifier of the item's record.
+  public let id: Identifier
+
+  package init(group: AccessGroup, id: Identifier) { (self.group, self.id) = (group, id) }
+}
+
+/// An item as it lies in the vault.
+public struct Entry: Equatable, Sendable {
+  /// The reference by which the item is used.
+  public let reference: Reference
+  /// The item's attributes.
+  public let item: Item
+  /// The protection class.
+  public let accessibility: Accessibility
+  /// The generation that last wrote it.
+  public let generation: UInt64
+
+  package init(reference: Reference, item: Item, accessibility: Accessibility, generation: UInt64) {
+    (self.reference, self.item, self.accessibility, self.generation) = (reference, item, accessibility, generation)
+  }
+}
+
+/// An item as it lies in the vault, opened as a whole.
+public struct EntryWithSecret: ~Copyable, Sendable {
+  /// The item without its secret.
+  public let entry: Entry
+  /// The secret.
+  public let secret: Secret
+}
+
+/// What a walk over the vault found.
+public struct EntryList: Sendable {
+  /// Ordered by group, then by identifier.
+  public let entries: [Entry]
+  /// Items of …ThisDevice classes that do not open here: another device's, or no device key was given.
+  public let unavailableCount: Int
+  /// What the items of the groups that were looked at take, sealed, in bytes; also those that are not in `entries`.
+  public let byteCount: Int
+  /// Groups of which items were left out because the vault is locked.
+  public let lockedGroups: Set<AccessGroup>
+  /// Whether there are items in groups of which a locked vault knows nothing: others have made them since.
+  public let hasUnknownGroups: Bool
+}

@@ -1,0 +1,55 @@
+import SecretMemory
+
+/// What an open vault remembers between transactions: its keys, the state it saw last, and the groups it has opened. Nothing in it is
+/// trusted without a look at the header: another process may have written since.
+final class Keyring {
+  private(set) var keys: VaultKeys
+  /// The newest state this process has seen. The store must never show an older one.
+  private(set) var newest: SealedHeader?
+  private let nodes = NodeCache()
+  /// A leaf digest stands for one content of the record, so what was opened for it stays right.
+  private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
+
+  init(keys: VaultKeys) {
+    self.keys = keys
+  }
+
+  /// Begins a transaction. Where another process has written since, the state must continue the one seen last.
+  /// - Throws: `rolledBack`, `forked`, `slotsForged`, and what proving the header throws.
+  func prove(_ rows: any Rows) throws -> ProvenState {
+    let state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
+    if let newest, newest.mac != state.mac {
+      let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
+      _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
+    }
+    newest = state.sealedHeader
+    return state
+  }
+
+  /// The keys of a group, proven; nil is a proven absence.
+  /// - Throws: `locked` for a group that a locked vault does not know; what proving and opening the record throws.
+  func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
+    if let kept = keys.kept { return try kept.group(group, in: state) }
+    let id = try groups[group]?.record ?? keys.groupRecordID(group)
+    guard let leaf = try state.tree.leaf(id) else { return nil }
+    if let known = groups[group], known.leaf == leaf { return known.keys }
+    let opened = try state.openGroup(state.record(id, expecting: leaf))
+    groups[group] = (id, leaf, opened)
+    return opened
+  }
+
+  /// - Throws: `groupNotFound`; as `group`.
+  func existing(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys {
+    guard let keys = try self.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
+    return keys
+  }
+
+  /// Forgets all keys but those that stay. What was seen last is remembered: a locked vault is rolled back as little as an open one.
+  func lock(keeping kept: KeptWhileLocked) {
+    keys = VaultKeys(locking: keys, keeping: kept)
+    groups = [:]
+  }
+
+  /// After a commit of our own.
+  func adopt(_ header: SealedHeader) { newest = header }
+}

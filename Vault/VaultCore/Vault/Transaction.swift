@@ -1,0 +1,281 @@
+public import SecretMemory
+
+/// Several changes that become one commit. Lives inside `Vault.transaction`; what it reads includes what it changed.
+public struct Transaction: ~Copyable {
+  let state: ProvenState
+  private let keyring: Keyring
+  var tree: TreeEditor
+  private var slotRows: SlotRows
+  private var change = Change()
+  /// Groups that this transaction made or gave a key.
+  private var editedGroups: [AccessGroup: GroupKeys] = [:]
+  /// What failed half-way through an edit. Nothing of the transaction may be kept then, also where `body` passes over the error.
+  private var failure: (any Error)?
+
+  /// The generation that this commit will be.
+  public var generation: UInt64 { state.header.generation + 1 }
+  var keys: VaultKeys { state.keys }
+
+  /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
+  init(proving rows: any Rows, keyring: Keyring) throws {
+    let state = try keyring.prove(rows)
+    guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
+    guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
+    let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
+    self.state = state
+    self.keyring = keyring
+    self.slotRows = slotRows
+    tree = TreeEditor(state.tree, recordCount: state.header.recordCount)
+  }
+
+  // MARK: Items
+
+  /// - Throws: `duplicate`, `groupNotFound`, `secretTooLarge`, `attributeNotAllowed`, `nameNotAllowed`, `nameTooLong`,
+  ///   `deviceKeyMissing`, `passphraseSlotMissing`, `vaultFull`, `locked`; integrity errors.
+  @discardableResult
+  public mutating func add(
+    _ item: Item, secret: borrowing Secret, to group: AccessGroup = .standard, accessible: Accessibility = .whenUnlocked,
+    at now: Timestamp
+  ) throws -> Reference {
+    var item = try item.checked()
+    if item.created == nil { item.created = now }
+    item.modified = now
+    return try insert(item, secret: secret, into: group, accessible: accessible)
+  }
+
+  /// By the item's primary attributes: one proven look-up. Nil is a proven absence.
+  /// - Throws: `groupNotFound`; integrity errors.
+  public mutating func entry(_ item: Item, in group: AccessGroup = .standard) throws -> Entry? {
+    let group = try self.group(group)
+    return try record(group.itemID(item), in: group).map { try state.openItem($0.record, meta: $0.meta, group: group) }
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  public mutating func entry(_ reference: Reference) throws -> Entry {
+    let group = try self.group(reference.group)
+    let found = try existing(reference, in: group)
+    return try state.openItem(found.record, meta: found.meta, group: group)
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  public mutating func secret(of reference: Reference) throws -> Secret {
+    let group = try self.group(reference.group)
+    let found = try existing(reference, in: group)
+    let secret = try change.records[reference.id].flatMap(\.self)?.secret ?? state.secret(of: found.record)
+    return try state.openSecret(secret, of: found.record, meta: found.meta, group: group)
+  }
+
+  /// Changes the attributes and keeps the secret.
+  /// - Returns: the reference afterwards: another one if a primary attribute changed.
+  /// - Throws: `notFound`, `duplicate` where the new primary attributes are another item's, and as `add`.
+  @discardableResult
+  public mutating func update(
+    _ reference: Reference, at now: Timestamp, _ change: (inout Item) throws -> Void
+  ) throws -> Reference {
+    try replace(reference, with: try secret(of: reference), at: now, change)
+  }
+
+  /// Changes the secret, and the attributes if wanted.
+  /// - Throws: `notFound`, `duplicate`, `attributeNotAllowed`, `secretTooLarge`, `deviceKeyMissing`; the error of `change`.
+  @discardableResult
+  public mutating func update(
+    _ reference: Reference, secret: borrowing Secret, at now: Timestamp, _ change: (inout Item) throws -> Void = { _ in }
+  ) throws -> Reference {
+    try replace(reference, with: secret, at: now, change)
+  }
+
+  private mutating func replace(
+    _ reference: Reference, with secret: borrowing Secret, at now: Timestamp, _ edit: (inout Item) throws -> Void
+  ) throws -> Reference {
+    let before = try entry(reference)
+    var item = before.item
+    try edit(&item)
+    guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
+    item = try item.checked(keeping: before.item.attributes)
+    item.modified = now
+    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility, replacing: reference.id)
+  }
+
+  /// - Throws: `notFound`, `groupNotFound`, `locked`; integrity errors.
+  public mutating func remove(_ reference: Reference) throws {
+    let found = try existing(reference, in: try group(reference.group))
+    if keys.isLocked, !found.meta.accessibility.isKeptWhileLocked { throw VaultError(.locked) }
+    try edit(reference.id, nil)
+  }
+
+  /// By the item's primary attributes. It is enough that the item is proven to be there: its row may be damaged, or gone.
+  /// While the vault is locked its row must say of which class it is.
+  /// - Throws: `notFound`, `groupNotFound`, `locked`; faults of the header, of the tree and of the group.
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
+    let id = try self.group(group).itemID(item)
+    return try keys.isLocked ? remove(Reference(group: group, id: id)) : remove(id)
+  }
+
+  /// By its identifier, whatever is in it and whoever sealed it: its row may be damaged, or gone.
+  /// - Throws: `notFound`, also for what is no item; `locked`; faults of the header and of the tree.
+  public mutating func remove(_ id: Identifier) throws {
+    try keys.checkUnlocked()
+    guard RecordKind.item.firstBytes.contains(id.byte(at: 0)), try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    try edit(id, nil)
+  }
+
+  /// Puts an item into another group: sealed anew under that group's key.
+  /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
+  @discardableResult
+  public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
+    let entry = try entry(reference)
+    guard reference.group != group else { return reference }
+    var item = entry.item
+    item.modified = now
+    return try insert(
+      item, secret: try secret(of: reference), into: group, accessible: entry.accessibility, replacing: reference.id)
+  }
+
+  /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the old.
+  private mutating func insert(
+    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Identifier? = nil
+  ) throws -> Reference {
+    let attributes = item.encoded
+    guard attributes.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
+    let group = try self.group(group, withKeyFor: accessible)
+    let id = group.itemID(item)
+    guard try id == old || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
+    guard let epoch = try group.currentEpoch(accessible, keys: keys) else { throw VaultError(.unknownGroup) }
+    let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
+    let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
+      .seal(attributes: attributes, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
+    if let old, old != id { try edit(old, nil) }
+    try edit(id, record)
+    return Reference(group: group.group, id: id)
+  }
+
+  /// Writes or (nil) removes a row, and its leaf.
+  mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
+    do {
+      try tree.set(id, to: record.map { keys.integrity.leaf($0.head) })
+    } catch {
+      failure = error
+      throw error
+    }
+    change.records[id] = .some(record)
+  }
+
+  private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: RecordHead, meta: RecordMeta) {
+    guard let found = try record(reference.id, in: group) else { throw VaultError(.notFound) }
+    return found
+  }
+
+  private mutating func record(
+    _ id: Identifier, in group: GroupKeys
+  ) throws -> (record: RecordHead, meta: RecordMeta)? {
+    guard let leaf = try tree.leaf(id) else { return nil }
+    let record = try change.records[id].flatMap(\.self)?.head ?? state.record(id, expecting: leaf)
+    return (record, try state.itemMeta(record, in: group, upTo: generation))
+  }
+
+  // MARK: Groups
+
+  /// - Throws: `groupExists`, `locked`; integrity errors.
+  public mutating func createGroup(_ group: AccessGroup, at now: Timestamp) throws {
+    guard try tree.leaf(keys.groupRecordID(group)) == nil else { throw VaultError(.groupExists, group.name) }
+    try put(try .make(group, at: now, version: generation))
+  }
+
+  private mutating func put(_ group: GroupKeys) throws {
+    try edit(keys.groupRecordID(group.group), try keys.seal(group, masterEpoch: state.header.masterEpoch))
+    editedGroups[group.group] = group
+  }
+
+  private func group(_ group: AccessGroup) throws -> GroupKeys {
+    try editedGroups[group] ?? keyring.existing(group, in: state)
+  }
+
+  private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {
+    let group = try group(name)
+    guard try group.currentEpoch(accessible, keys: keys) == nil else { return group }
+    if accessible == .whenPasscodeSetThisDevice {
+      guard try slots().contains(where: \.type.hasPassphrase) else { throw VaultError(.passphraseSlotMissing) }
+    }
+    let extended = try group.adding(accessible, keys: keys, version: generation)
+    try put(extended)
+    return extended
+  }
+
+  /// - Throws: `locked` for a group that a locked vault does not know; integrity errors.
+  public mutating func contains(_ group: AccessGroup) throws -> Bool {
+    if keys.isLocked { return try keyring.group(group, in: state) != nil }
+    return try tree.leaf(keys.groupRecordID(group)) != nil
+  }
+
+  // MARK: Access rules
+
+  /// Writes a rule, in place of the one of the same name.
+  /// - Throws: `accessRuleMalformed`; integrity errors.
+  package mutating func putRule(_ attributes: Attributes) throws {
+    guard let rule = try AccessRule(attributes) else { throw VaultError(.accessRuleMalformed, "of a later version") }
+    let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: state.header.masterEpoch, version: generation)
+    let id = try rule.name.recordID(keys)
+    try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: TLV.encode(attributes), secret: try Secret(count: 0)))
+  }
+
+  /// The rule of this name; nil is a proven absence.
+  package mutating func rule(_ name: AccessRule.Name) throws -> AccessRule? {
+    let id = try name.recordID(keys)
+    guard let leaf = try tree.leaf(id) else { return nil }
+    let written = change.records[id].flatMap(\.self)
+    return try state.openAccessRule(
+      written?.head ?? state.record(id, expecting: leaf), secret: written?.secret, upTo: generation)
+  }
+
+  /// - Throws: `notFound`; faults of the tree.
+  package mutating func removeRule(_ name: AccessRule.Name) throws {
+    let id = try name.recordID(keys)
+    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
+    try edit(id, nil)
+  }
+
+  // MARK: Slots
+
+  func slots() throws -> [KeySlot] {
+    try slotRows.parsed()
+  }
+
+  /// - Throws: `locked`: ways in are the owner's affair.
+  mutating func setSlot(_ index: Int, _ slot: KeySlot?) throws {
+    try keys.checkUnlocked()
+    slotRows.setSlot(index, slot?.bytes)
+    change.header[index] = .some(slot?.bytes)
+  }
+
+  /// Whether any group has a key that must not outlive the last passphrase slot.
+  func hasPasscodeKeys() throws -> Bool {
+    try GroupDirectory(state).all.contains(where: \.hasPasscodeKey)
+  }
+
+  // MARK: The end
+
+  /// Puts the change together: nodes, slots, history, header.
+  /// - Returns: an empty change, and nil, where nothing was edited.
+  /// - Throws: what an edit failed with half-way, whether or not `body` caught it.
+  mutating func finish() throws -> (change: Change, header: SealedHeader?) {
+    if let failure { throw failure }
+    return change.isEmpty ? (change, nil) : try seal()
+  }
+
+  /// The next generation.
+  mutating func seal() throws -> (change: Change, header: SealedHeader?) {
+    slotRows.append(state.mac)
+    change.header[Header.historyKey] = slotRows.historyBytes
+    var header = state.header
+    header.generation = generation
+    header.root = try tree.finish(into: &change)
+    header.depth = tree.depth
+    header.recordCount = tree.recordCount
+    header.slotCount = UInt32(slotRows.slots.count)
+    header.slotsDigest = keys.integrity.slotsDigest(slotRows)
+    header.previousMAC = state.mac
+    let sealed = header.sealed(with: keys.integrity)
+    change.header[0] = sealed.bytes
+    return (change, sealed)
+  }
+}

@@ -1,0 +1,88 @@
+import SecretMemory
+
+extension Vault {
+  struct Unlocked: ~Copyable {
+    let master: Key
+    let vault: Identifier
+    let slot: SlotDescription
+  }
+
+  /// Finds the slot that the credential opens. Nothing read here is proven yet: the master key is what proves it.
+  ///
+  /// The key derivation, up to seconds of it, runs outside the store's transaction.
+  static func unlock(
+    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling
+  ) throws -> Unlocked {
+    let (vault, slots) = try store.read { rows in
+      (try SealedHeader(reading: rows).header.vault, try SlotRows(reading: rows).parsed())
+    }
+    let candidates = slots.filter { $0.type == credential.slotType && (credential.salt ?? $0.salt) == $0.salt }
+    guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
+    // What a slot asks for is in the file, and one that asks for too much must not hide the others.
+    var tooExpensive: VaultError?
+    for slot in candidates {
+      do throws(VaultError) {
+        if let master = try slot.open(with: credential, vault: vault, ceiling: ceiling) {
+          return Unlocked(master: master, vault: vault, slot: slot.description)
+        }
+      } catch {
+        guard error.code == .kdfAboveCeiling || error.code == .outOfMemory else { throw error }
+        tooExpensive = error
+      }
+    }
+    throw tooExpensive ?? VaultError(.wrongCredential)
+  }
+
+  /// What can be told without a key, and therefore without proof.
+  /// - Throws: `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`, `slotsForged`, `slotMalformed`,
+  ///   `unknownSlotType`, `kdfBelowFloor`; what the store throws.
+  public static func inspect(_ store: any Store) throws -> VaultStatus {
+    try store.read { rows in
+      VaultStatus(try SealedHeader(reading: rows), slots: try SlotRows(reading: rows).parsed(), isProven: false)
+    }
+  }
+
+  /// The same, proven.
+  /// - Throws: `VaultError`, if the header or a slot is malformed or forged; the errors of the store.
+  public borrowing func status() throws -> VaultStatus {
+    try reading { state, keyring in
+      let rows = try SlotRows(proving: state.rows, header: state.header, keys: keyring.keys.integrity)
+      return VaultStatus(state.sealedHeader, slots: try rows.parsed(), isProven: true)
+    }
+  }
+}
+
+/// What a vault is, without what is in it.
+public struct VaultStatus: Sendable {
+  /// The identifier of the vault.
+  public let id: Identifier
+  /// The number of commits so far.
+  public let generation: UInt64
+  /// Items and groups.
+  public let recordCount: UInt64
+  /// The time at which the vault was made.
+  public let created: Timestamp
+  /// 0 to 2.
+  public let treeDepth: Int
+  /// The number of the master key, from 1.
+  public let masterEpoch: UInt32
+  /// The slots.
+  public let slots: [SlotDescription]
+  /// Whether all of this was proven with the master key.
+  public let isProven: Bool
+  /// 16 hexadecimal digits that name this state of the vault: for comparing two copies by eye.
+  public let checkCode: String
+
+  init(_ sealed: SealedHeader, slots: [KeySlot], isProven: Bool) {
+    let header = sealed.header
+    id = header.vault
+    generation = header.generation
+    recordCount = header.recordCount
+    created = header.created
+    treeDepth = header.depth
+    masterEpoch = header.masterEpoch
+    self.slots = slots.map(\.description)
+    self.isProven = isProven
+    checkCode = String(sealed.mac.identifier.description.prefix(16))
+  }
+}

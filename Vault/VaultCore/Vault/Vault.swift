@@ -1,0 +1,200 @@
+public import SecretMemory
+
+/// An open vault: sealed items in access groups, over a store that is trusted for nothing but atomic commits.
+///
+/// Every call is one transaction of the store and begins by proving the header, so that several processes can have the vault open.
+/// Not thread-safe: one owner at a time.
+public struct Vault: ~Copyable {
+  private let store: any Store
+  private let keyring: Keyring
+  private let anchorKeeper: AnchorKeeper?
+  /// The slot that the credential opened.
+  public internal(set) var openedSlot: SlotDescription
+  /// What the anchor said about the state that was opened.
+  public let rollbackCheck: RollbackCheck
+
+  // MARK: Making and opening
+
+  /// Makes a vault with one slot and the group `default`, in a store that holds none.
+  /// - Parameters:
+  ///   - store: An empty store.
+  ///   - credential: The credential of the first slot.
+  ///   - kdf: For slots with a passphrase. Takes about 0.6 s and 256 MiB at `.standard`.
+  ///   - now: The time of creation.
+  ///   - anchor: Stores the state of the new vault.
+  ///   - deviceKey: 32 bytes that never leave the machine; only …ThisDevice items need it.
+  /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store throws.
+  public static func create(
+    in store: any Store, with credential: borrowing Credential, kdf: KDFParameters = .standard, at now: Timestamp,
+    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
+  ) throws -> Vault {
+    try credential.checkForNewSlot()
+    guard let id = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.headerMalformed) }
+    let keys = try VaultKeys(master: .random(), vault: id, device: deviceKey)
+    let slot = try keys.withMaster { try KeySlot(index: 1, sealing: $0, under: credential, kdf: kdf, vault: id) }
+    let keyring = Keyring(keys: keys)
+    try store.commit { rows in
+      guard try rows.headerKeys().isEmpty else { throw VaultError(.vaultExists) }
+      let (change, header) = try firstCommit(keys: keys, slot: slot, rows: rows, at: now)
+      keyring.adopt(header)
+      return change
+    }
+    let anchorKeeper = anchor.map { AnchorKeeper($0, keyring: keyring, saved: 0) }
+    // The vault is made, whatever comes of its anchor; `close` tries again and tells.
+    try? anchorKeeper?.save()
+    return Vault(
+      store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot.description, rollbackCheck: .noAnchor)
+  }
+
+  private static func firstCommit(
+    keys: VaultKeys, slot: KeySlot, rows: any Rows, at now: Timestamp
+  ) throws -> (Change, SealedHeader) {
+    var change = Change()
+    var slotRows = SlotRows()
+    slotRows.setSlot(slot.index, slot.bytes)
+    change.header[slot.index] = slot.bytes
+    let group = try keys.seal(.make(.standard, at: now, version: 1), masterEpoch: 1)
+    change.records[group.head.id] = group
+    var tree = TreeEditor(empty: rows, keys: keys.integrity)
+    try tree.set(group.head.id, to: keys.integrity.leaf(group.head))
+    let header = Header(
+      vault: keys.vault, generation: 1, recordCount: 1, created: now, masterEpoch: 1, slotCount: 1,
+      slotsDigest: keys.integrity.slotsDigest(slotRows), root: try tree.finish(into: &change), previousMAC: .zero
+    ).sealed(with: keys.integrity)
+    change.header[0] = header.bytes
+    return (change, header)
+  }
+
+  /// Opens a vault and proves its header, slots and history, and that it continues the anchored state.
+  /// - Parameters:
+  ///   - store: The store of the vault.
+  ///   - credential: The credential of one of its slots.
+  ///   - ceiling: The highest cost of a key derivation.
+  ///   - anchor: The state that was last seen.
+  ///   - deviceKey: Opens …ThisDevice items.
+  ///   - isCopy: A refusal of the anchor is only reported in `rollbackCheck`, and the anchor is not changed: for a copy beside the vault
+  ///     in use, such as a backup.
+  /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
+  ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
+  ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
+  public static func open(
+    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
+    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil, isCopy: Bool = false
+  ) throws -> Vault {
+    let unlocked = try unlock(store, with: credential, ceiling: ceiling)
+    let slot = unlocked.slot
+    let keyring = Keyring(keys: try VaultKeys(master: unlocked.master, vault: unlocked.vault, device: deviceKey))
+    let seen = try anchor.map { try SeenBefore($0, of: keyring.keys.vault) }
+    let (check, saved) = try store.read { rows in
+      let state = try keyring.prove(rows)
+      let slotRows = try SlotRows(proving: rows, header: state.header, keys: keyring.keys.integrity)
+      return seen?.check(state, slotRows) ?? (.noAnchor, 0)
+    }
+    if !isCopy, case .refused(let rollback) = check { throw rollback.reason }
+    let anchorKeeper = isCopy ? nil : anchor.map { AnchorKeeper($0, keyring: keyring, saved: saved) }
+    return Vault(store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot, rollbackCheck: check)
+  }
+
+  /// Takes the present state for the newest one, whatever the anchor says: after a backup was restored on purpose.
+  /// - Parameters:
+  ///   - store: The store of the vault.
+  ///   - credential: The credential of one of its slots.
+  ///   - ceiling: The highest cost of a key derivation.
+  ///   - anchor: The state that was last seen.
+  ///   - confirm: Called with the rollback before it is accepted, if there is one. If it throws, the anchor stays.
+  /// - Returns: what was accepted; nil where the anchor had nothing against the present state.
+  /// - Throws: as `open`, the anchor's refusals apart; what `confirm` throws.
+  @discardableResult
+  public static func acceptRollback(
+    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard, anchor: any AnchorStore,
+    confirm: (Rollback) throws -> Void = { _ in }
+  ) throws -> Rollback? {
+    let vault = try open(store, with: credential, ceiling: ceiling, anchor: anchor, isCopy: true)
+    guard case .refused(let rollback) = vault.rollbackCheck else {
+      try AnchorKeeper(anchor, keyring: vault.keyring, saved: 0).save()
+      return nil
+    }
+    try confirm(rollback)
+    let keyring = vault.keyring
+    try anchor.update(keyring.keys.vault) { _ in keyring.newest.map { Anchor($0).sealed(with: keyring.keys.integrity) } }
+    return rollback
+  }
+
+  /// Saves the anchor. A vault that just goes does so as well, but cannot tell of a failure.
+  /// - Throws: The errors of the anchor's store.
+  public consuming func close() throws {
+    try anchorKeeper?.save()
+  }
+
+  /// The generation that was seen last. Nothing is read for that.
+  public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
+
+  /// The generation as it is now, proven.
+  /// - Throws: integrity errors; what the store throws.
+  public borrowing func generation() throws -> UInt64 { try reading { state, _ in state.header.generation } }
+
+  // MARK: Locking
+
+  /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
+  public var isLocked: Bool { keyring.keys.isLocked }
+
+  /// Forgets the master key, the device key, and all that opens the records of groups, of apps, and items of the classes "when unlocked".
+  /// What remains opens, proves and seals items of the classes "after first unlock", and decides by the rules about apps as they are
+  /// now; everything else is `locked`.
+  ///
+  /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
+  public mutating func lock() {
+    guard !isLocked else { return rest() }
+    defer { Sodium.wipeStack() }
+    let kept = try? reading { state, _ in try KeptWhileLocked(state) }
+    keyring.lock(keeping: kept ?? KeptWhileLocked())
+    rest()
+  }
+
+  /// It may be long until the next call: the anchor is saved, and the store may let its file be the whole vault.
+  public func rest() {
+    saveAnchor()
+    store.rest()
+  }
+
+  /// Lets the store bring what was committed into the vault's file: see `Store.fold`. Not after `rest`, which does the same.
+  public func fold() -> Bool { store.fold() }
+
+  /// Who is killed before has an earlier state for the newest one afterwards.
+  public func saveAnchor() {
+    // An anchor that lags is of the same history; `close` tries again and tells.
+    try? anchorKeeper?.save()
+  }
+
+  // MARK: Transactions
+
+  /// One read transaction on a proven state.
+  func reading<Result: ~Copyable>(_ body: (ProvenState, Keyring) throws -> Result) throws -> Result {
+    let keyring = keyring
+    return try store.read { rows in try body(try keyring.prove(rows), keyring) }
+  }
+
+  /// Several changes in one commit: all of them or, where `body` throws, none.
+  /// - Throws: what `body` throws; `unknownReadOnlyFlag`; integrity errors; what the store throws. The anchor store's errors do not
+  ///   undo the commit and are thrown by `close`.
+  public mutating func transaction<Result: ~Copyable>(_ body: (inout Transaction) throws -> Result) throws -> Result {
+    let keyring = keyring
+    var result: Result?
+    var committed: SealedHeader?
+    try store.commit { rows in
+      var transaction = try Transaction(proving: rows, keyring: keyring)
+      result = try body(&transaction)
+      let (change, header) = try transaction.finish()
+      committed = header
+      return change
+    }
+    if let committed { keyring.adopt(committed) }
+    // A lagging anchor is harmless; `close` tries again and tells.
+    try? anchorKeeper?.saveNowAndThen()
+    guard let result = result.take() else { preconditionFailure("the store did not run the transaction") }
+    return result
+  }
+
+  /// For sealing the master key under a new slot.
+  var keys: VaultKeys { keyring.keys }
+}
