@@ -11,13 +11,13 @@ extension DomainState {
   mutating func load(
     upTo content: GenerationPage.Content?, isSparing: Bool = false
   ) throws(PreferenceError) {
-    isJournalGone = false
+    journal?.isGone = false
     guard let file = try Self.openJournal(paths) else { return try keepWhatIsKnown() }
     guard let header = try readHeader(file) else { return try salvage(file) }
     if isSparing, let content, content.epoch == header.epoch,
       let found = try IndexedJournal(file, header, length: Int(clamping: content.length))
     {
-      adopt(JournalImage(tail: found.tail, byteCount: Int(clamping: content.byteCount)), file, header)
+      adopt(JournalImage(tail: found.tail, byteCount: Int(clamping: content.byteCount)), OpenJournal(file, header))
       indexed = found
       return
     }
@@ -53,9 +53,9 @@ extension DomainState {
       journalIsDamaged = true
     }
     if let start, new.damagedByteCount == 0 {
-      adopt(new, file, header, after: start, tail)
+      adopt(new, OpenJournal(file, header), after: start, tail)
     } else {
-      adopt(new, file, header)
+      adopt(new, OpenJournal(file, header))
     }
   }
 
@@ -64,27 +64,27 @@ extension DomainState {
   /// only be compared. nil if there are no observers, or if the last record that this process has read is no longer in the files.
   private func knownLength(of new: JournalHeader) -> Int? {
     guard isLoaded, foreign.isSplit, indexed == nil else { return nil }
-    if header?.epoch == new.epoch { return image.position }
-    return header == nil && journal != nil ? nil : Int(clamping: new.baseLength)
+    if current?.header.epoch == new.epoch { return image.position }
+    return journal?.mustBeReloaded == true ? nil : Int(clamping: new.baseLength)
   }
 
   /// The journal was deleted. The values that this process knows remain in force, and the next writer writes them again.
   private mutating func keepWhatIsKnown() throws(PreferenceError) {
-    guard header != nil, let journal else { return try loadPlist() }
-    isJournalGone = true
-    try readTail(journal, to: try journal.byteCount)
+    guard let current else { return try loadPlist() }
+    journal?.isGone = true
+    try readTail(current, to: try current.file.byteCount)
   }
 
   /// Loads the records of a journal whose header is damaged.
   private mutating func salvage(_ file: OpenFile) throws(PreferenceError) {
-    guard header == nil else { return try keepWhatIsKnown() }
+    guard current == nil else { return try keepWhatIsKnown() }
     let bytes = try file.read(at: 0, count: try file.byteCount)
     guard let salt = JournalSalvage.salt(of: bytes) else { return try loadPlist() }
     var new = JournalImage()
     var nobody = ChangeCollector(isWanted: false)
     new.read(bytes, salt: salt, &nobody)
     if let list = try? paths.plistFile().read(), list.identity == new.exported { new.restore(from: list.values) }
-    adopt(new, nil, nil)
+    adopt(new, nil)
   }
 
   /// Returns nil if the header is damaged.
@@ -101,28 +101,25 @@ extension DomainState {
 
   /// If the new journal began with the values that this process has, only its tail has to be read.
   private mutating func switchTo(_ file: OpenFile, _ new: JournalHeader) throws(PreferenceError) -> Bool {
-    guard let old = header, let journal, new.previousEpoch == old.epoch, image.damagedByteCount == 0, indexed == nil else {
+    guard let current, new.previousEpoch == current.header.epoch, image.damagedByteCount == 0, indexed == nil else {
       return false
     }
-    try readTail(journal, to: Int(clamping: new.previousLength))
+    try readTail(current, to: Int(clamping: new.previousLength))
     guard image.position == Int(clamping: new.previousLength) else { return false }
     // The first record identifies the property list that was exported with the journal.
     let count = min(Int(clamping: new.baseLength), 128) - JournalHeader.byteCount
     let bytes = try file.read(at: JournalHeader.byteCount, count: max(0, count))
     guard image.readExport(bytes, salt: new.salt) else { return false }
     image.skipBase(Int(clamping: new.baseLength))
-    self.journal = file
-    header = new
-    nameIsDurable = false
-    mark = (0, 0)
-    durablePosition = Int(clamping: new.baseLength)
-    allocated = 0
+    journal = OpenJournal(file, new)
+    // A base is synchronised before it gets its name.
+    journal?.durableLength = Int(clamping: new.baseLength)
     return true
   }
 
   mutating func loadPlist() throws(PreferenceError) {
     let list = try paths.plistFile().read()
-    adopt(JournalImage(list?.values ?? firstValues(), exported: list?.identity), nil, nil)
+    adopt(JournalImage(list?.values ?? firstValues(), exported: list?.identity), nil)
   }
 
   /// The values of a domain without files.
@@ -140,7 +137,7 @@ extension DomainState {
   ///   - start: The values before the changes in `tail`. If nil, the values are compared.
   ///   - tail: The changes that lead from `start` to the values of `new`.
   mutating func adopt(
-    _ new: JournalImage, _ journal: OpenFile?, _ header: JournalHeader?, after start: PropertyListDictionary? = nil,
+    _ new: JournalImage, _ newJournal: OpenJournal?, after start: PropertyListDictionary? = nil,
     _ tail: ChangeCollector = ChangeCollector(isWanted: false)
   ) {
     if isLoaded, indexed == nil {
@@ -152,17 +149,15 @@ extension DomainState {
     image = new
     indexed = nil
     fetched = []
-    self.journal = journal
-    self.header = header
-    durablePosition = 0
-    allocated = 0
-    nameIsDurable = false
-    mark = (0, 0)
+    let old = journal
+    journal = newJournal
+    // The same file was read again.
+    if let old, old.header.epoch == newJournal?.header.epoch { journal?.mustBeReplaced = old.mustBeReplaced }
   }
 
   /// Used if the files cannot be written: merges an edited property list in memory only.
   mutating func mergeInMemory() throws(PreferenceError) {
-    guard header != nil, try paths.plistIdentity() != image.exported,
+    guard current != nil, try paths.plistIdentity() != image.exported,
       let list = try? paths.plistFile().read()
     else { return }
     var merged = JournalImage(image.merged(with: list.values), exported: list.identity)

@@ -10,55 +10,30 @@ extension DomainState {
     _ entries: [JournalRecord.Entry], _ files: DomainFiles, isWanted: Bool = true
   ) throws(PreferenceError) -> [PreferenceChange.Key] {
     guard !entries.isEmpty else { return [] }
-    if journal == nil || mustReplaceJournal || journalIsDamaged { try replaceJournal(files) }
-    guard let journal, let header else { throw PreferenceError(.io, paths.journal) }
+    if journal == nil || journal?.mustBeReplaced == true || journalIsDamaged { try replaceJournal(files) }
+    guard let current else { throw PreferenceError(.io, paths.journal) }
     let record = JournalRecord(sequence: image.sequence + 1, entries: entries)
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 16)
-    record.append(to: &bytes, salt: header.salt)
+    record.append(to: &bytes, salt: current.header.salt)
     // No reader accepts a larger record. Only a huge property list of another program leads to one.
     guard bytes.count <= JournalRecord.maximumBodyByteCount else {
       throw PreferenceError(.domainTooLarge, "\(paths.journal): a record of \(bytes.count) bytes")
     }
     let start = image.position
-    let end = start + bytes.count
-    try write(journal, at: start)
-    mark = (start, Self.mark(of: bytes))
+    try journal?.append(bytes, at: start)
     var changes = ChangeCollector(isWanted: isWanted)
     image.apply(entries, sequence: record.sequence, &changes)
-    image.advance(to: end)
+    image.advance(to: start + bytes.count)
     do throws(PreferenceError) {
       try commit(files)
     } catch {
       // The record was not committed, so this process must not use it either: load the journal again.
-      self.header = nil
+      journal?.mustBeReloaded = true
       seen = nil
       throw error
     }
     noteSize()
     return changes.take()
-  }
-
-  /// Writes `bytes`. Beyond the end of the file, zeros are added: writing to allocated blocks makes a synchronization a third
-  /// faster, and works on a full disk.
-  private mutating func write(_ journal: OpenFile, at start: Int) throws(PreferenceError) {
-    let end = start + bytes.count
-    if end <= allocated { return try journal.write(bytes, at: start) }
-    let chunk = min(max(4096, start), 64 << 10)
-    let padded = (end / chunk + 1) * chunk
-    do throws(PreferenceError) {
-      try journal.write(bytes + [UInt8](repeating: 0, count: padded - end), at: start)
-      allocated = padded
-    } catch {
-      guard error.code == .full else { throw error }
-      do throws(PreferenceError) {
-        try journal.write(bytes, at: start)
-      } catch {
-        // An uncommitted record need not stay; on a full disk its blocks may be needed by another program.
-        ftruncate(journal.number, off_t(start))
-        allocated = 0
-        throw error
-      }
-    }
   }
 
   private mutating func noteSize() {
@@ -84,7 +59,7 @@ extension DomainState {
 
   mutating func commit(_ files: DomainFiles) throws(PreferenceError) {
     try files.page.commit(
-      .init(epoch: header?.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
+      .init(epoch: current?.header.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
     seen = files.page.generation
   }
 
@@ -93,7 +68,7 @@ extension DomainState {
   /// The property list that goes with it must have been written before, or be the one that was read.
   mutating func replaceJournal(_ files: DomainFiles) throws(PreferenceError) {
     try complete()
-    var new = JournalHeader.following(epoch: header?.epoch ?? 0, length: UInt64(image.position))
+    var new = JournalHeader.following(epoch: current?.header.epoch ?? 0, length: UInt64(image.position))
     let sequence = image.sequence + 1
     var bytes = [UInt8](repeating: 0, count: JournalHeader.byteCount)
     bytes.reserveCapacity(image.byteCount + image.values.count * 32 + 256)
@@ -122,21 +97,17 @@ extension DomainState {
         .quarantined(domain: paths.name, .journal, path: try Quarantine.keep(paths.journal, in: paths.directory)))
     }
     try files.page.beginReplacing()
+    let placed: OpenFile
     do throws(PreferenceError) {
-      journal = try file.place(at: paths.journal)
+      placed = try file.place(at: paths.journal)
     } catch {
       // The old journal remains in use: it may be all there is.
-      if header != nil { try? commit(files) }
+      if current != nil { try? commit(files) }
       throw error
     }
-    nameIsDurable = (try? paths.directory.synchronize()) != nil
-    header = new
-    isJournalGone = false
-    mark = (0, 0)
+    let isNameDurable = (try? paths.directory.synchronize()) != nil
+    journal = OpenJournal(new: placed, new, length: bytes.count, isNameDurable: isNameDurable)
     image.restart(sequence: sequence, position: bytes.count)
-    durablePosition = bytes.count
-    allocated = bytes.count
-    mustReplaceJournal = false
     journalIsDamaged = false
     try commit(files)
   }
@@ -148,8 +119,8 @@ extension DomainState {
       guard try paths.plistIdentity() != image.exported else { return }
       try complete()
       let list = try paths.plistFile().read()
-      guard header != nil else {
-        adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil, nil)
+      guard current != nil else {
+        adopt(JournalImage(list?.values ?? .init(), exported: list?.identity), nil)
         return try commit(files)
       }
       let merged = image.merged(with: list?.values ?? .init())
@@ -167,23 +138,10 @@ extension DomainState {
   /// Called if the file at the journal's path is not the one that this process has read: it was deleted, truncated, or replaced
   /// by an older one. The known values are written again, and the file there is kept under another name.
   mutating func recoverJournal(_ files: DomainFiles) throws(PreferenceError) {
-    guard let journal, let header else { return }
+    guard let current else { return }
     let there = try FileIdentity.at(paths.journal)
-    let status = try journal.status()
-    // Another user with write access to the directory could put a file of his own there, and would read the next records.
-    if let there, status.owner == geteuid(), there.inode == FileIdentity(status).inode, there.size >= UInt64(image.position),
-      try journal.read(at: 0, count: JournalHeader.byteCount) == header.bytes
-    {
-      let found = mark.offset == 0 ? mark.bytes : Self.mark(of: try journal.read(at: mark.offset, count: 8))
-      guard found != mark.bytes else { return }
-    }
+    if let there, try current.isIntact(there, length: image.position) { return }
     journalIsDamaged = there != nil
     try replaceJournal(files)
-  }
-
-  /// The length and checksum of the record at the start of `bytes`.
-  private static func mark(of bytes: [UInt8]) -> UInt64 {
-    guard bytes.count >= 8 else { return 0 }
-    return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) }
   }
 }

@@ -8,8 +8,8 @@ struct DomainState {
   let paths: DomainPaths
   /// nil if the domain was never written, or cannot be.
   var files: DomainFiles?
-  var journal: OpenFile?
-  var header: JournalHeader?
+  /// The journal that was read last. See `current`.
+  var journal: OpenJournal?
   var image = JournalImage()
   /// If only some values were read, the journal with the rest of them.
   var indexed: IndexedJournal?
@@ -36,23 +36,10 @@ struct DomainState {
   /// Events to report outside of the lock.
   var events: [PreferenceEvent] = []
   var isKnownToBeLarge = false
-  /// The length of the journal in use that is on the disk.
-  var durablePosition = 0
-  /// The journal is no longer at its path.
-  var isJournalGone = false
-  /// The journal is damaged, and is moved aside before another one replaces it.
+  /// The file at the journal's path is damaged, and is moved aside before another one replaces it.
   var journalIsDamaged = false
-  /// The offset of this process's last record in the journal in use, and the record's first bytes; 0 if there is none.
-  var mark: (offset: Int, bytes: UInt64) = (0, 0)
-  /// Whether the name of the journal in use is on the disk.
-  var nameIsDurable = false
   /// The identities of the files at the last look without a lock file.
   private var loaded: (journal: FileIdentity?, plist: FileIdentity?) = (nil, nil)
-  /// Synchronising the journal has failed, so its content may not be on the disk although later calls succeed.
-  var mustReplaceJournal = false
-
-  /// The length of the journal in use that has blocks on the disk.
-  var allocated = 0
   /// A buffer that all records reuse.
   var bytes: [UInt8] = []
 
@@ -72,6 +59,9 @@ struct DomainState {
     foreign.isSplit = true
   }
 
+  /// The journal with all values of `image`; nil if there is none, or if it must be read again.
+  var current: OpenJournal? { journal?.mustBeReloaded == true ? nil : journal }
+
   /// Loads the value of a key into `image`.
   mutating func fetch(_ key: PropertyListDictionary.Key) {
     guard let indexed, !indexed.known.contains(key), !fetched.contains(key) else { return }
@@ -87,7 +77,7 @@ struct DomainState {
   mutating func complete() throws(PreferenceError) {
     guard indexed != nil else { return }
     let content = files?.page.content
-    header = nil
+    journal?.mustBeReloaded = true
     try load(upTo: content, isSparing: false)
   }
 
@@ -160,7 +150,7 @@ struct DomainState {
   private mutating func follow(_ page: GenerationPage) throws(PreferenceError) {
     guard let content = page.content else { return try load(upTo: nil) }
     guard content.epoch != 0 else {
-      if header != nil || seen == nil { try loadPlist() }
+      if current != nil || seen == nil { try loadPlist() }
       return
     }
     if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
@@ -173,22 +163,23 @@ struct DomainState {
     let content = page.content
     if let content, content.epoch != 0 {
       if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
-      if header?.epoch == content.epoch, image.position == Int(clamping: content.length) {
+      if current?.header.epoch == content.epoch, image.position == Int(clamping: content.length) {
         try page.announceForgotten()
         seen = page.generation
         problem = nil
         return
       }
-    } else if content != nil, header == nil, seen == page.generation, problem == nil {
+    } else if content != nil, current == nil, seen == page.generation, problem == nil {
       return
     }
     // The machine was restarted, a writer died, or the files were replaced.
     try load(upTo: nil)
-    if let content, content.epoch == header?.epoch, image.position < Int(clamping: content.length) { journalIsDamaged = true }
-    if isJournalGone || journalIsDamaged && header == nil {
+    let epoch = current?.header.epoch
+    if let content, content.epoch == epoch, image.position < Int(clamping: content.length) { journalIsDamaged = true }
+    if journal?.isGone == true || journalIsDamaged && epoch == nil {
       try replaceJournal(files)
     } else {
-      try page.commit(.init(epoch: header?.epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
+      try page.commit(.init(epoch: epoch ?? 0, length: UInt64(image.position), byteCount: UInt64(image.byteCount)))
       seen = page.generation
     }
     problem = nil
@@ -197,17 +188,17 @@ struct DomainState {
   /// - Returns: Whether this process now has all committed records. False if the journal was replaced or is damaged, or if this
   ///   process has read a record that its writer did not commit.
   mutating func readTail(upTo content: GenerationPage.Content) throws(PreferenceError) -> Bool {
-    guard header?.epoch == content.epoch, let journal else { return false }
+    guard let current, current.header.epoch == content.epoch else { return false }
     let length = Int(clamping: content.length)
     let damage = image.damagedByteCount
-    try readTail(journal, to: length)
+    try readTail(current, to: length)
     return image.position == length && image.damagedByteCount == damage
   }
 
-  mutating func readTail(_ journal: OpenFile, to length: Int) throws(PreferenceError) {
-    guard length > image.position, let header else { return }
+  mutating func readTail(_ journal: OpenJournal, to length: Int) throws(PreferenceError) {
+    guard length > image.position else { return }
     if indexed != nil { return try complete() }
-    let bytes = try journal.read(at: image.position, count: length - image.position)
-    image.read(bytes, salt: header.salt, &foreign)
+    let bytes = try journal.file.read(at: image.position, count: length - image.position)
+    image.read(bytes, salt: journal.header.salt, &foreign)
   }
 }

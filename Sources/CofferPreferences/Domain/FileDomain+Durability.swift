@@ -7,29 +7,35 @@ extension FileDomain {
   /// - Throws: `full`, `accessDenied`, `io`, … Values that could not be written are kept, and the next call tries again.
   public func synchronize() throws(PreferenceError) {
     schedule.syncIsDue(false)
-    if hasUnsaved || withState({ $0.mustReplaceJournal }) {
+    if hasUnsaved || withState({ $0.journal?.mustBeReplaced == true }) {
       try edit { state, files throws(PreferenceError) in
-        if state.mustReplaceJournal { try state.replaceJournal(files) }
+        if state.journal?.mustBeReplaced == true { try state.replaceJournal(files) }
         return []
       }
     }
-    let (journal, position, durable) = withState { ($0.journal, $0.image.position, $0.durablePosition) }
+    let (journal, position) = withState { ($0.journal, $0.image.position) }
     guard let journal else { return }
-    if !withState({ $0.journal !== journal || $0.nameIsDurable }) {
-      try directory.synchronize()
-      withState { state in if state.journal === journal { state.nameIsDurable = true } }
+    /// Unless another journal has replaced it meanwhile.
+    func note(_ body: (inout OpenJournal) -> Void) {
+      withState { state in
+        guard var new = state.journal, new.file === journal.file else { return }
+        body(&new)
+        state.journal = new
+      }
     }
-    guard position > durable else { return }
+    if !journal.isNameDurable {
+      try directory.synchronize()
+      note { $0.isNameDurable = true }
+    }
+    guard position > journal.durableLength else { return }
     do throws(PreferenceError) {
-      try journal.synchronizeData()
+      try journal.file.synchronizeData()
     } catch {
       // The kernel reports a failed write once and may drop the pages, so only a new file can be trusted.
-      withState { state in if state.journal === journal { state.mustReplaceJournal = true } }
+      note { $0.mustBeReplaced = true }
       throw error
     }
-    withState { state in
-      if state.journal === journal { state.durablePosition = max(state.durablePosition, position) }
-    }
+    note { $0.durableLength = max($0.durableLength, position) }
   }
 
   /// Exports the property list if values have changed since the last export, and compacts the journal if most of it is obsolete.
@@ -37,7 +43,7 @@ extension FileDomain {
   /// - Throws: `symbolicLink`, `notAFile`, `full`, `accessDenied`, `io`, …
   public func checkpoint() throws(PreferenceError) {
     // The journal is synchronised at the end. A newer property list is merged, as in any edit.
-    if hasUnsaved || withState({ $0.mustReplaceJournal }) { try synchronize() }
+    if hasUnsaved || withState({ $0.journal?.mustBeReplaced == true }) { try synchronize() }
     try export()
     try edit { state, files throws(PreferenceError) in
       if state.isJournalWasteful { try state.replaceJournal(files) }
@@ -126,11 +132,11 @@ extension FileDomain {
 }
 
 extension DomainState {
-  var mustExport: Bool { header != nil && (!image.unexported.isEmpty || image.exported == nil && image.byteCount > 0) }
+  var mustExport: Bool { current != nil && (!image.unexported.isEmpty || image.exported == nil && image.byteCount > 0) }
 
   /// Most of the journal follows its base, so that much of it was overwritten since, or is not indexed.
   var isJournalWasteful: Bool {
-    journalIsDamaged || image.position > 64 << 10 && image.position / 2 > Int(clamping: header?.baseLength ?? 0)
+    journalIsDamaged || image.position > 64 << 10 && image.position / 2 > Int(clamping: current?.header.baseLength ?? 0)
   }
 
   /// The number of bytes of the journal that are not exported to the property list yet.

@@ -78,7 +78,7 @@ extension FileDomain {
           writing.verified = now
         }
         let position = state.image.position
-        let epoch = state.header?.epoch
+        let epoch = state.current?.header.epoch
         let entries = try body(&state, files)
         // Read under the lock, so that an observer added later reads the values written here.
         let isObserved = !observers.isEmpty
@@ -91,7 +91,7 @@ extension FileDomain {
         if state.foreign.isEmpty, state.untold.isEmpty { told.store(stamp, ordering: .releasing) }
         return .success(
           Edited(
-            hasWritten: state.image.position != position || state.header?.epoch != epoch, changed: changes.map(\.name)))
+            hasWritten: state.image.position != position || state.current?.header.epoch != epoch, changed: changes.map(\.name)))
       } catch {
         return .failure(error)
       }
