@@ -28,7 +28,7 @@ struct AgentSocket: Sendable {
       throw KeychainError(.agent, cause: .absentAgent, "\(path): nobody is there (errno \(number))")
     }
     var credentials = coffer_credentials()
-    // Who listens: whoever else has put a socket there would be told secrets.
+    // Check the listener's user: another one could have put a socket there, and would receive secrets.
     guard unsafe coffer_peer_credentials(descriptor.number, &credentials) == 0,
       credentials.user == 0 || credentials.user == geteuid() && !isOfSystem
     else { throw KeychainError(.agent, "\(path): belongs to user \(credentials.user)") }

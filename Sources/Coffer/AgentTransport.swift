@@ -6,8 +6,8 @@ internal import SecretMemory
 internal import Synchronization
 internal import VaultCore
 
-/// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where the agent was
-/// started anew.
+/// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where
+/// the agent was started anew.
 final class AgentTransport: KeychainTransport {
   private let socket: AgentSocket
   private let channel = Mutex<FrameChannel?>(nil)
@@ -63,7 +63,7 @@ final class AgentTransport: KeychainTransport {
       } catch let error as KeychainError where ![.agent, .agentNotAnswering].contains(error.code) {
         throw error
       } catch {
-        // What may still come belongs to no question any more.
+        // Bytes that still arrive belong to no request.
         channel = nil
         throw Self.failure(error, kind, isSent: isSent)
       }
@@ -72,7 +72,7 @@ final class AgentTransport: KeychainTransport {
 
   private static let maximumChallenges = 4
 
-  /// What does not fit is never sent.
+  /// A request that is too large is not sent.
   private static func frame(_ request: consuming Request, _ number: UInt64) throws -> Secret {
     do {
       return try request.frame(request: number)

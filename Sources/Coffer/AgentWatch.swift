@@ -3,7 +3,7 @@ internal import CofferRequests
 internal import CofferWire
 internal import SecretMemory
 
-/// What the agent tells, over a connection of its own that a thread reads. The agent has looked at the rights, and is never waited for.
+/// Notices of the agent, over a connection of its own that a thread reads. The agent checks the rights; no caller waits for it.
 final class AgentWatch: ChangeSource {
   let pending: PendingChanges
   private let reader: AgentWatchReader?
@@ -42,7 +42,7 @@ private final class AgentWatchReader: Sendable {
         if let channel = try? first.get() { try read(channel) } else if let error = refusal(first) { throw error }
         while !wakeUp.wait(milliseconds: WireLimits.reconnectMilliseconds).isCalled {
           guard let channel = try whenThere() else { continue }
-          // What has happened meanwhile nobody has told.
+          // Changes made meanwhile were not delivered.
           pending.queue.put([.missed])
           try read(channel)
         }
@@ -60,7 +60,7 @@ private final class AgentWatchReader: Sendable {
     }
   }
 
-  /// Nil where nobody is there.
+  /// Returns nil if no agent runs.
   /// - Throws: `KeychainError`: what the agent refuses.
   private func whenThere() throws -> FrameChannel? {
     let result = Result { try connected() }
@@ -108,7 +108,7 @@ private final class AgentWatchReader: Sendable {
     }
   }
 
-  /// Nil where the agent has closed.
+  /// Returns nil if the agent has closed the connection.
   private func notices(_ channel: FrameChannel) throws -> [Notice]? {
     guard let (header, body) = try channel.receive() else { return nil }
     let message = try body.message()

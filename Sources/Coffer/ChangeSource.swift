@@ -8,7 +8,7 @@ protocol ChangeSource: AnyObject, Sendable {
   func next() throws(KeychainError) -> Notice?
 }
 
-/// What the reader of `Keychain.changes` has not read yet.
+/// The changes that the reader of `Keychain.changes` has not read yet.
 final class PendingChanges: Sendable {
   let queue: NoticeQueue
   /// One for any number of changes, and the end.

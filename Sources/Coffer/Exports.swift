@@ -1,4 +1,4 @@
-// Who uses the keychain names items, groups and secrets.
+// The interface of the keychain has items, groups and secrets.
 @_exported public import AccessRights
 // And meets its errors.
 @_exported public import CofferRequests

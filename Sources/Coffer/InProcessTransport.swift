@@ -70,7 +70,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
     }
   }
 
-  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  /// - Parameter notices: The changes made here. Changes by others since the last call are delivered as well.
   private func tell(_ notices: [Notice]) { board.tell(notices, generation: vault?.lastGeneration ?? 0) }
 
   func answer(_ request: consuming ItemRequest) throws -> Answer {
@@ -82,7 +82,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
     var request: ItemRequest? = consume request
     return try mutex.withLock { _ in
       guard vault != nil, let request = request.take() else { throw KeychainError(.locked) }
-      // What the question says is the caller's own.
+      // The purpose in the question is the caller's own text.
       var refusal: (any Error)?
       var notices: [Notice] = []
       let before = vault?.lastGeneration
@@ -114,7 +114,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
 
   func watch() -> any ChangeSource { InProcessWatch(self) }
 
-  /// What of it this keychain may hear now.
+  /// The notices that this keychain may receive now.
   func visible(_ notice: Notice, _ filter: inout NoticeFilter) throws -> [Notice] {
     try mutex.withLock { _ in
       defer { tell([]) }

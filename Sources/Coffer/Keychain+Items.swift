@@ -12,7 +12,8 @@ extension Keychain {
   ///   - group: Nil for the first that the caller may write to.
   ///   - accessible: …ThisDevice classes need the device key (`coffer vault init` makes it).
   ///   - installBound: Whether it goes when the app is removed. Only an app has such items.
-  /// - Throws: `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `otherDevice`; `integrity`, `busy`, `full`, `storage`, `inDoubt`.
+  /// - Throws: `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `otherDevice`; `integrity`,
+  ///   `busy`, `full`, `storage`, `inDoubt`.
   @discardableResult
   public func add(
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked,
@@ -21,14 +22,15 @@ extension Keychain {
     try answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)).reference()
   }
 
-  /// The items that are meant, without their secrets, ordered by group as the caller holds them. Where class and all primary attributes are
-  /// said, one proven look-up in each group; else a walk over the whole vault, about 9 us for each item. What this keychain cannot open
-  /// is left out: items of another device, and while it is locked those of the classes "when unlocked".
-  /// - Throws: `missingEntitlement` where a group is named; `locked` where nothing is left for the lock, so that an empty list always
+  /// The matching items, without their secrets, ordered by group as the caller holds them. If class and all primary attributes
+  /// are given, this takes one proven look-up in each group; else a walk over the whole vault, about 9 us for each item. Items
+  /// that this keychain cannot open are left out: items of another device, and while it is locked those of the classes "when
+  /// unlocked".
+  /// - Throws: `missingEntitlement` if a group is named; `locked` if the lock leaves no item, so that an empty list always
   ///   means that there is nothing; `integrity`, …
   public func items(_ query: KeychainQuery = KeychainQuery()) throws -> [Entry] {
     let found = try listing(query)
-    // What is missing from the list is nothing that is not there.
+    // A damaged record is reported, because the item would otherwise seem not to exist.
     if let damage = found.damaged.first { throw damage }
     return found.entries
   }
@@ -65,7 +67,8 @@ extension Keychain {
   ///   - reference: The reference of the item.
   ///   - change: May run more than once, if another process changes the item at the same time.
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`;
+  ///   `integrity`, …
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
@@ -115,7 +118,8 @@ extension Keychain {
   ///   - reference: The reference of the item.
   ///   - group: The group to move it to.
   ///   - change: Changes attributes in the same commit, such as the name. May run more than once, as in `update`.
-  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`; `integrity`, …
+  /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`;
+  ///   `integrity`, …
   @discardableResult
   public func move(
     _ reference: Reference, to group: AccessGroup, _ change: (inout Item) throws -> Void = { _ in }
@@ -136,7 +140,7 @@ extension Keychain {
     _ = try answer(.discard(item, group))
   }
 
-  // MARK: Who may do what
+  // MARK: Rights
 
   /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …

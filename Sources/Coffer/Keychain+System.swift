@@ -5,9 +5,10 @@ package import CofferWire
 package import SecretMemory
 package import VaultCore
 
-/// What is asked of an agent that keeps the vault itself, and cannot be done with the vault's file.
+/// Requests to an agent that keeps the vault itself; they cannot be done with the vault's file.
 extension Keychain {
-  /// The keychain of the agent that runs under a user of its own, whose vault no program of this user can read. Nothing is asked yet.
+  /// The keychain of the agent that runs under a user of its own, whose vault no program of this user can read. Nothing is asked
+  /// yet.
   public static func connectToSystemAgent() -> Keychain {
     Keychain(AgentTransport(AgentSocket(path: SystemAgent.socket, isOfSystem: true)))
   }
@@ -31,14 +32,14 @@ extension Keychain {
     } catch KeychainError.Code.noVault { return false }
   }
 
-  /// What the vault's file says of itself; nothing of it is proven.
+  /// The state of the vault's file, without proof.
   package func vaultStatus() throws -> VaultSummary {
     do { return try VaultSummary(wireRows: rows(.session(.inspect))) } catch let error as WireError {
       throw Self.misunderstood(error)
     }
   }
 
-  /// - Parameter proof: What opens the vault now, and is the owner's.
+  /// - Parameter proof: A credential of the owner that opens the vault now.
   package func addSlot(
     _ credential: borrowing Credential, kdf: KDFParameters, by proof: borrowing Credential, ceiling: KDFCeiling
   ) throws {
@@ -60,8 +61,8 @@ extension Keychain {
 
   // MARK: Apps
 
-  /// What the agent remembers of apps. `coffer` may read it while the vault is unlocked; to change it takes the owner, who has unlocked
-  /// the vault through this keychain.
+  /// The agent's records of apps. `coffer` may read them while the vault is unlocked; only the owner may change them, who has
+  /// unlocked the vault through this keychain.
   package var appRecords: AgentAppRecords { AgentAppRecords(self) }
 
   /// - Parameter application: Nil for those of all.
@@ -79,7 +80,7 @@ extension Keychain {
     _ = try agent.answer(.apps(.revoke(application, group)))
   }
 
-  /// What the owner has agreed to for a while.
+  /// The owner's agreements that are valid now.
   package func leases() throws -> [OpenLease] {
     do { return try rows(.apps(.leases)).map { try OpenLease(wireRow: $0) } } catch let error as WireError {
       throw Self.misunderstood(error)

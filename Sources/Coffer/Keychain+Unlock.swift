@@ -8,13 +8,14 @@ package import VaultCore
 // An agent compares, and derives nothing: a guess costs the process that makes it, and an owner waits for no other's.
 extension Keychain {
   /// Unlocks the agent's vault.
-  /// - Parameter ceiling: What the agent may make this process spend.
+  /// - Parameter ceiling: The limit for the cost of key derivation in this process.
   /// - Throws: `wrongCredential`; `notAllowed` with the cause `kdfAboveCeiling`; `agent`, `agentNotAnswering`.
   package func unlock(with credential: borrowing Credential, ceiling: KDFCeiling) throws {
     try withDerived(credential, ceiling) { _ = try agent.answer(.session(.unlock($0, display: Display.current.fields))) }
   }
 
-  /// Derives the key of each slot that the credential may open, and runs `body` with it, until the agent does not refuse it as wrong.
+  /// Derives the key of each slot that the credential may open, and runs `body` with it, until the agent does not refuse it as
+  /// wrong.
   func withDerived(
     _ credential: borrowing Credential, _ ceiling: KDFCeiling, _ body: (consuming Credential) throws -> Void
   ) throws {
@@ -57,7 +58,8 @@ extension Keychain {
     return try credential.derived(salt: nil, credential.slotType.hasPassphrase ? kdf : nil, ceiling: .ofThisMachine)
   }
 
-  /// It does not open this slot, or the slot was removed meanwhile. A credential with a length that none has is refused for every slot.
+  /// It does not open this slot, or the slot was removed meanwhile. A credential with a length that none has is refused for
+  /// every slot.
   private static func isWrong(_ error: KeychainError) -> Bool {
     [.vault(.wrongCredential), .vault(.noSuchSlot)].contains(error.cause)
   }

@@ -8,11 +8,12 @@ public import VaultCore
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
 ///
-/// The rules are those of Apple's keychain: a new item goes into the first group; a search without a group looks in all; a group that is
-/// not held is refused by name, and never "not found". What a lock keeps away is `locked`, at once. Nobody is ever asked for anything.
+/// The rules are those of Apple's keychain: a new item goes into the first group; a search without a group looks in all; a group
+/// that is not held is refused by name, and never "not found". If the keys of an item are wiped, the call throws `locked` at
+/// once. No call prompts.
 ///
-/// The vault is opened in this process. Any number of processes and threads may use it at once. Thread-safe; a call waits for the calls
-/// of other threads, and at most 10 s for other processes.
+/// The vault is opened in this process. Any number of processes and threads may use it at once. Thread-safe; a call waits for
+/// the calls of other threads, and at most 10 s for other processes.
 public final class Keychain: Sendable {
   let transport: any KeychainTransport
 
@@ -32,15 +33,18 @@ public final class Keychain: Sendable {
     self.init(try InProcessTransport(vault, log: log, confirm: confirm, caller: caller))
   }
 
-  /// Ends the use of a vault that is open in this process. A keychain that just goes does so as well, but cannot tell of a failure.
+  /// Ends the use of a vault that is open in this process. A keychain that just goes does so as well, but cannot tell of a
+  /// failure.
   /// - Throws: what the store of the anchor throws.
   package func close() throws {
     if let transport = transport as? InProcessTransport { try transport.close() }
   }
 
-  /// Opens the user's vault, or the one at a path. What is done with its items is written into the user's audit log, if that is possible.
+  /// Opens the user's vault, or the one at a path. Each use of its items is written into the user's audit log, if that is
+  /// possible.
   /// - Parameters:
-  ///   - path: Nil for the user's own: `vault.coffer` under `COFFER_HOME`, or `coffer` in the data directory of XDG's specification.
+  ///   - path: nil for the user's own: `vault.coffer` under `COFFER_HOME`, or `coffer` in the data directory of XDG's
+  ///     specification.
   ///   - credential: A passphrase takes the time of its key derivation, about half a second; a key file none.
   ///   - identity: The identity of the caller, which decides its groups.
   /// - Throws: `noVault`, `wrongCredential`, `appNotInstalled`, `integrity`, `storage`, `busy`, `memory`, `newerFormat`.
@@ -84,9 +88,10 @@ public final class Keychain: Sendable {
     }
   }
 
-  /// The keychain of the agent that `coffer vault unlock` has started. Who the program is finds out the agent. Nothing is asked yet.
-  /// - Parameter path: Of the agent's socket. Nil for the user's own; where the user has no vault, that of the system, if it is there.
-  /// - Throws: `storage` where no home directory is known.
+  /// The keychain of the agent that `coffer vault unlock` has started. The agent identifies the program on every request. This
+  /// call sends none.
+  /// - Parameter path: The agent's socket. nil for the user's own; if the user has no vault, that of the system, if it exists.
+  /// - Throws: `storage` if no home directory is known.
   public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
     do {
       if path == nil, try SystemAgent.isUsed(environment: { Environment[$0] }) { return connectToSystemAgent() }
@@ -96,8 +101,8 @@ public final class Keychain: Sendable {
     }
   }
 
-  /// What the agent says of itself. Nil where the vault is open in this process.
-  /// - Throws: `agent` where none runs.
+  /// The state of the agent. nil if the vault is open in this process.
+  /// - Throws: `agent` if none runs.
   package func agentState() throws -> AgentState? { try (transport as? AgentTransport).map { AgentState(try $0.status) } }
 
   /// The same; nil if none can be asked.
@@ -112,7 +117,7 @@ public final class Keychain: Sendable {
   }
 
   /// Ends the agent; nothing where the vault is open in this process.
-  /// - Throws: `agent` where none runs.
+  /// - Throws: `agent` if none runs.
   package func endAgent() throws { if let agent = transport as? AgentTransport { _ = try agent.answer(.session(.end)) } }
 
   // MARK: Locked and unlocked
@@ -121,8 +126,8 @@ public final class Keychain: Sendable {
   /// - Throws: `agent`, `agentNotAnswering`.
   public var isLocked: Bool { get throws { try transport.isLocked } }
 
-  /// Forgets the keys. Until `unlock`, only items of the classes "after first unlock" can be used; what concerns others fails with `locked`,
-  /// at once, and a search leaves them out.
+  /// Forgets the keys. Until `unlock`, only items of the classes "after first unlock" can be used; what concerns others fails
+  /// with `locked`, at once, and a search leaves them out.
   /// - Throws: `agent`, `agentNotAnswering`; the errors of the anchor's store.
   public func lock() throws { try transport.lock() }
 

@@ -29,24 +29,24 @@ public enum KeychainChange: Hashable, Sendable {
 }
 
 extension Keychain {
-  /// What happens from now on: items of the groups in which the caller may look are added, updated, removed; the keychain is locked,
+  /// Changes from now on: items of the groups that the caller may list are added, updated, removed; the keychain is locked,
   /// unlocked.
   ///
   /// To keep a copy: ask for the changes, then list, then follow them. No change is lost without `missed`:
   ///
-  /// - Who is slow is not waited for: of more than 255 changes that wait, nothing is kept but `missed`.
-  /// - Changes of other processes in the vault's own file, and not through the agent, are `missed`: told when this keychain, or somebody who
-  ///   uses the agent, does anything next; by an unlocked agent within a minute.
-  /// - Where the agent ends, and another one begins, it is `missed`.
+  /// - A slow reader delays nothing: if more than 255 changes wait, they are replaced by `missed`.
+  /// - Changes of other processes in the vault's own file, and not through the agent, are `missed`: delivered when this
+  ///   keychain, or another program that uses the agent, makes its next request; by an unlocked agent within a minute.
+  /// - If the agent ends and another one starts, it is `missed`.
   ///
-  /// Rights are looked up when a change is told: what was taken back is silent. The sequence ends when its task is cancelled. It throws
-  /// `missingEntitlement` or `appNotInstalled` where the caller may not watch, or not any more; `integrity`, …
+  /// Rights are checked at delivery, so a revoked grant ends the changes of its group. The sequence ends when its task is
+  /// cancelled. It throws `missingEntitlement` or `appNotInstalled` if the caller may not watch, or not any more; `integrity`, …
   ///
   /// For one reader. Through the agent each has a connection and a thread of its own.
   public var changes: KeychainChanges { KeychainChanges(transport.watch()) }
 }
 
-/// What happens to a keychain. See `Keychain.changes`.
+/// The changes of a keychain. See `Keychain.changes`.
 public struct KeychainChanges: AsyncSequence, Sendable {
   public typealias Element = KeychainChange
   public typealias Failure = KeychainError
@@ -74,7 +74,7 @@ public struct KeychainChanges: AsyncSequence, Sendable {
         if let notice = try source.next() { return KeychainChange(notice) }
         guard await signals.next(isolation: actor) != nil else { break }
       }
-      // What came before the end is told before it.
+      // Changes before the end are delivered before it.
       if !Task.isCancelled {
         if let notice = try source.next() { return KeychainChange(notice) }
         if let failure = source.pending.failure { throw failure }

@@ -4,7 +4,8 @@ import CofferFiles
 internal import Glibc
 
 extension KeychainIdentity {
-  /// The app that this program was installed as with `coffer app install`; under `coffer app dev`, the app that is being developed.
+  /// The app that this program was installed as with `coffer app install`; under `coffer app dev`, the app that is being
+  /// developed.
   ///
   /// The program's file must be the signed one. A script is its interpreter, and no app.
   /// - Throws: `appNotInstalled` where it is no program of an app; `integrity` where it or its manifest were changed; `storage`.
@@ -26,7 +27,7 @@ extension KeychainIdentity {
     return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// What the environment says counts as little as in `RunningApp`: it gives no rights that the passphrase does not give.
+  /// The environment gives no rights here, as in `RunningApp`: only those that the passphrase gives.
   private static func developed() throws -> SignedManifest? {
     guard let path = Environment[RunningApp.manifestVariable], path.utf8.first == UInt8(ascii: "/") else { return nil }
     return try ProgramOfApp.manifest(inFile: path)

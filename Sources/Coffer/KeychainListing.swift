@@ -1,13 +1,13 @@
 package import CofferRequests
 package import VaultCore
 
-/// What a search found, and what could not be read.
+/// The items that a search found, and the records that could not be read.
 package struct KeychainListing: Sendable {
   package let entries: [Entry]
   /// Items that do not open here: of other devices, or of classes that are locked.
   package let unavailableCount: Int
   package let damagedCount: Int
-  /// Of the damaged records the first ones.
+  /// The first damaged records.
   package let damaged: [KeychainError]
 
   init(_ found: Answer.Entries) {

@@ -1,6 +1,6 @@
 public import VaultCore
 
-/// Which items are meant. What is not said does not matter.
+/// A search for items. Attributes that are not given match any value.
 public struct KeychainQuery: Sendable, Equatable {
   /// The class; nil for all classes.
   public var itemClass: ItemClass?

@@ -1,23 +1,25 @@
 internal import CofferStorage
 internal import Glibc
 
-/// The agent that keeps a vault where its user's programs cannot reach it: under a user of its own, on a socket that root has made.
+/// The agent that keeps a vault where its user's programs cannot reach it: under a user of its own, on a socket that root has
+/// made.
 package enum SystemAgent {
-  /// Of this user.
+  /// The socket of this user's system agent.
   package static var socket: String { Places.systemSocket(of: geteuid()) }
 
   package static var isThere: Bool { unsafe access(socket, F_OK) == 0 }
 
-  /// Where nothing says which vault is meant: where the user has none, and the socket is there. Who names a home with `COFFER_HOME` means
-  /// the vault in there.
-  /// - Throws: `StorageError` where no home directory is known.
+  /// Whether the system agent is used if no vault is named: if the user has no vault, and the socket exists. `COFFER_HOME`
+  /// selects the vault in that directory.
+  /// - Throws: `StorageError` if no home directory is known.
   package static func isUsed(environment: (String) -> String?) throws -> Bool {
     guard isThere, (environment("COFFER_HOME") ?? "").isEmpty else { return false }
     let own = try Places(environment: environment).vault
     return unsafe access(own, F_OK) != 0 && errno == ENOENT
   }
 
-  /// Nobody but root can have put a socket there, and nobody but root can exchange it: whoever else could would be told passphrases.
+  /// Checks that only root can have created the socket, and only root can replace it: another user who could would receive
+  /// passphrases.
   /// - Throws: `agent`.
   static func checkKept(_ path: String) throws(KeychainError) {
     var end = path.utf8.lastIndex(of: UInt8(ascii: "/"))

@@ -20,7 +20,7 @@ struct Coffer: ParsableCommand {
 }
 
 extension Coffer {
-  /// Runs the program. What is returned is the exit status.
+  /// Runs the program and returns its exit status.
   static func start() -> Int32 {
     let defaults = DefaultsProgram.arguments(of: CommandLine.arguments)
     do {
@@ -36,8 +36,8 @@ extension Coffer {
     }
   }
 
-  /// The command of a complete and correct command line. To parse a verb alone takes half the time of parsing its way down from the
-  /// root, and start-up is most of what a command costs. Nil for everything else: the root knows what to say.
+  /// The command of a complete and correct command line. To parse a verb alone takes half the time of parsing its way down from
+  /// the root, and start-up is most of what a command costs. Nil for everything else: the root knows what to say.
   private static func direct() -> (any ParsableCommand)? {
     let arguments = CommandLine.arguments.dropFirst()
     guard let noun = arguments.first, let verb = arguments.dropFirst().first else { return nil }

@@ -112,7 +112,7 @@ struct Cofferd: ParsableCommand {
 }
 
 extension Cofferd {
-  /// Runs the program. What is returned is the exit status.
+  /// Runs the program and returns its exit status.
   static func start() -> Int32 {
     do {
       var command = try parsed()
@@ -130,7 +130,7 @@ extension Cofferd {
     }
   }
 
-  /// What the parser has to say in the form of all other errors; help and the version as they are.
+  /// Parses the arguments. Errors of the parser get the form of all other errors; help and the version are printed as they are.
   private static func parsed() throws -> any ParsableCommand {
     do {
       return try parseAsRoot()

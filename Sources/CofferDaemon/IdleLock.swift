@@ -53,7 +53,7 @@ struct IdleLock: Sendable {
         guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
-        // What was counted is shown within a minute. Where that fails, the count stays in its file.
+        // Writes the counts within a minute. If that fails, the count stays in its file.
         try? log.flush()
       }
       server.end()

@@ -1,8 +1,8 @@
 import CofferFiles
 import Glibc
 
-/// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. Beside this program, or where programs lie that
-/// nobody starts by hand; where it is not there, that is not done. It ends with the agent.
+/// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. Beside this program, or where
+/// programs lie that nobody starts by hand; where it is not there, that is not done. It ends with the agent.
 enum LogindWatch {
   static let name = "coffer-logind"
 
@@ -17,7 +17,7 @@ enum LogindWatch {
     child.blocked = ChildProgram.noSignals
     let (process, error) = child.start()
     guard error == 0 else { return }
-    // It ends at once where there is no bus; nobody else waits for it.
+    // It ends at once if there is no bus; no other thread waits for it.
     _ = DetachedThread.start("coffer-logind") { _ = ChildProgram.wait(for: process) }
   }
 }

@@ -14,9 +14,9 @@ struct Service {
   let server: AgentServer
   let vault: AgentVault
   let log: DecisionLog
-  /// The file without which there is nothing to serve; nil where the agent itself makes it.
+  /// The file that must exist for the agent to serve; nil if the agent itself makes it.
   let watched: String?
-  /// Nil where no other program of the agent's user could connect.
+  /// nil if no other program of the agent's user could connect.
   private let socket: String?
 
   /// An agent that runs as the user.
@@ -51,7 +51,7 @@ struct Service {
   }
 
   /// An agent under a user of its own, for another one.
-  /// - Parameter directory: Of everything that it keeps.
+  /// - Parameter directory: The directory of all its files.
   /// - Throws: as above; `Refusal`.
   init(user: UInt32, in directory: String) throws {
     guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
@@ -72,7 +72,7 @@ struct Service {
         store, with: credential, anchor: places.anchors(forVaultAt: store.path),
         deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
     }
-    // Nobody is asked: a program of this user reaches neither the display nor the terminal of the other.
+    // No questions are asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
       .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
@@ -98,7 +98,7 @@ struct Service {
   /// A program that lies beside this one.
   private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
 
-  /// Of this program, with its slash.
+  /// The directory of this program, with a trailing slash.
   private static var directory: String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)

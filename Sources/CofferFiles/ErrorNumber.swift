@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the system calls an error number, for messages.
+/// The system's name of an error number, for messages.
 package enum ErrorNumber {
   package static func text(of number: Int32) -> String {
     // strerror's buffer may be overwritten by another thread; strerror_r's is ours.

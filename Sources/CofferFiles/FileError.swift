@@ -3,7 +3,7 @@ internal import Glibc
 /// Why something could not be done with a file or directory. One code for each cause; the detail names what.
 package struct FileError: Error, Equatable, Sendable {
   package enum Code: String, CaseIterable, Sendable {
-    // What was asked for
+    // The request
     /// No name of one file: empty, `.`, `..`, with `/` or a zero byte, too long; no path below a directory.
     case nameNotAllowed
     case missing
@@ -15,7 +15,7 @@ package struct FileError: Error, Equatable, Sendable {
     /// The file system keeps no attributes of files.
     case attributesNotSupported
 
-    // What lies there
+    // The file at the path
     case symbolicLink
     case notADirectory
     case notAFile
@@ -34,7 +34,7 @@ package struct FileError: Error, Equatable, Sendable {
     case toolMissing
     case toolFailed
 
-    // What the system could not do
+    // Errors of the system
     case accessDenied
     case readOnly
     case full

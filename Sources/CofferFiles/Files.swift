@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Operations on files by their paths. Each module has them with its own errors: `typealias Files = CofferFiles.Files<ModuleError>`.
+/// Operations on files by their paths. Each module has them with its own errors: `typealias Files =
+/// CofferFiles.Files<ModuleError>`.
 package enum Files<Failure: FileFailure> {
   /// The status of the file at a path; of a link itself, unless it is followed. nil if there is none.
   package static func status(at path: String, followingLinks: Bool = false) throws(Failure) -> FileStatus? {
@@ -26,16 +27,17 @@ package enum Files<Failure: FileFailure> {
     return FileStatus(status)
   }
 
-  /// Makes a directory, those above as well, for this user alone. What exists already stays as it is.
-  /// - Parameter synchronizeParent: Called after each one that was made: a power loss may take away its name, with all that is in it.
+  /// Makes a directory and its parents, for this user alone. Existing ones stay as they are.
+  /// - Parameter synchronizeParent: Called after each one that was made: a power loss may take away its name, with all that is
+  ///   in it.
   package static func makeDirectory(
     _ path: String, synchronizeParent: (String) throws(Failure) -> Void = { _ in }
   ) throws(Failure) {
     try make(path, isParentThere: false, synchronizeParent)
   }
 
-  /// - Parameter isParentThere: Whether the parent exists. If nothing can be made in it, as in `/proc` or through a link that leads
-  ///   nowhere, the recursion ends.
+  /// - Parameter isParentThere: Whether the parent exists. If nothing can be made in it, as in `/proc` or through a link that
+  ///   leads nowhere, the recursion ends.
   private static func make(
     _ path: String, isParentThere: Bool, _ synchronizeParent: (String) throws(Failure) -> Void
   ) throws(Failure) {

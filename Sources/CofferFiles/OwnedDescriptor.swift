@@ -2,12 +2,12 @@ internal import Glibc
 
 /// An open file descriptor and its one owner, which closes it once.
 ///
-/// The kernel gives the number of a descriptor that was closed to the next thread that opens something: a second `close` closes what
-/// belongs to that thread. So the number is passed on by moving this value, and no other code closes it.
+/// The kernel gives the number of a descriptor that was closed to the next thread that opens something: a second `close` closes
+/// what belongs to that thread. So the number is passed on by moving this value, and no other code closes it.
 package struct OwnedDescriptor: ~Copyable, Sendable {
   package let number: Int32
 
-  /// - Parameter number: What the call that opens it has returned.
+  /// - Parameter number: The result of the call that opens it.
   /// - Returns: nil if the number is negative: the call has failed, and `errno` holds the reason.
   package init?(_ number: Int32) {
     guard number >= 0 else { return nil }

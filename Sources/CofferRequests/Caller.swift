@@ -7,12 +7,12 @@ package struct Caller {
     /// Everything, with groups that are not there yet too.
     case all
     case held(Entitlements)
-    /// What belongs to no team, and of the teams' groups those that the owner has granted.
+    /// Groups of no team, and those groups of teams that the owner has granted.
     case unowned(granted: Entitlements)
   }
 
   private let scope: Scope
-  /// What the command was granted, where that limits what it does in an app's name.
+  /// The command's own grants, if they limit its acts in an app's name.
   private let limit: Entitlements?
   /// `TEAM.identifier`, for an app; for another program the name under which it was granted something.
   package let application: String?
@@ -64,12 +64,12 @@ package struct Caller {
     Entitlements(try vault.grants(to: commandName).map(\.entitlement))
   }
 
-  /// Nobody is asked then.
+  /// The owner is not asked for confirmation.
   var isOwner: Bool { if case .all = scope { true } else { false } }
 
   // MARK: Groups
 
-  /// Nil where they are not a list, but all that fit a rule.
+  /// nil if the rights follow a rule instead of a list.
   var entitlements: Entitlements? {
     if case .held(let entitlements) = scope { entitlements } else { nil }
   }
@@ -90,7 +90,7 @@ package struct Caller {
     throw KeychainError(.missingEntitlement, cause: .groupOfTeam, group.name)
   }
 
-  /// Whose a group is, as its name says. Nil where it begins with no team's name.
+  /// The team whose identifier the group's name begins with. nil if there is none.
   package static func team(of group: AccessGroup) -> TeamIdentifier? {
     // By bytes, as the manifest's rule is: a mark that combines with the dot makes another character of it, and no other group.
     guard let dot = group.name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
@@ -154,7 +154,7 @@ extension Vault {
     try status().slots.contains { Self.kindsOfPersons.contains($0.type) }
   }
 
-  /// Who has typed a passphrase is a person, or has been trusted with it. A vault that has only key files knows no better.
+  /// Whether the credential is the owner's: a passphrase is, because a person types it. In a vault with key files alone, each is.
   /// - Throws: integrity errors.
   package borrowing func isOpenedByOwner() throws -> Bool {
     try Self.kindsOfPersons.contains(openedSlot.type) || !isOwnedByPerson()

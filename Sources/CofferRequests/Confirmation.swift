@@ -2,10 +2,10 @@ package import AccessRights
 import SecretMemory
 public import VaultCore
 
-/// What the owner wants to be asked about before it is done. Two are equal where nothing that the owner was told, and nothing that the
-/// question comes from, is different.
+/// A question to the owner before a request is carried out. Two are equal if all that the owner is shown, and all that the
+/// question comes from, is equal.
 package struct Confirmation: Equatable, Sendable {
-  /// What is agreed to, where it is for longer than once.
+  /// The subject of an agreement that holds for a time.
   package enum Subject: Hashable, Sendable {
     /// Granted with the wish to be asked.
     case group(AccessGroup)
@@ -17,7 +17,7 @@ package struct Confirmation: Equatable, Sendable {
     case read, add, change
     case move(to: AccessGroup)
     case remove
-    /// Of the attribute that asks for this question.
+    /// A change of the attribute that requires this question.
     case changeConfirmation
   }
 
@@ -28,13 +28,13 @@ package struct Confirmation: Equatable, Sendable {
   package let group: AccessGroup
   /// Where it lies, and as it is now. The class and the attributes that make it unique are what the owner reads.
   package let entry: Entry?
-  /// The item as it is to be, where there is none yet.
+  /// The item; the new one if there is none yet.
   package let item: Item
-  /// What the caller says that it is for.
+  /// The purpose that the caller states.
   package let purpose: String
   /// For how long the owner may agree at most. 0: only this once. Nil: as long as is usual.
   package let minutes: UInt64?
-  /// What the caller was granted in this group, at this moment.
+  /// The caller's grants in this group, at this moment.
   package let grants: [Grant]
 
   package init(
@@ -50,7 +50,7 @@ extension ItemService {
   /// Whether the owner is asked whatever the item says.
   package func asks(aboutReading group: AccessGroup) -> Bool { !caller.isOwner && caller.needsConfirmation(group, .read) }
 
-  /// What the owner wants to be asked about before this is done. Rights come first: who has none makes no questions.
+  /// The questions to the owner before this request. Rights are checked first, so a caller without rights causes no question.
   /// - Throws: `missingEntitlement`; integrity errors.
   package func confirmations(for request: borrowing ItemRequest, in vault: borrowing Vault) throws -> [Confirmation] {
     guard !caller.isOwner else { return [] }
@@ -85,7 +85,8 @@ extension ItemService {
     }
   }
 
-  /// For what gives the secret away. What the item asks for is the stricter one: it is about less, and covers the group.
+  /// The question for requests that return the secret. The item's own is the stricter one: it is about less, and covers the
+  /// group.
   private func about(
     _ reference: Reference, _ deed: Confirmation.Deed, _ rights: Entitlements.Rights, _ purpose: String, in vault: borrowing Vault
   ) throws -> [Confirmation] {
@@ -128,7 +129,7 @@ extension ItemService {
 }
 
 extension Vault {
-  /// Nil where there is no such item: to say so is up to the request itself.
+  /// Returns nil if there is no such item; the request itself reports that.
   fileprivate borrowing func existingEntry(_ reference: Reference) throws -> Entry? {
     do {
       return try entry(reference)
@@ -139,8 +140,8 @@ extension Vault {
 }
 
 extension Item {
-  /// For how many minutes the owner may agree at most, where the owner is asked before the secret is given to anybody else: 0 for each
-  /// time. Nil: nobody is asked because of the item.
+  /// For how many minutes the owner may agree at most, where the owner is asked before the secret is given to anybody else: 0
+  /// for each time. Nil: nobody is asked because of the item.
   public var confirmMinutes: UInt64? {
     get { if case .integer(let minutes)? = attributes[Item.confirm] { minutes } else { nil } }
     set { attributes[Item.confirm] = newValue.map { .integer($0) } }

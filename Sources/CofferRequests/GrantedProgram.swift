@@ -52,13 +52,13 @@ package enum GrantedProgram: Hashable, Sendable {
     }
   }
 
-  /// What systemd.unit(5) allows, of services.
+  /// Whether systemd.unit(5) allows the name for a service.
   package static func isUnit(_ name: String) -> Bool {
     name.utf8.count <= longestName && name.hasSuffix(".service") && name.utf8.count > ".service".utf8.count
       && name.utf8.allSatisfy { isAlphanumeric($0) || ":-_.\\@".utf8.contains($0) }
   }
 
-  /// What Flatpak allows: parts with dots between them, at least two.
+  /// Whether Flatpak allows the identifier: at least two parts, separated by dots.
   package static func isFlatpak(_ identifier: String) -> Bool {
     let parts = identifier.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return identifier.utf8.count <= longestName && parts.count >= 2
@@ -66,7 +66,7 @@ package enum GrantedProgram: Hashable, Sendable {
   }
 
   /// As it stands in the name of a program.
-  /// - Parameter digest: That of `ContentDigest`.
+  /// - Parameter digest: The digest of `ContentDigest`.
   package static func digestText(_ digest: [UInt8]) -> String {
     String(decoding: digest.flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] }, as: UTF8.self)
   }

@@ -1,7 +1,7 @@
 import SecretMemory
 import VaultCore
 
-/// Which items are meant: those with exactly these attributes. What is not said does not matter.
+/// A search for items with exactly these attributes. Attributes that are not given match any value.
 struct ItemSearch {
   private let itemClass: ItemClass?
   private let attributes: Attributes
@@ -11,12 +11,12 @@ struct ItemSearch {
     self.attributes = attributes
   }
 
-  /// Ordered by group as they are given; for all groups, `default` first. By a walk over the vault. What a locked vault cannot open is
+  /// Ordered by group as given; for all groups, `default` first. Walks over the vault. Items that a locked vault cannot open are
   /// left out.
   /// - Parameters:
-  ///   - groups: Nil: all that there are.
-  ///   - isAllowed: Of each group.
-  /// - Throws: `locked` where nothing is left then: an empty list would say that there is no such item.
+  ///   - groups: nil: all groups.
+  ///   - isAllowed: Called for each group.
+  /// - Throws: `locked` if no item is left then, because an empty list would mean that there is no such item.
   func entries(
     in vault: borrowing Vault, _ groups: [AccessGroup]?, _ isAllowed: (AccessGroup) -> Bool
   ) throws -> Answer.Entries {

@@ -1,14 +1,14 @@
 import AccessRights
 package import VaultCore
 
-/// What counts for the limit on what a program may add.
+/// The size of a request for the limit on added items.
 extension ItemService {
   /// How many items a request adds, 0 if it may make one larger. Nil if it adds nothing, or is the owner's.
   package func addedItemCount(_ request: borrowing ItemRequest) -> Int? {
     guard !caller.isOwner else { return nil }
     switch request.intention {
     case .adding: return 1
-    // What was there before goes, but nobody has to look how much that was.
+    // The old value is freed, but its size is not looked up.
     case .updating: return 0
     case .nothing, .moving, .removing, .removingUnread: return nil
     }

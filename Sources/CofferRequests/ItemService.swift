@@ -2,13 +2,13 @@ import AccessRights
 import SecretMemory
 package import VaultCore
 
-/// What is done with items when somebody asks, in whatever process: who may, where to look, and the change itself.
+/// Carries out requests about items, in any process: checks the rights, finds the item, makes the change.
 package struct ItemService {
   let caller: Caller
   private let now: Timestamp
   private let confirmed: [Confirmation]
 
-  /// - Parameter confirmed: What the owner has agreed to, for this request.
+  /// - Parameter confirmed: The questions that the owner has agreed to, for this request.
   package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
     self.caller = caller
     self.now = now
@@ -24,8 +24,8 @@ package struct ItemService {
   }
 
   /// The same, where it has been seen that the owner need not be asked, or has agreed.
-  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the request
-  ///   does not name it. What it throws undoes the change.
+  /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the
+  ///   request does not name it. If it throws, the change is undone.
   package func carryOut(
     _ request: consuming ItemRequest, in vault: inout Vault, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
@@ -66,7 +66,7 @@ package struct ItemService {
     }
   }
 
-  /// Who knows exactly what an item is called may look it up with any right to its group; to see what there is, is a right of its own.
+  /// A look-up by the complete name needs any right to the group; listing is a right of its own.
   private func items(_ search: ItemSearch, in group: AccessGroup?, of vault: borrowing Vault) throws -> Answer.Entries {
     guard let item = search.exactItem else {
       return try search.entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) }
@@ -115,7 +115,7 @@ package struct ItemService {
 
   private func allowsAny(_ group: AccessGroup) -> Bool { Self.eachRight.contains { allows(group, $0) } }
 
-  /// Who may read or change an item sees what it is.
+  /// A right to read or change an item includes seeing its attributes.
   private func checkAny(_ group: AccessGroup) throws {
     guard !allowsAny(group) else { return }
     try caller.check(group, .list)
@@ -189,7 +189,7 @@ package struct ItemService {
     return entry
   }
 
-  /// What a change leaves as it is.
+  /// Checks the attributes that a change must keep.
   private static func check(_ item: Item, inPlaceOf old: Item) throws {
     guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
     guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }

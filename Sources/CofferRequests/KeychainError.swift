@@ -71,17 +71,18 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
   }
 
   public static func == (left: KeychainError, right: KeychainError) -> Bool { left.code == right.code }
-  /// So that `catch KeychainError.Code.locked` can be written.
+  /// Allows `catch KeychainError.Code.locked`.
   public static func ~= (code: Code, error: KeychainError) -> Bool { code == error.code }
 }
 
 extension KeychainError.Code {
-  /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and nobody is
-  /// asked.
+  /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and nobody
+  /// is asked.
   public static let locked = Self(.locked)
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
   public static let missingEntitlement = Self(.missingEntitlement)
-  /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's `errSecInteractionNotAllowed`.
+  /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's
+  /// `errSecInteractionNotAllowed`.
   public static let confirmationNeeded = Self(.confirmationNeeded)
   /// The owner was asked, and said no. Apple's `errSecUserCanceled`.
   public static let confirmationRefused = Self(.confirmationRefused)
@@ -109,7 +110,8 @@ extension KeychainError.Code {
   public static let agentNotAnswering = Self(.agentNotAnswering)
   /// Another process did not let go of the vault in time. Nothing was changed.
   public static let busy = Self(.busy)
-  /// The program's groups in a vault of the system's hold as much as programs may add. The owner is not limited. Nothing was changed.
+  /// The program's groups in a vault of the system's hold as much as programs may add. The owner is not limited. Nothing was
+  /// changed.
   public static let quotaExceeded = Self(.quotaExceeded)
   /// The disk is full. Nothing was changed.
   public static let full = Self(.full)

@@ -34,8 +34,8 @@ extension ItemRequest.Intention {
   }
 }
 
-/// What one who watches has not heard yet. Never holds up who tells, and never grows beyond its limit: with more it forgets all and says
-/// `missed` once. That also stands for what is done to items until it is taken.
+/// The notices that a watching client has not received yet. Adding never blocks. Beyond the limit all are dropped and replaced by
+/// one `missed`, which also covers later changes of items until it is taken.
 package final class NoticeQueue: Sendable {
   /// Notices that wait for one watcher. With `missed` they fit into one frame.
   package static let limit = 255
@@ -73,14 +73,14 @@ package final class NoticeQueue: Sendable {
   }
 }
 
-/// What one who watches may hear, by the rules as they are when it is told.
+/// Filters notices by the rights of a watching client at the time of delivery.
 package struct NoticeFilter: Sendable {
   /// Whether something could not be judged, because the vault is locked.
   private var owesMissed = false
 
   package init() {}
 
-  /// - Parameter caller: Who watches, found out anew.
+  /// - Parameter caller: Identifies the watching client anew.
   /// - Throws: what `caller` throws, but for `locked`: then nothing of items is told, and later that something was missed.
   package mutating func visible(_ notices: [Notice], _ caller: () throws -> Caller) throws -> [Notice] {
     do {
@@ -120,7 +120,7 @@ package final class NoticeBoard: Sendable {
   /// Locked, unlocked.
   package func tell(_ notice: Notice) { state.withLock { $0.tell([notice]) } }
 
-  /// What one commit has done, or none. Where the vault has gone further than that, others have changed it.
+  /// The changes of one commit, or none. If the vault's generation is larger than that, other processes have changed it.
   /// - Parameter generation: The newest that was seen.
   package func tell(_ changes: [Notice], generation: UInt64) {
     state.withLock { state in
@@ -131,7 +131,7 @@ package final class NoticeBoard: Sendable {
     }
   }
 
-  /// Nobody is told how the vault came to be what it is.
+  /// Sets the baseline generation; watchers are not notified.
   package func begin(atGeneration generation: UInt64) { state.withLock { $0.generation = generation } }
 }
 

@@ -1,7 +1,7 @@
 import VaultCore
 
 extension Change {
-  /// Whether it makes room: records go, and none is written. What accounts for them may be.
+  /// Whether it only frees space: it removes records and writes none, apart from the nodes and the header.
   var onlyRemoves: Bool { !records.isEmpty && records.values.allSatisfy { $0 == nil } }
 
   /// Writes the rows, within a transaction.

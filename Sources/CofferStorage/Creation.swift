@@ -43,7 +43,7 @@ struct Creation {
 
   private static func fill(_ path: String, _ change: Change) throws {
     let connection = try Connection(path, .create)
-    // Nobody sees the file before it has its name, and a half-made one is thrown away: no journal. The caller syncs.
+    // The file has no name yet, and an incomplete one is discarded, so no journal is needed. The caller syncs.
     for statement in ["PRAGMA page_size=\(Container.pageByteCount)", "PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF"] {
       try connection.run(statement)
     }

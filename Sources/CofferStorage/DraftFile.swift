@@ -5,8 +5,8 @@ public import VaultCore
 
 /// A vault file of the draft of the format ("CFV1"), and its conversion. Not thread-safe.
 ///
-/// The conversion is one transaction of SQLite in the file itself: other processes see the old vault or the new one, and a process that is
-/// killed leaves the one or the other.
+/// The conversion is one transaction of SQLite in the file itself: other processes see the old vault or the new one, and a
+/// process that is killed leaves the one or the other.
 public final class DraftFile: Store {
   private let location: Location
   private let lock: SideLock
@@ -15,7 +15,7 @@ public final class DraftFile: Store {
 
   /// Where the vault lies, its directory resolved.
   public var path: String { location.path }
-  /// Of the copy of the file as it was.
+  /// The path of the copy of the old file.
   public var copyPath: String { "\(location.path).draft" }
 
   /// - Parameter busyTimeout: How long a call waits for other processes.
@@ -65,13 +65,13 @@ public final class DraftFile: Store {
 
   /// Converts the file, after a copy of it was made at `copyPath`.
   /// - Parameters:
-  ///   - convert: gets the rows of the draft, whose records have their secret in the place of the secret's digest, and a function for
-  ///     the records of the format. It returns what else is in the vault.
+  ///   - convert: gets the rows of the draft, whose records have their secret in the place of the secret's digest, and a
+  ///     function for the records of the format. It returns what else is in the vault.
   ///   - verify: gets the rows of the converted vault before they are committed.
   /// - Returns: what `verify` returns.
-  /// - Throws: what the closures throw; `vaultExists` if another file is at `copyPath`; `busy` if another process has the file open and
-  ///   reads or writes; `full`, `io`. After these the file is as it was. `inDoubt` if the commit itself failed: the file is the draft or the
-  ///   vault, as a whole.
+  /// - Throws: what the closures throw; `vaultExists` if another file is at `copyPath`; `busy` if another process has the file
+  ///   open and reads or writes; `full`, `io`. After these the file is as it was. `inDoubt` if the commit itself failed: the
+  ///   file is the draft or the vault, as a whole.
   public func convert<Result>(
     _ convert: (any Rows, (SealedRecord) throws -> Void) throws -> Change, verify: (any Rows) throws -> Result
   ) throws -> Result {

@@ -14,7 +14,8 @@ public final class FileStore: Store {
     case open(OpenVault)
     /// It exists, and is opened by the next call.
     case closed
-    /// What every call throws from now on: an earlier one left the outcome in doubt, or found that the file is not the vault any more.
+    /// The error of every further call: an earlier one left the outcome in doubt, or found that the file is not the vault any
+    /// more.
     case failed(StorageError)
   }
 
@@ -38,8 +39,8 @@ public final class FileStore: Store {
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
   /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `damaged`, `replaced`, `symbolicLink`,
-  ///   `truncated`, `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring them in),
-  ///   `busy`, `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  ///   `truncated`, `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring
+  ///   them in), `busy`, `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public convenience init(at path: String, busyTimeout: Duration = .seconds(10)) throws {
     try self.init(at: path, busyTimeout: busyTimeout, journal: .automatic)
   }
@@ -65,8 +66,8 @@ public final class FileStore: Store {
 
   deinit { settle() }
 
-  /// Closes the file, with its log brought in, until the next call. If others write, that takes 100 ms at most. If something remains in
-  /// the log, the file stays open: `fold` or `rest` is to be called again.
+  /// Closes the file, with its log brought in, until the next call. If others write, that takes 100 ms at most. If something
+  /// remains in the log, the file stays open: `fold` or `rest` is to be called again.
   public func rest() {
     enter()
     defer { leave() }
@@ -79,8 +80,8 @@ public final class FileStore: Store {
     fold(vault, until: Deadline(after: .milliseconds(100)))
   }
 
-  /// Brings what was committed into the file as far as no reader needs it in the log, and empties the log if nobody uses it: so that a copy
-  /// of the file has it. Waits for nobody.
+  /// Brings what was committed into the file as far as no reader needs it in the log, and empties the log if nobody uses it: so
+  /// that a copy of the file has it. Waits for nobody.
   /// - Returns: Whether the file alone is the vault. If not, it is to be called again.
   @discardableResult
   public func fold() -> Bool {
@@ -134,7 +135,8 @@ public final class FileStore: Store {
   }
 
   /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`,
-  ///   `replaced`, `truncated`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`, `descriptorsExhausted`.
+  ///   `replaced`, `truncated`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`,
+  ///   `descriptorsExhausted`.
   public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {
     enter()
     defer { leave() }
@@ -150,8 +152,8 @@ public final class FileStore: Store {
   }
 
   /// - Throws: what `prepare` throws, unchanged. `StorageError`: as `read`, and `readOnly`, `full`, `vaultExists` (for a store
-  ///   from `create`), `hardLink`, and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`, `permissionsTooOpen`. After
-  ///   `inDoubt` the change was made or not, as a whole; after any other error it was not.
+  ///   from `create`), `hardLink`, and what may be wrong with the `.lock` file: `symbolicLink`, `foreignOwner`,
+  ///   `permissionsTooOpen`. After `inDoubt` the change was made or not, as a whole; after any other error it was not.
   public func commit(_ prepare: (any Rows) throws -> Change) throws {
     enter()
     defer { leave() }

@@ -1,7 +1,7 @@
 import CofferFiles
 import Glibc
 
-// What is looked at before SQLite opens a file, and after it has failed.
+// Checks before SQLite opens a file, and after it has failed.
 extension OpenVault {
   static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
     guard let directory = try Files.status(at: location.directory) else { throw StorageError(.noVault, location.directory) }

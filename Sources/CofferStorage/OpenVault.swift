@@ -11,7 +11,8 @@ final class OpenVault {
   private let journal: Journal
   private let lock: SideLock
   private let connection: Connection
-  /// What the file was when it was opened without locks, because nothing here can be written, or the disk is full. Nil where it can.
+  /// The status of the file when it was opened without locks, because it cannot be written, or the disk is full. nil if it was
+  /// opened with locks.
   private let unchanging: FileStatus?
   private var seen: SeenFile
   private var checkedSchema: Int64?
@@ -51,7 +52,7 @@ final class OpenVault {
     do {
       seen.isConvertedInLog = try Container.isDraft(connection.fileBytes(100)) && location.hasPendingChanges()
       try seen.checkStart(connection)
-      // What was inspected is what was opened.
+      // Verify that SQLite has opened the file that was inspected.
       guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
       }
@@ -99,7 +100,7 @@ final class OpenVault {
   }
 
   /// The first thing that each transaction does: it sees one state of the file, and this is whether that state is a vault.
-  /// - Parameter file: What it was just before.
+  /// - Parameter file: Its status just before.
   private func checkState(_ file: FileStatus) throws {
     let version = try connection.integer(.schemaVersion)
     try seen.remember(file)

@@ -3,7 +3,7 @@ public struct StorageError: Error, Equatable, Sendable {
   /// The cause of an error.
   @nonexhaustive
   public enum Code: String, CaseIterable, Sendable {
-    // What lies at the path
+    // The file at the path
     /// No file, or no directory for it.
     case noVault
     /// Something is at the path already, or the log of a vault whose file is gone.
@@ -22,13 +22,13 @@ public struct StorageError: Error, Equatable, Sendable {
     case storageDamaged
     /// Another file was put in its place, or it was removed, while it was open.
     case replaced
-    /// Emptied, shortened, or overwritten in its first page, while it was open or while changes were in its log. The log was copied, and the
-    /// detail names the copy.
+    /// Emptied, shortened, or overwritten in its first page, while it was open or while changes were in its log. The log was
+    /// copied, and the detail names the copy.
     case truncated
     /// A small file (anchor, device key) of another length than it must have.
     case wrongLength
 
-    // Who may write it
+    // Permissions
     /// The path is a symbolic link.
     case symbolicLink
     /// The vault, which can be read but not written then, or its `.lock` file is one file under two names.
@@ -40,7 +40,7 @@ public struct StorageError: Error, Equatable, Sendable {
     /// The system does not let this user read it.
     case accessDenied
 
-    // What the system could not do
+    // Errors of the system
     /// Another process kept the vault for longer than the caller would wait.
     case busy
     /// No space or quota left. Nothing was changed.

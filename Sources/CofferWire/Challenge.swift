@@ -3,8 +3,8 @@ import VaultCore
 
 /// A random number that the agent sends before it takes a client for an app or the command, and that the client returns.
 ///
-/// The client returns it in one message that carries a descriptor (`SCM_RIGHTS`). A filter whose standard output is a connection of another
-/// program's writes bytes to it and sends no descriptors, so nobody can speak through the filter as the filter.
+/// The client returns it in one message that carries a descriptor (`SCM_RIGHTS`). A filter whose standard output is a connection
+/// of another program's writes bytes to it and sends no descriptors, so nobody can speak through the filter as the filter.
 package struct Challenge: Error, Equatable, Sendable {
   private static let byteCount = 16
 
@@ -23,11 +23,11 @@ package struct Challenge: Error, Equatable, Sendable {
     return fields
   }
 
-  /// What the agent sends.
+  /// The agent's frame.
   /// - Throws: `VaultError` of locked memory.
   package func frame(request: UInt64) throws -> Secret { try Message(fields: fields).frame(.challenge, request: request) }
 
-  /// What the client returns; the same bytes whatever the request was.
+  /// The client's response; its bytes do not depend on the request.
   /// - Throws: `VaultError` of locked memory.
   package func response() throws -> [UInt8] {
     try Message(fields: fields).frame(.introduce, request: 0).copyIntoUnprotectedBytes()

@@ -47,17 +47,18 @@ package final class FrameChannel: Sendable {
 
   // MARK: In
 
-  /// The next frame. Nil where the other end has closed between two frames.
+  /// The next frame. Returns nil if the other end has closed between two frames.
   /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
   ///   `frameMilliseconds` from there.
-  /// - Parameter takes: Asked about the header of a large frame, before its body gets a place. If it says no, the body is dropped.
+  /// - Parameter takes: Asked about the header of a large frame, before its body gets a place. If it says no, the body is
+  ///   dropped.
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory; what `takes` throws.
   package func receive(
     patience: Int32 = -1, takes: (FrameHeader) throws -> Bool = { _ in true }
   ) throws -> (header: FrameHeader, body: Received)? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
     if patience >= 0 { guard try wait(Int16(POLLIN), patience) else { throw Failure.late } }
-    // Who has no deadline need not ask first whether something is there.
+    // Without a deadline, poll(2) is not needed before the read.
     let first = unsafe try head.withUnsafeMutableBytes { try unsafe take($0, waits: true) } ?? 0
     guard first > 0 else { return nil }
     let deadline = Self.now + Int64(frameMilliseconds)
@@ -131,7 +132,7 @@ package final class FrameChannel: Sendable {
     return permit
   }
 
-  /// What followed a header. A class, because a tuple holds nothing that cannot be copied.
+  /// The body after a header. A class, because a tuple cannot have noncopyable elements.
   package final class Received {
     private var body: Secret?
     /// Whether it was dropped.
@@ -163,7 +164,7 @@ package final class FrameChannel: Sendable {
     }
   }
 
-  /// - Returns: How many bytes there were; 0 at the end of the stream. Nil where nothing is there yet.
+  /// - Returns: The number of bytes; 0 at the end of the stream. nil if none are available yet.
   private func take(_ buffer: UnsafeMutableRawBufferPointer, waits: Bool) throws -> Int? {
     while true {
       var process: Int32 = 0

@@ -50,7 +50,7 @@ package struct Message: ~Copyable, Sendable {
 
   // MARK: In
 
-  /// - Parameter body: What followed the header.
+  /// - Parameter body: The bytes after the header.
   /// - Throws: `WireError`: `malformed`; `VaultError` of locked memory.
   package init(parsing body: borrowing Secret) throws {
     let (fields, parts, start) = try body.withBytes { (bytes) throws(WireError) in try Self.open(bytes) }

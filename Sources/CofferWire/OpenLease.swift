@@ -1,7 +1,7 @@
 package import AccessRights
 package import VaultCore
 
-/// That the owner has agreed, for a while, to what a program asked for.
+/// The owner's agreement, for a time, to a program's request.
 package struct OpenLease: Equatable, Sendable {
   /// Counted from 1 while the agent runs.
   package let number: UInt64

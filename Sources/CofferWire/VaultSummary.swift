@@ -1,6 +1,6 @@
 package import VaultCore
 
-/// What a vault says of itself, on its way from the agent: for people, and nothing of it is proven to who reads it.
+/// The state of a vault in the agent's answer: for people; the receiver has no proof of it.
 package struct VaultSummary: Equatable, Sendable {
   package let id: Identifier
   package let created: Timestamp

@@ -1,4 +1,4 @@
-/// What is wrong with the bytes of the other end. The connection is closed then: after one such frame nothing tells where the next begins.
+/// A fault in the bytes of the other end. The connection is then closed, because the start of the next frame is unknown.
 package struct WireError: Error, Equatable, Sendable {
   package struct Code: Hashable, Sendable {
     package let name: String

@@ -1,4 +1,4 @@
-/// What one end takes from the other at most. A peer that goes beyond is cut off.
+/// The limits for data from the other end. A peer that exceeds one is disconnected.
 package enum WireLimits {
   /// The whole frame, in bytes: the largest secret, and room for what is said of it.
   package static let frameByteCount = (1 << 20) + (4 << 10)
@@ -15,7 +15,7 @@ package enum WireLimits {
   package static let logRowByteCount = 60_000
   /// Connections of one process.
   package static let connectionsPerProcess = 32
-  /// Of all processes.
+  /// The limit for all processes together.
   package static let connections = 1024
   /// How long who watches waits before it looks for the agent again, in milliseconds.
   package static let reconnectMilliseconds: Int32 = 1000
@@ -23,8 +23,8 @@ package enum WireLimits {
   package static let firstLookMilliseconds: Int32 = 500
   /// Likewise, before each later look.
   package static let laterLookMilliseconds: Int32 = 2_000
-  /// How long an agent may take to read a byte, in milliseconds. With `firstLookMilliseconds`, a command that meets a stopped agent ends within
-  /// two seconds.
+  /// How long an agent may take to read a byte, in milliseconds. With `firstLookMilliseconds`, a command that meets a stopped
+  /// agent ends within two seconds.
   package static let lifeMilliseconds: Int32 = 1_300
   /// How long a frame may take from its first byte to its last, in milliseconds.
   package static let frameMilliseconds: Int32 = 10_000

@@ -29,14 +29,14 @@ package struct DefaultsFailure: Error, Equatable, Sendable {
     self.isOfMacOS = isOfMacOS
   }
 
-  /// For standard error, without a line end. What keys and files bring in cannot steer a terminal.
+  /// For standard error, without a line end. Control characters from keys and files are escaped.
   package var text: String {
     guard !isOfMacOS else { return reason.escapingControlsInLines() }
     let message = subject.map { "\($0): \(reason)" } ?? reason
     return "defaults: \(message.escapingControls())" + (hint.map { "\nhint: \($0.escapingControls())" } ?? "")
   }
 
-  /// What `defaults` of macOS says, word for word; it may have several lines.
+  /// A message of macOS's `defaults`, word for word; it may have several lines.
   package static func said(_ text: String) -> DefaultsFailure {
     DefaultsFailure(.failed, nil, text, hint: nil, isOfMacOS: true)
   }

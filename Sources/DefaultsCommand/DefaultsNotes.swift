@@ -2,7 +2,7 @@ import CofferConsole
 internal import CofferPreferences
 import Synchronization
 
-/// What the store does beside what it was asked for: said on standard error, or collected by whoever looks for it.
+/// Events of the store, printed to standard error, or collected by a caller that expects them.
 enum DefaultsNotes {
   static func print() {
     PreferenceEvent.report { event in

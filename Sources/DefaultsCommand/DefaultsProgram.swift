@@ -2,10 +2,10 @@ internal import CLinux
 package import CofferConsole
 internal import Glibc
 
-/// `coffer defaults …`, or `defaults …` where the program is called by that name. It takes macOS' grammar, which is not that of other
-/// commands, and starts before their parser does.
+/// `coffer defaults …`, or `defaults …` where the program is called by that name. It takes macOS' grammar, which is not that of
+/// other commands, and starts before their parser does.
 package enum DefaultsProgram {
-  /// The arguments behind the name; nil where another command is meant.
+  /// The arguments after the name; nil if the command line is for another command.
   package static func arguments(of command: [String]) -> [String]? {
     if let name = command.first?.split(separator: "/").last, name == "defaults" { return Array(command.dropFirst()) }
     return command.dropFirst().first == "defaults" ? Array(command.dropFirst(2)) : nil

@@ -4,20 +4,7 @@ import Testing
 /// Comments and documents are written as subject, verb, object: a sentence names the thing that acts, and a condition begins with "if".
 @Suite struct WordsTests {
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
-  private static let left: [String: Int] = [
-    "Sources/AppContainers": 36,
-    "Sources/Coffer": 37,
-    "Sources/CofferAgent": 85,
-    "Sources/CofferCommand": 74,
-    "Sources/DefaultsCommand": 49,
-    "Sources/CofferDaemon": 9,
-    "Sources/CofferFiles": 15,
-    "Sources/CofferRequests": 35,
-    "Sources/CofferWire": 12,
-    "Sources/CofferPreferences": 12,
-    "Sources/CofferStorage": 38,
-    "Vault": 81,
-  ]
+  private static let left: [String: Int] = [:]
 
   private static let sources = ["Vault", "Sources", "Tests", "Examples", "Fuzz", "Benchmarks"].flatMap { SourceFile.all(in: $0) }
 

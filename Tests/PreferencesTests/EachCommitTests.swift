@@ -153,17 +153,17 @@ import Testing
       let seen = DispatchSemaphore(value: 0)
       let observation = reader.observe { if $0.keys.contains(where: { $0.new == .integer(2) }) { seen.signal() } }
       ChangeWatch.start()
-      let (files, journal, header, image) = writer.withState { ($0.files, $0.journal, $0.header, $0.image) }
-      guard let files, let journal, let header else { preconditionFailure("no journal") }
+      let (files, journal, image) = writer.withState { ($0.files, $0.current, $0.image) }
+      guard let files, let journal else { preconditionFailure("no journal") }
       var bytes: [UInt8] = []
       JournalRecord(sequence: image.sequence + 1, entries: [.set(.init("key"), .integer(2))]).append(
-        to: &bytes, salt: header.salt)
+        to: &bytes, salt: journal.header.salt)
       try files.lock.take(within: 60_000)
-      try journal.write(bytes, at: image.position)
+      try journal.file.write(bytes, at: image.position)
       // Much longer than the watch looks again after an event.
       try await Task.sleep(for: .seconds(2))
       try files.page.commit(
-        .init(epoch: header.epoch, length: UInt64(image.position + bytes.count), byteCount: UInt64(image.byteCount)))
+        .init(epoch: journal.header.epoch, length: UInt64(image.position + bytes.count), byteCount: UInt64(image.byteCount)))
       files.lock.release()
       precondition(seen.wait(timeout: .now() + 300) == .success, "the commit was never told")
       observation.cancel()

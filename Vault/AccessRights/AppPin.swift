@@ -1,7 +1,7 @@
 package import SecretMemory
 public import VaultCore
 
-/// What a vault knows of an app of a team: that it was installed, and which version. It stays when the app goes, as the app's items do.
+/// The record of an installed app of a team, with its version. It stays when the app is removed, as the app's items do.
 public struct AppPin: Sendable, Equatable {
   /// The public key of the app's team.
   public let teamKey: TeamKey

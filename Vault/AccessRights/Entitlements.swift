@@ -1,10 +1,11 @@
 public import SecretMemory
 public import VaultCore
 
-/// Which access groups a caller may use, in order, and what it may do with their items. A value: to ask it is to look at nothing else.
+/// Which access groups a caller may use, in order, and what it may do with their items. A value: to ask it is to look at nothing
+/// else.
 ///
-/// The rules are those of Apple's published Security framework (`SecItem`): without a group a new item goes into the first one and a
-/// query looks in all of them; a group that the caller does not hold is refused by name, and never "not found".
+/// The rules are those of Apple's published Security framework (`SecItem`): without a group a new item goes into the first one
+/// and a query looks in all of them; a group that the caller does not hold is refused by name, and never "not found".
 public struct Entitlements: Sendable, Equatable {
   /// The rights to a group.
   public struct Rights: OptionSet, Sendable, Hashable {
@@ -15,7 +16,7 @@ public struct Entitlements: Sendable, Equatable {
     public static let read = Rights(rawValue: 1)
     /// To add, change and remove items.
     public static let write = Rights(rawValue: 2)
-    /// That there are items, and their attributes.
+    /// Permits listing items with their attributes.
     public static let list = Rights(rawValue: 4)
     /// The rights to read, write and list.
     public static let all: Rights = [.read, .write, .list]
@@ -37,7 +38,7 @@ public struct Entitlements: Sendable, Equatable {
       self.confirmedRights = confirmedRights.intersection(rights)
     }
 
-    /// What is free in one of them is free.
+    /// The union of the rights of both.
     func union(_ other: Group) -> Group {
       let free = rights.subtracting(confirmedRights).union(other.rights.subtracting(other.confirmedRights))
       let all = rights.union(other.rights)
@@ -61,7 +62,8 @@ public struct Entitlements: Sendable, Equatable {
     self.groups = unique
   }
 
-  /// Those that an app has by its manifest: its keychain access groups, its own group, its application groups; then what it was granted.
+  /// Those that an app has by its manifest: its keychain access groups, its own group, its application groups; then what it was
+  /// granted.
   public init(_ manifest: Manifest, granted: [Group] = []) {
     let own = AccessGroup(ownGroupOf: manifest)
     let held = manifest.keychainAccessGroups + [own] + manifest.applicationGroups

@@ -1,7 +1,7 @@
 package import SecretMemory
 public import VaultCore
 
-/// That the owner lets an app of another team, or a program that is no app, into a group.
+/// The owner's permission for an app of another team, or for a program that is not an app, to use a group.
 public struct Grant: Sendable, Equatable {
   /// `TEAM.identifier` of the app.
   public let application: String
@@ -26,7 +26,7 @@ public struct Grant: Sendable, Equatable {
     created = now
   }
 
-  /// That there are items is told unasked.
+  /// Listing needs no confirmation.
   public var entitlement: Entitlements.Group {
     Entitlements.Group(group, rights, confirmed: asksForConfirmation ? [.read, .write] : [])
   }

@@ -1,9 +1,9 @@
 public import SecretMemory
 public import VaultCore
 
-/// What a team says about one of its apps, and signs: what it is called, which programs it is made of, and which groups they may use.
+/// The signed description of an app by its team: its name, its programs, and the groups that they may use.
 ///
-/// Immutable, and checked when it is made: every rule that it breaks is an error of its own. Section 8.8 of FORMAT.md has the signed bytes.
+/// Immutable, and checked on creation: each rule has an error of its own. Section 8.8 of FORMAT.md has the signed bytes.
 public struct Manifest: Sendable, Equatable {
   /// The number of executables that a manifest may list.
   public static let maximumExecutableCount = 64
@@ -12,7 +12,7 @@ public struct Manifest: Sendable, Equatable {
   /// In bytes of UTF-8.
   public static let maximumDisplayNameByteCount = 255
 
-  /// What a program of an app is for.
+  /// The role of a program of an app.
   public enum Role: UInt8, Sendable, CaseIterable {
     /// The app itself.
     case app = 1
@@ -56,8 +56,8 @@ public struct Manifest: Sendable, Equatable {
   /// The groups with a container that the app shares with other apps of its team.
   public let applicationGroups: [AccessGroup]
 
-  /// - Throws: `manifestVersion`, `manifestName`, `manifestExecutable` (none, too many, a path or digest that cannot be, two with one
-  ///   path), `manifestGroup` (another team's, too many, named twice).
+  /// - Throws: `manifestVersion`, `manifestName`, `manifestExecutable` (none, too many, a path or digest that cannot be, two
+  ///   with one path), `manifestGroup` (another team's, too many, named twice).
   public init(
     team: TeamIdentifier, identifier: AppIdentifier, displayName: String, version: UInt64, executables: [Executable],
     keychainAccessGroups: [AccessGroup] = [], applicationGroups: [AccessGroup] = []

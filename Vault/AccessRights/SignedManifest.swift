@@ -1,10 +1,11 @@
 public import SecretMemory
 import VaultCore
 
-/// A manifest with the signature of its team, proven. There is no other way to get one than by signing, or by a signature that fits.
+/// A manifest with the signature of its team, proven. There is no other way to get one than by signing, or by a signature that
+/// fits.
 ///
-/// The signature is over canonical bytes that are made from the manifest's values, so that it does not matter in which file, and in
-/// which order, a person has written them.
+/// The signature is over canonical bytes that are made from the manifest's values, so that it does not matter in which file, and
+/// in which order, a person has written them.
 public struct SignedManifest: Sendable, Equatable {
   /// The length of a signature, in bytes.
   public static let signatureByteCount = Ed25519.signatureByteCount
@@ -24,7 +25,8 @@ public struct SignedManifest: Sendable, Equatable {
     signature = key.sign(Self.message(manifest))
   }
 
-  /// - Throws: `manifestTeam` where the key is not that of the manifest's team; `manifestForged` where the signature does not fit.
+  /// - Throws: `manifestTeam` where the key is not that of the manifest's team; `manifestForged` where the signature does not
+  ///   fit.
   public init(_ manifest: Manifest, teamKey: TeamKey, signature: [UInt8]) throws(VaultError) {
     try Sodium.start()
     try Self.check(manifest, teamKey)
@@ -40,7 +42,7 @@ public struct SignedManifest: Sendable, Equatable {
     }
   }
 
-  /// What is signed: `"coffer/v1/manifest" 00`, then every value in one order, each with its length.
+  /// The signed bytes: `"coffer/v1/manifest" 00`, then every value in one order, each with its length.
   static func message(_ manifest: Manifest) -> [UInt8] {
     var context = Context(.manifest, reserving: 512)
     func text(_ text: String) { context.appendCounted(Array(text.utf8)) }

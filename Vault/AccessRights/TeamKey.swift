@@ -18,7 +18,7 @@ public struct TeamKey: Hashable, Sendable {
   public var identifier: TeamIdentifier { TeamIdentifier(of: bytes) }
 }
 
-/// The secret half. Whoever has it can sign apps that get at all items of the team's groups.
+/// The secret half. With it, one can sign apps that can use all items of the team's groups.
 public struct TeamSigningKey: ~Copyable, Sendable {
   /// Bytes of what is kept in a file: the seed, from which both halves come.
   public static let seedByteCount = Ed25519.seedByteCount

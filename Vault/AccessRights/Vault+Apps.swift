@@ -16,7 +16,8 @@ extension Vault {
       .sorted { $0.applicationIdentifier.order($1.applicationIdentifier) < 0 }
   }
 
-  /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that nobody has changed since it was locked.
+  /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that nobody has changed since it was
+  /// locked.
   /// - Throws: integrity errors.
   public borrowing func grants(to application: String? = nil) throws -> [Grant] {
     try grants(to: application) { throw $0 }
@@ -31,8 +32,8 @@ extension Vault {
       }
   }
 
-  /// What the app of a manifest may do now: what the manifest says, and what the owner has granted.
-  /// - Throws: `appNotInstalled` where the vault has no pin of it, or it was removed; integrity errors.
+  /// The present rights of the app of a manifest: those of the manifest, and those that the owner has granted.
+  /// - Throws: `appNotInstalled` if the vault has no pin of it, or it was removed; integrity errors.
   public borrowing func entitlements(of signed: SignedManifest) throws -> Entitlements {
     let application = signed.manifest.applicationIdentifier
     guard let pin = try pin(application), pin.removed == nil else { throw VaultError(.appNotInstalled, application) }

@@ -1,4 +1,4 @@
-/// What the process knows, and may decide, about the memory its secrets live in.
+/// The use of locked memory in this process, and its limits.
 public enum LockedMemory {
   /// The behaviour if memory cannot be locked.
   public enum Policy: Sendable {
@@ -22,6 +22,6 @@ public enum LockedMemory {
     set { SlabArena.shared.policy = newValue }
   }
 
-  /// What is mapped now. Thread-safe.
+  /// The memory that is mapped now. Thread-safe.
   public static var usage: Usage { SlabArena.shared.usage }
 }

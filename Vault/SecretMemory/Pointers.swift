@@ -1,4 +1,4 @@
-/// How bytes are handed to libsodium: as pointers that are never null, also where there are no bytes.
+/// Passes bytes to libsodium as pointers that are never null, not even for an empty span.
 extension RawSpan {
   package func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
     unsafe withUnsafeBytes { buffer in

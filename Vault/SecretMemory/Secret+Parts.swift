@@ -1,4 +1,4 @@
-/// What the core needs to put a secret together and to take it apart, inside locked memory. Offsets that do not lie in the secret
+/// Composes and divides secrets inside locked memory. Offsets outside of the secret
 /// are programmer errors.
 extension Secret {
   package borrowing func byte(at offset: Int) -> UInt8 {

@@ -2,8 +2,8 @@ import CSodium
 
 /// Bytes that must not leave locked memory: a passphrase, a key, the value of an item.
 ///
-/// A secret has one owner, is wiped when the owner lets go of it, and can neither be copied, printed, hashed, encoded nor put into
-/// an array: the compiler refuses. Its bytes are lent inside a closure.
+/// A secret has one owner, is wiped when the owner lets go of it, and can neither be copied, printed, hashed, encoded nor put
+/// into an array: the compiler refuses. Its bytes are lent inside a closure.
 ///
 /// Up to `Secret.maximumCount` bytes. Not thread-safe, but may be sent to another thread.
 @safe public struct Secret: ~Copyable, @unchecked Sendable {
@@ -92,7 +92,7 @@ import CSodium
     return unsafe sodium_memcmp(slot.base, other.slot.base, count) == 0
   }
 
-  /// The door out of locked memory, for interfaces that must hand out bytes. What becomes of the copy is the caller's affair.
+  /// Copies the bytes out of locked memory, for interfaces that must return bytes. The caller is responsible for the copy.
   public borrowing func copyIntoUnprotectedBytes() -> [UInt8] {
     unsafe [UInt8](UnsafeRawBufferPointer(start: slot.base, count: count))
   }

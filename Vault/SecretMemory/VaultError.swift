@@ -19,7 +19,7 @@ public struct VaultError: Error, Equatable, Sendable {
   }
 
   public static func == (left: VaultError, right: VaultError) -> Bool { left.code == right.code }
-  /// So that `catch VaultError.Code.notFound` can be written.
+  /// Allows `catch VaultError.Code.notFound`.
   public static func ~= (code: Code, error: VaultError) -> Bool { code == error.code }
 }
 

@@ -96,8 +96,8 @@ extension VaultError.Code {
   /// The vault has another history than the anchored state.
   public static let forked = Self("forked")
 
-  // What was asked for
-  /// The vault was locked, and what this takes was forgotten then.
+  // The request
+  /// The vault was locked, and the keys for this call were wiped then.
   public static let locked = Self("locked")
   /// The item does not exist.
   public static let notFound = Self("notFound")

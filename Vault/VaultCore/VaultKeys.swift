@@ -1,7 +1,7 @@
 import SecretMemory
 
-/// Every key of an open vault, or those that a locked one has left. A class, because the vault and each of its transactions hold it;
-/// wiped with the last of them.
+/// Every key of an open vault, or those that a locked one has left. A class, because the vault and each of its transactions hold
+/// it; wiped with the last of them.
 final class VaultKeys {
   let vault: Identifier
   let integrity: IntegrityKeys
@@ -9,7 +9,7 @@ final class VaultKeys {
   let kept: KeptWhileLocked?
   private let forgotten: Forgotten?
 
-  /// What a lock forgets.
+  /// The keys that a lock wipes.
   private final class Forgotten {
     /// Held to seal it under new slots.
     let master: Key
@@ -46,7 +46,7 @@ final class VaultKeys {
     forgotten = keys.forgotten
   }
 
-  /// What is left of keys when their vault is locked.
+  /// The keys that remain after their vault was locked.
   init(locking keys: VaultKeys, keeping kept: KeptWhileLocked) {
     vault = keys.vault
     integrity = keys.integrity
@@ -76,7 +76,7 @@ final class VaultKeys {
     return try systemRecordID(context)
   }
 
-  /// What seals the class key of a …ThisDevice class inside the group's record.
+  /// The key that seals the class key of a …ThisDevice class inside the group's record.
   /// - Throws: `locked`, `deviceKeyMissing`.
   func deviceSealKey(groupID: Identifier, _ accessibility: Accessibility, epoch: UInt32) throws(VaultError) -> Key {
     var context = Context(.device)

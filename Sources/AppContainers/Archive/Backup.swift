@@ -1,15 +1,16 @@
 package import CofferFiles
 
-/// What the user has in an app, as an archive that any tar reads: the directories whose class is backed up, without what the app has
-/// excluded.
+/// The user's data in an app, as an archive for any tar: the directories whose class is backed up, without the entries that the
+/// app has excluded.
 package struct Backup: Sendable {
   /// How many files, directories and links are in it.
   package private(set) var count = 0
-  /// What was left out because no restoration would take it: sockets, pipes, devices, links that leave the container.
+  /// The entries that were left out because a restoration refuses them: sockets, pipes, devices, links that leave the container.
   package private(set) var leftOut: [String] = []
 
   /// Writes the archive, compressed with gzip.
-  /// - Throws: `running`: what changes while it is read would be in it by halves; `toolMissing`, `toolFailed`; what the system says.
+  /// - Throws: `running`: what changes while it is read would be in it by halves; `toolMissing`, `toolFailed`; what the system
+  ///   says.
   package init(of container: AppContainer, to output: OpenFile) throws(FileError) {
     let lock = try RunningLock.excludingPrograms(of: container.app, in: container.siblings)
     var paths: [[UInt8]] = []

@@ -2,10 +2,10 @@ internal import CLinux
 package import CofferFiles
 internal import Glibc
 
-/// What a backup holds, put in the place of what the container has now: all of it, or nothing.
+/// Replaces the content of a container by that of a backup: all of it, or nothing.
 ///
-/// The archive may come from anybody. It is unpacked into an empty directory, by a tar that is told to overwrite nothing and that
-/// refuses `..`; then everything there is looked at, and anything that a backup never holds refuses the whole. Only then does it take
+/// The archive is not trusted. It is unpacked into an empty directory, by a tar that overwrites nothing and
+/// refuses `..`; then each entry is checked, and an entry that no backup contains refuses the whole. Only then does it take
 /// the container's place.
 package struct Restoration: Sendable {
   /// How many files, directories and links there are.

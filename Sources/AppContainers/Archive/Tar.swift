@@ -5,11 +5,11 @@ internal import Glibc
 /// The system's tar, which has read and written archives for longer than anything that could be written here.
 ///
 /// It gets a list of arguments, never a line for a shell, an open directory to work in, and no variable but `PATH` and `LC_ALL`:
-/// `TAR_OPTIONS` could make it run programs. What it says on standard error comes back as text.
+/// `TAR_OPTIONS` could make it run programs. Its standard error is returned as text.
 enum Tar {
   private static let places = ["/usr/bin/tar", "/bin/tar"]
 
-  /// What was said on standard error, and whether it ended well.
+  /// The text on standard error, and whether the exit status was 0.
   struct Outcome {
     let isSuccess: Bool
     let message: String

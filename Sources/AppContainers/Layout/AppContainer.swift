@@ -41,11 +41,12 @@ package struct AppContainer: Sendable {
 
   // MARK: Inbox
 
-  /// Puts what another app brought into `Documents/Inbox`: whole or not at all, readable and not writable, under a name that is free.
+  /// Puts what another app brought into `Documents/Inbox`: whole or not at all, readable and not writable, under a name that is
+  /// free.
   /// - Returns: the name that it has there: `report.pdf`, `report-2.pdf`.
   package func deliver(_ file: OpenFile, as name: FileName) throws(FileError) -> FileName {
     let inbox = try directory(.inbox)
-    // Of two that bring a file of one name, each would take the other's half.
+    // Without the lock, two deliveries of the same file name would mix their parts.
     let lock = try DirectoryLock(on: inbox)
     defer { withExtendedLifetime(lock) {} }
     try inbox.setMode(0o700)
@@ -80,7 +81,7 @@ package struct AppContainer: Sendable {
     }
   }
 
-  /// What the app has read, it may delete.
+  /// Removes a delivered file, which the app may do after reading it.
   /// - Throws: `missing`.
   package func removeDelivered(_ name: FileName) throws(FileError) {
     try Self.removeDelivered(name, from: directory(.inbox))

@@ -2,11 +2,11 @@ internal import CLinux
 package import CofferFiles
 internal import Glibc
 
-/// A file or directory that a backup is to leave out, though its class is backed up: an extended attribute, which goes where the file
-/// goes. (A list of paths would be wrong after the first rename.)
+/// A file or directory that a backup is to leave out, though its class is backed up: an extended attribute, which goes where the
+/// file goes. (A list of paths would be wrong after the first rename.)
 ///
-/// Where the file system keeps no such attributes it is an error, and the file belongs into `Library/Caches` or `tmp`: to take note
-/// elsewhere would be to promise what the next rename breaks.
+/// Where the file system keeps no such attributes it is an error, and the file belongs into `Library/Caches` or `tmp`: to take
+/// note elsewhere would be to promise what the next rename breaks.
 extension OpenDirectory {
   private static var attribute: String { "user.coffer.excluded-from-backup" }
 
@@ -21,7 +21,7 @@ extension OpenDirectory {
     }
   }
 
-  /// What cannot be marked is not excluded.
+  /// Returns false if the filesystem has no extended attributes.
   package func isExcludedFromBackup(_ name: FileName) throws(FileError) -> Bool {
     switch try kind(name) {
     case .file?, .directory?: break

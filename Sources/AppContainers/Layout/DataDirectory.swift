@@ -4,14 +4,14 @@ package import CofferFiles
 package struct DataDirectory: Sendable {
   package let root: OpenDirectory
 
-  /// Made where there is none, for this user alone.
+  /// Created if there is none, for this user alone.
   /// - Throws: `foreignOwner`, `permissionsTooOpen`; what the system says.
   package init(at path: String) throws(FileError) {
     guard let root = try OpenDirectory.root(path, isMade: true) else { throw FileError(.missing, path) }
     self.root = root
   }
 
-  /// Nil where nothing was ever made.
+  /// Returns nil if it does not exist.
   package init?(existingAt path: String) throws(FileError) {
     guard let root = try OpenDirectory.root(path, isMade: false) else { return nil }
     self.root = root
@@ -35,14 +35,14 @@ package struct DataDirectory: Sendable {
     return try AppContainer(completing: try containers.makeDirectory(app), of: app, beside: containers)
   }
 
-  /// Nil where there is none.
+  /// Returns nil if there is none.
   package func container(_ app: FileName) throws(FileError) -> AppContainer? {
     let containers = try containers()
     try finishReplacement(of: app, in: containers)
     return try containers.directory(app).map { AppContainer($0, of: app, beside: containers) }
   }
 
-  /// What a restoration that was killed has left. Nothing else decides about it: what is ready goes in place.
+  /// Finishes an interrupted restoration: a directory that is ready takes its place.
   private func finishReplacement(of app: FileName, in containers: OpenDirectory) throws(FileError) {
     let replacement = try Replacement(of: app, in: containers)
     guard try replacement.isUnfinished else { return }
@@ -52,8 +52,8 @@ package struct DataDirectory: Sendable {
     withExtendedLifetime(lock) {}
   }
 
-  /// With everything in it. What is not there is no error.
-  /// - Parameter held: The lock, where the caller has it already.
+  /// Removes it with its content. Does nothing if it does not exist.
+  /// - Parameter held: The lock, if the caller has it already.
   /// - Throws: `running`; what the system says.
   package func removeContainer(_ app: FileName, holding held: RunningLock? = nil) throws(FileError) {
     let containers = try containers()
@@ -75,7 +75,7 @@ package struct DataDirectory: Sendable {
 
   package func group(_ group: FileName) throws(FileError) -> OpenDirectory? { try groups().directory(group) }
 
-  /// What is not there is no error.
+  /// Does nothing if it does not exist.
   package func removeGroup(_ group: FileName) throws(FileError) {
     let groups = try groups()
     try groups.removeTree(group)

@@ -1,22 +1,22 @@
 package import CofferFiles
 
-/// What lies in a directory of an app, and what follows from it: whether it is in a backup, when it may be emptied, and who may write.
-/// One table; nothing else decides.
+/// The class of a directory of an app. It decides whether the directory is backed up, when it may be emptied, and whether it is
+/// read-only. All rules are in one table.
 package enum DirectoryClass: String, CaseIterable, Sendable {
   /// The app itself: its executables and its manifest.
   case bundle
-  /// What the user made, and may share.
+  /// Documents of the user.
   case documents
-  /// What other apps brought.
+  /// Files that other apps have delivered.
   case inbox
-  /// What the app needs and the user does not see; directories of the app's own choice among it.
+  /// Data of the app that the user does not see, also in directories of the app's own choice.
   case library
-  /// What the app can make again.
+  /// Data that the app can make again.
   case caches
   /// The files of `UserDefaults`.
   case preferences
   case temporary
-  /// What the apps of a group share.
+  /// Data that the apps of a group share.
   case group
 
   package enum Purge: Sendable {
@@ -60,8 +60,8 @@ package enum DirectoryClass: String, CaseIterable, Sendable {
     }
   }
 
-  /// Of what lies at a path in a container: the class whose directory is the nearest above it, or is it. Nil at the top of the
-  /// container, where nothing of the app's has a place.
+  /// The class of a path in a container: that of the nearest directory at or above it. nil at the top of the
+  /// container, where apps may not create files.
   package static func of(_ path: [FileName]) -> DirectoryClass? {
     var best: (count: Int, found: DirectoryClass)?
     for candidate in inContainer {

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Emptying what an app can make again.
 package struct Purge: Sendable {
-  /// What was emptied, in the order of the table.
+  /// The emptied classes, in the order of the table.
   package private(set) var emptied: [DirectoryClass] = []
 
   /// Empties `tmp`, and `Library/Caches` too where the disk is low. The directories stay.

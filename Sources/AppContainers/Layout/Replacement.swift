@@ -2,9 +2,9 @@ package import CofferFiles
 
 /// A directory that takes the place of another one, so that after a kill at any moment one of them is there, whole.
 ///
-/// It is made under `.NAME.new`, and when it is complete and on the disk it is called `.NAME.ready`. Then the old one is renamed to
-/// `.NAME.old`, the new one takes the name, and the old one is removed. Whoever comes next looks at the names and knows how far it went:
-/// who may, because the caller holds the lock that the others wait for.
+/// It is made under `.NAME.new`, and when it is complete and on the disk it is called `.NAME.ready`. Then the old one is renamed
+/// to `.NAME.old`, the new one takes the name, and the old one is removed. After a crash, the next process finds the step by the
+/// names: the caller's lock excludes all others.
 package struct Replacement {
   package let name: FileName
   package let directory: OpenDirectory
@@ -26,7 +26,7 @@ package struct Replacement {
     return try directory.makeDirectory(new)
   }
 
-  /// What was begun is complete, and on the disk.
+  /// Marks the new directory as complete and on the disk.
   package func makeReady() throws(FileError) {
     try directory.removeTree(ready)
     try directory.rename(new, to: ready)

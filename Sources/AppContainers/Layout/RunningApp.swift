@@ -1,7 +1,7 @@
 internal import CofferFiles
 
-/// Which app the process is a program of, as `coffer app run` says in the environment. It says where to look, and gives no rights: those
-/// come from what the sandbox shows.
+/// Which app the process is a program of, as `coffer app run` says in the environment. It says where to look, and gives no
+/// rights: those come from what the sandbox shows.
 package struct RunningApp: Sendable, Equatable {
   package static let applicationVariable = "COFFER_APP"
   package static let containerVariable = "COFFER_CONTAINER"
@@ -17,7 +17,7 @@ package struct RunningApp: Sendable, Equatable {
   /// The directories of its application groups, by the names of the groups.
   package let groups: [String: String]
 
-  /// Nil where the process was not started so, or has more rights than whoever started it.
+  /// Returns nil if the process was not started so, or has more rights than its parent.
   package init?(isElevated: Bool = Environment.isElevated, environment: (String) -> String?) {
     guard !isElevated, let application = environment(Self.applicationVariable), !application.isEmpty,
       let container = environment(Self.containerVariable), container.utf8.first == UInt8(ascii: "/")
@@ -39,7 +39,7 @@ package struct RunningApp: Sendable, Equatable {
 
   package var preferences: String { Path.join(container, "Library/Preferences") }
 
-  /// Of an application group of the app; nil for every other name.
+  /// The preferences directory of an application group of the app; nil for every other name.
   package func preferences(ofGroup name: String) -> String? {
     group(name).map { Path.join($0, "Library/Preferences") }
   }
@@ -49,8 +49,8 @@ package struct RunningApp: Sendable, Equatable {
     return found.count == 1 ? groups[found[0]] : nil
   }
 
-  /// The names of the app's groups that a program means by a name: that one, or for `group.com.example.x`, as programs for Apple's
-  /// systems have it, each that ends in it.
+  /// The names of the app's groups that a program means by a name: that one, or for `group.com.example.x`, as programs for
+  /// Apple's systems have it, each that ends in it.
   package func groups(named name: String) -> [String] {
     if let own = groups.keys.first(where: { $0.utf8.elementsEqual(name.utf8) }) { return [own] }
     guard Self.isGroupWithoutTeam(name) else { return [] }

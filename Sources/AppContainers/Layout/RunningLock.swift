@@ -1,10 +1,12 @@
 package import CofferFiles
 internal import Glibc
 
-/// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it lives, and
-/// the kernel takes it back when it dies. Who empties, copies or removes a container needs the lock alone.
+/// Whether a program of an app is running: each holds a shared lock on `.APP.running` beside the container for as long as it
+/// lives, and the kernel releases it at the end of the process. Emptying, copying or removing a container needs the lock
+/// exclusively.
 package final class RunningLock: Sendable {
-  /// In milliseconds. A process that has the lock and starts another one shares it with that for an instant, until exec closes it there.
+  /// In milliseconds. A process that has the lock and starts another one shares it with that for an instant, until exec closes
+  /// it there.
   private static let patience = 500
 
   private let file: OpenFile

@@ -2,11 +2,11 @@ internal import CLinux
 internal import CofferFiles
 internal import Glibc
 
-/// The directories of a user in which data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
-/// Nothing is made by asking.
+/// The directories of a user in which data lies: under `COFFER_HOME` if that is set, else as the XDG base directory
+/// specification says. Nothing is made by asking.
 ///
-/// A program of an app has directories of its own where that specification says. `COFFER_DATA_HOME` and `COFFER_STATE_HOME` lead it to
-/// those of the user: the vault, and what was last seen of it, are the same for all.
+/// A program of an app has directories of its own where that specification says. `COFFER_DATA_HOME` and `COFFER_STATE_HOME` lead
+/// it to those of the user: the vault, and what was last seen of it, are the same for all.
 ///
 /// A program with more rights than whoever started it, set-user-ID or with capabilities of its file, believes no variable, as
 /// secure_getenv(3): they are the caller's, who would choose the files that such a program reads and writes.
@@ -28,7 +28,7 @@ package struct UserDirectories: Sendable, Equatable {
   private let state: String?
   private let configuration: String?
   private let home: String?
-  /// For sockets. Nil where the system gave none: there is no safe place to fall back to.
+  /// The directory for sockets. nil if the system has set none: there is no safe alternative.
   package let runtime: String?
 
   /// - Parameters:
@@ -64,14 +64,14 @@ package struct UserDirectories: Sendable, Equatable {
     return Path.join(try homeDirectory(), ".local/state/coffer")
   }
 
-  /// For what programs of other kinds keep for the user. Nil where `COFFER_HOME` is set, which has no such directory.
+  /// The user's configuration directory of other programs. nil if `COFFER_HOME` is set, which has no such directory.
   package func configurationDirectory() throws(Failure) -> String? {
     guard coffer == nil else { return nil }
     if let configuration { return configuration }
     return Path.join(try homeDirectory(), ".config")
   }
 
-  /// Of the user, where one is known.
+  /// The user's home directory, if it is known.
   package var knownHome: String? { try? homeDirectory() }
 
   /// The path of a directory without links, if it is there and belongs to the user.
@@ -85,7 +85,7 @@ package struct UserDirectories: Sendable, Equatable {
 
   private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
-  /// Of whose rights the program has: what it makes belongs to that user too.
+  /// The home directory of the effective user, who also owns the files that the program makes.
   private func homeDirectory() throws(Failure) -> String {
     if let home { return home }
     var entry = unsafe passwd()

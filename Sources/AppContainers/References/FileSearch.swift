@@ -2,18 +2,18 @@ internal import CLinux
 internal import CofferFiles
 internal import Glibc
 
-/// Looks for a file that was moved: in the directory where it was and below, then in the one above and below that, and so on, up to the
-/// user's home, or to the top of the file system for a file that is not in there.
+/// Looks for a file that was moved: in the directory where it was and below, then in the one above and below that, and so on, up
+/// to the user's home, or to the top of the file system for a file that is not in there.
 ///
-/// Linux has no way from the number of a file to its name that is open to all. So this is a walk, which ends after so many names, stays
-/// in one file system, follows no links and passes by what it may not read.
+/// Linux has no way from the number of a file to its name that is open to all. So this is a walk, which ends after so many
+/// names, stays in one file system, follows no links and passes by what it may not read.
 package struct FileSearch {
   package static let maximumNameCount = 100_000
 
   private let wanted: LastingIdentity
   private let limit: Int
   private var nameCount = 0
-  /// Of the first directory that is still there.
+  /// The device of the first directory that still exists.
   private var device: dev_t?
   private var seen: Set<String> = []
   /// Whether it ended at the limit: there may be more.
@@ -26,8 +26,8 @@ package struct FileSearch {
 
   /// - Parameters:
   ///   - path: Where the file was.
-  ///   - home: The directory above which is not looked for a file that was in it.
-  /// - Returns: where it is; nil where it was not found.
+  ///   - home: The search for a file that was below this directory does not leave it.
+  /// - Returns: Its path; nil if it was not found.
   package mutating func find(from path: String, home: String) -> String? {
     var here = Path.parent(of: path)
     let isInHome = here == home || here.hasPrefix(Path.join(home, ""))
@@ -82,7 +82,7 @@ package struct FileSearch {
     return nil
   }
 
-  /// One more name; false where there are too many.
+  /// Counts one more name; false if there are too many.
   private mutating func count() -> Bool {
     nameCount += 1
     isIncomplete = nameCount > limit

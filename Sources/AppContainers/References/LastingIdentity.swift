@@ -2,8 +2,8 @@ internal import CLinux
 package import CofferFiles
 internal import Glibc
 
-/// Which file it is, whatever it is called: its number in the file system, and when it was made. The number alone is given to another
-/// file when this one is gone; the two together are not.
+/// Which file it is, whatever it is called: its number in the file system, and when it was made. The number alone is given to
+/// another file when this one is gone; the two together are not.
 package struct LastingIdentity: Equatable, Sendable {
   package let inode: UInt64
   package let bornSeconds: Int64
@@ -17,11 +17,11 @@ package struct LastingIdentity: Equatable, Sendable {
 
   package enum Found: Equatable, Sendable {
     case nothing
-    /// Nil where the file system does not say when a file was made: then only its path is known.
+    /// nil if the filesystem has no creation time of files: then only the path is known.
     case file(LastingIdentity?)
   }
 
-  /// What lies at a path; a link itself.
+  /// The file at a path, without following a link.
   /// - Throws: what the system says.
   package static func at(_ path: String) throws(FileError) -> Found {
     var status = coffer_statx()

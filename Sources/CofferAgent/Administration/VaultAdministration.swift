@@ -8,13 +8,13 @@ import Glibc
 import SecretMemory
 import VaultCore
 
-/// What an agent does for the owner that keeps the vault and the apps' manifests where the user's programs reach neither.
+/// Administration by a system agent, which keeps the vault and the apps' manifests where the user's programs cannot reach them.
 ///
-/// Where the agent runs as the user, the command does all of this with the files themselves.
+/// If the agent runs as the user, the command does all of this with the files itself.
 package final class VaultAdministration: Sendable {
   private let vault: AgentVault
   let places: Places
-  /// Of the manifests. Executables and containers lie with the user.
+  /// The directory of the manifests. The command installs executables and containers as the user.
   private let data: DataDirectory
 
   package init(_ vault: AgentVault, _ places: Places, _ data: DataDirectory) {
@@ -86,7 +86,7 @@ package final class VaultAdministration: Sendable {
     do {
       return try vault.use { vault in
         let apps = try InstalledApps(in: data, hasExecutables: false)
-        // What was interrupted is finished, or undone, by whatever is asked next.
+        // The next request finishes or undoes an interrupted one.
         try apps.recover(in: &vault)
         return try answer(request, apps, &vault)
       }

@@ -9,13 +9,13 @@ final class FairQueue: Sendable {
     case full
     /// It was not this one's turn in time.
     case late
-    /// Whoever asked has gone.
+    /// The requester has closed its connection.
     case withdrawn
   }
 
-  /// Who waits while one has its turn.
+  /// The limit for waiting requests.
   static let maximumCount = 16
-  /// Of one program, so that others get their turn.
+  /// The limit for one program, so that other programs get a turn.
   static let maximumCountPerProgram = 4
 
   private struct Waiting {

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension Peer {
-  /// Whether the process has this terminal as its controlling one and is in its foreground process group, so that it is what a person at the
-  /// terminal types for. False if that cannot be read.
+  /// Whether the process has this terminal as its controlling one and is in its foreground process group, so that it is what a
+  /// person at the terminal types for. False if that cannot be read.
   func isInForeground(of terminal: String) -> Bool {
     var status = stat()
     guard unsafe stat(terminal, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
@@ -14,8 +14,8 @@ extension Peer {
   }
 
   /// - Parameters:
-  ///   - text: Of /proc/PID/stat.
-  ///   - device: Of the terminal.
+  ///   - text: The content of /proc/PID/stat.
+  ///   - device: The device number of the terminal.
   static func isInForeground(_ text: String, of device: UInt64) -> Bool {
     // The name before the last parenthesis may contain anything.
     guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return false }

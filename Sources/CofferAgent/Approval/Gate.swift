@@ -1,17 +1,18 @@
 package import CofferRequests
 package import VaultCore
 
-/// Who may ask what. A pure function: it looks at nothing but what it is given, and everything that is asked goes through it.
+/// Decides whether a request is allowed. A pure function of its arguments; every request passes through it.
 package enum Gate {
-  /// What is known when a request has arrived.
+  /// The facts about a request that has arrived.
   package struct Facts: Equatable, Sendable {
     package var operation: Request.Kind
     package var program: ProgramIdentity
     /// Whether the user of the process is the one whose vault it is.
     package var isSameUser: Bool
-    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not locked since.
+    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not
+    /// locked since.
     package var isOwner: Bool
-    /// Since the agent runs. What a vault that was locked again still answers, says the vault.
+    /// Whether it was unlocked since the agent started. The vault decides which requests are answered after a lock.
     package var wasUnlocked: Bool
     /// Whether the agent runs under a user of its own, who keeps the vault and the apps.
     package var isSystem: Bool
@@ -19,7 +20,7 @@ package enum Gate {
     package var isSenderProven: Bool
     /// Whether the vault has a grant for exactly this program. Asked only of a program that nothing else lets in.
     package var isGranted: Bool
-    /// What it concerns, for the log. Who may do what with it, says the vault.
+    /// The group concerned, for the log. The vault decides about the rights to it.
     package var group: AccessGroup?
     /// Likewise.
     package var item: Identifier?

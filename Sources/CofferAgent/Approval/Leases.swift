@@ -2,7 +2,7 @@ import AccessRights
 import CofferRequests
 import VaultCore
 
-/// What the owner has agreed to for a while, and what not. A value; the clock is told.
+/// The owner's agreements and refusals that are valid for a time. A value; the time is an argument.
 struct Leases {
   /// For how long who was refused, or got no answer, is not asked about again, in milliseconds.
   static let quietMilliseconds: Int64 = 60_000
@@ -20,7 +20,7 @@ struct Leases {
     }
   }
 
-  /// What must be the same later, and until when it counts.
+  /// The conditions of an agreement, and its end.
   private struct Terms {
     let rights: Entitlements.Rights
     let minutes: UInt64?
@@ -102,7 +102,7 @@ struct Leases {
     silences[Key(confirmation, program), default: []].append((terms, why))
   }
 
-  /// What is over. Each that stays has cost the owner an answer or a minute, so they are few.
+  /// Drops agreements that have ended. Each one took an answer of the owner, so they are few.
   private mutating func forget(_ now: Int64) {
     leases = leases.compactMapValues { all in all.filter { now < $0.terms.until }.nonEmpty }
     silences = silences.compactMapValues { all in all.filter { now < $0.terms.until }.nonEmpty }

@@ -13,7 +13,7 @@ package final class OwnerQuestions: Sendable {
   /// No lease is longer, whatever an item says.
   package static let maximumMinutes = 60 * 24 * 365
 
-  /// What has become of a question, for the log.
+  /// The outcome of a question, for the log.
   package struct Event: Sendable {
     package enum Outcome: Equatable, Sendable {
       case asked
@@ -49,11 +49,11 @@ package final class OwnerQuestions: Sendable {
 
   /// - Parameters:
   ///   - vault: Its file, as the owner reads it.
-  ///   - minutes: How long the owner may agree for, where an item says nothing else. 0: only once.
-  ///   - display: Where the agent was started: counts until somebody unlocks the vault elsewhere.
+  ///   - minutes: The time that the owner may agree for, if the item has none of its own. 0: only once.
+  ///   - display: The display of the agent's start: used until the vault is unlocked from another one.
   ///   - pinentry: The program, looked for when it is needed.
   ///   - clock: Milliseconds; goes on while the machine sleeps.
-  ///   - log: What cannot be logged is not done.
+  ///   - log: Called before the effect; if it throws, nothing is done.
   package init(
     vault: String, minutes: Int, display: Display, user: UInt32 = geteuid(),
     pinentry: @escaping @Sendable () throws(PinentryError) -> PinentryProgram,
@@ -67,7 +67,7 @@ package final class OwnerQuestions: Sendable {
     self.log = log
   }
 
-  /// Where the owner is from now on. Who has only a key file does not say: it would be asked what it asks for.
+  /// Sets the owner's display. Not called for a key file alone: a program would be asked about its own requests.
   func ownerIs(at display: Display) {
     guard display.isKnown else { return }
     state.withLock { $0.display = display }
@@ -79,14 +79,14 @@ package final class OwnerQuestions: Sendable {
     return state.withLock { $0.leases.open(lockCount: lockCount, at: now) }
   }
 
-  /// What it covered is asked about again.
+  /// Later requests that it covered are asked about again.
   func endLease(_ number: UInt64) { state.withLock { $0.leases.end(number) } }
 
-  /// Returns where the owner agrees, or has agreed for a while.
+  /// Returns if the owner agrees, or has agreed for a time.
   /// - Parameters:
   ///   - lockCount: How often the vault had been locked when the question came up.
-  ///   - connection: Of who asks.
-  /// - Throws: `KeychainError`: `confirmationNeeded` where there is no answer, `confirmationRefused`; what the log throws.
+  ///   - connection: The requester's connection.
+  /// - Throws: `KeychainError`: `confirmationNeeded` if there is no answer, `confirmationRefused`; errors of the log.
   func confirm(
     _ confirmation: Confirmation, of program: ProgramIdentity, _ peer: Peer, lockCount: UInt64, connection: Int32
   ) throws {
@@ -103,7 +103,7 @@ package final class OwnerQuestions: Sendable {
     }
     do {
       try queue.inTurn(program, connection) {
-        // What has been answered meanwhile is not asked twice.
+        // The question may have been answered meanwhile.
         if try isKnown(confirmation, program, lockCount, log) { return }
         try log(.asked)
         try ask(places, confirmation, program, lockCount, connection, log)

@@ -2,8 +2,8 @@ import CofferRequests
 import Pinentry
 import VaultCore
 
-/// What the owner reads. What others have written is shown on one line, escaped, and never first: there a window might take it for a form
-/// of its own.
+/// The text of a question to the owner. Text of other programs is on one line, escaped, and never first: there a window might
+/// take it for a form of its own.
 enum QuestionText {
   // In bytes as they are sent: together they fit the one line that a pinentry takes.
   private static let vaultLimit = 80

@@ -4,7 +4,7 @@ import VaultCore
 
 /// Writes the decisions of the agent into the audit log.
 extension DecisionLog {
-  /// What the gate, or after it the vault, has decided.
+  /// Logs a decision of the gate or of the vault.
   package func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
     let audit = facts.operation.traits.audit
     switch decision {
@@ -35,7 +35,7 @@ extension DecisionLog {
       item: facts.item.map { "\($0)" } ?? "", reason, to: ring, isMerged: isMerged, isSynced: isSynced)
   }
 
-  /// What has become of a question to the owner.
+  /// Logs the outcome of a question to the owner.
   package func append(_ event: OwnerQuestions.Event) throws {
     let (decision, operation, reason): (AuditEntry.Decision, String, String) =
       switch event.outcome {

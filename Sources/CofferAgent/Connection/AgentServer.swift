@@ -6,20 +6,20 @@ import Glibc
 import SecretMemory
 import Synchronization
 
-/// Takes connections, and gives each a thread. What a client does or does not do holds up no other.
+/// Accepts connections, and gives each a thread, so that no client delays another.
 package final class AgentServer: Sendable {
   package enum Failure: Error, Equatable {
     /// Another agent has this socket, or this vault.
     case running
     /// The directory of the socket is not this user's alone.
     case openDirectory
-    /// What is wrong with the lock's file.
+    /// The lock file cannot be used.
     case lock(StorageError)
     case system(String, Int32)
   }
 
   private let shared: Conversation.SharedState
-  /// Of `own`, or `given`.
+  /// The descriptor of `own` or `given`.
   private let listener: Int32
   /// nil if the service manager has made the socket.
   private let own: OwnSocket?
@@ -38,7 +38,7 @@ package final class AgentServer: Sendable {
     var descriptors: Set<Int32> = []
   }
 
-  /// What connections come from.
+  /// The listening socket.
   package enum Place: Sendable {
     /// A socket that is made here, in a directory that is made for this user alone.
     case path(String)
@@ -46,7 +46,7 @@ package final class AgentServer: Sendable {
     case listening(Int32)
   }
 
-  /// - Parameter path: Of the socket.
+  /// - Parameter path: The path of the socket.
   /// - Throws: `Failure`.
   package convenience init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
@@ -61,7 +61,7 @@ package final class AgentServer: Sendable {
   /// Has the socket; nothing is served yet.
   /// - Parameters:
   ///   - lockPath: A file that says, by a lock on it, that an agent has this vault.
-  ///   - administration: What the owner is served with besides.
+  ///   - administration: Serves the owner's requests that are not about items.
   ///   - user: Whose vault it is.
   ///   - frameMilliseconds: How long a client may take to send a frame, or to take one.
   /// - Throws: `Failure`.
@@ -100,7 +100,7 @@ package final class AgentServer: Sendable {
     }
   }
 
-  /// - Returns: Nil where it has none.
+  /// - Returns: nil if it has none.
   private static func name(of listener: Int32) -> String? {
     var name = [CChar](repeating: 0, count: 128)
     guard unsafe coffer_local_own_name(listener, &name, name.count) == 0 else { return nil }
@@ -111,8 +111,8 @@ package final class AgentServer: Sendable {
 
   /// Until `end`, or until its own socket is gone. The thread that calls it serves; each connection has its own.
   ///
-  /// What is being done for somebody has a moment to end. A key derivation, or a file that is as long as somebody likes, may take longer:
-  /// that is left behind, and the process is to end.
+  /// What is being done for somebody has a moment to end. A key derivation, or a file that is as long as somebody likes, may
+  /// take longer: that is left behind, and the process is to end.
   package func run() {
     var entries = [
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -129,7 +129,7 @@ package final class AgentServer: Sendable {
       if let connection = OwnedDescriptor(coffer_accept(listener)) {
         welcome(connection)
       } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
-        // Nothing can be taken now. Whoever ends makes room.
+        // No connection can be accepted now. One that ends frees a descriptor.
         _ = poll(nil, 0, 10)
       }
     }

@@ -2,8 +2,8 @@ import CofferFiles
 import CofferRequests
 import CofferWire
 
-/// A connection that asks nothing more, and is told what happens. It has this thread for itself, so that it may be as slow as it likes:
-/// what it has not heard waits in a queue that does not grow.
+/// A connection that asks nothing more, and is told what happens. It has this thread for itself, so that it may be as slow as it
+/// likes: what it has not heard waits in a queue that does not grow.
 extension Conversation {
   /// Until one side closes, or the client may not watch any more.
   /// - Returns: True if the client was sent a challenge, and nothing else.
@@ -28,11 +28,11 @@ extension Conversation {
     shared.vault.board.add(queue)
     defer { shared.vault.board.remove(queue) }
     var (filter, last) = (NoticeFilter(), first)
-    // What happens from here on is told.
+    // Changes are delivered from here on.
     try channel.send(Notice.frame([], request: number))
     while true {
       let (_, isOver) = wakeUp.wait(for: channel.descriptor)
-      // Who watches has nothing to say: it has closed, or does not speak the protocol.
+      // A watching client sends nothing: it has closed the connection, or violates the protocol.
       guard !isOver else { return }
       wakeUp.clear()
       let notices = queue.takeAll()
@@ -44,7 +44,7 @@ extension Conversation {
     }
   }
 
-  /// Who it is, and whether it may watch, found out anew each time. Logged where it is not what it was.
+  /// Identifies the client and its right to watch, anew each time. Logged if the result differs from the last one.
   /// - Throws: `KeychainError` for a refusal; what cannot be logged.
   private func decide(
     after last: (facts: Gate.Facts, decision: Gate.Decision)?

@@ -26,11 +26,11 @@ struct Conversation: ~Copyable {
   private(set) var byteCount = 0
   private let ended: () -> Void
 
-  /// What all conversations have in common.
+  /// The state that all conversations share.
   struct SharedState: Sendable {
     let vault: AgentVault
     let programs: any ProgramDirectory
-    /// What the owner is served with besides; nil where that is done with the vault's file.
+    /// Serves the owner's requests that are not about items; nil if the command does these with the vault's file.
     let administration: VaultAdministration?
     /// The user whose vault it is.
     let user: UInt32
@@ -182,7 +182,7 @@ struct Conversation: ~Copyable {
     } catch is Peer.Failure {
       return .unknown("it has ended")
     } catch let error as FileError {
-      // So there are no apps; the vault can be locked all the same.
+      // Then there are no apps; the vault can be locked nevertheless.
       return .unknown("the installed apps cannot be read: \(error.detail)")
     }
   }

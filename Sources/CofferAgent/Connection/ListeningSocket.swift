@@ -3,7 +3,8 @@ import Glibc
 
 /// The socket that a service manager has made and listens on until the agent is there: sd_listen_fds(3).
 ///
-/// So the socket belongs to whom the service manager says, in a directory that is root's, and no connection is lost while the agent starts.
+/// So the socket belongs to whom the service manager says, in a directory that is root's, and no connection is lost while the
+/// agent starts.
 package enum ListeningSocket {
   package enum Failure: Error, Equatable {
     /// More or fewer than one, or something else than a local socket that listens.
@@ -13,7 +14,7 @@ package enum ListeningSocket {
   private static let first: Int32 = 3
 
   /// - Parameter environment: The value of a variable.
-  /// - Returns: Nil where none was handed over to this process.
+  /// - Returns: nil if this process inherited none.
   /// - Throws: `Failure`.
   package static func inherited(environment: (String) -> String?) throws(Failure) -> Int32? {
     // A variable that was left over from a parent speaks of its descriptors.

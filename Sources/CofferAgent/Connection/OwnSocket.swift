@@ -4,12 +4,14 @@ import Glibc
 
 /// The socket that an agent has made, in a directory of its user's alone, for as long as it lies there.
 ///
-/// Where somebody has removed or replaced it, as a session does that ends, nobody finds the agent any more: neither to use nor to lock it.
+/// Where somebody has removed or replaced it, as a session does that ends, nobody finds the agent any more: neither to use nor
+/// to lock it.
 final class OwnSocket: Sendable {
   private let listener: OwnedDescriptor
   private let events = FileEvents()
   var descriptor: Int32 { listener.number }
-  /// Readable when something in the directory has gone. -1 where the system has no watch left: then `isThere` is for who asks now and then.
+  /// Readable when something in the directory has gone. -1 where the system has no watch left: then `isThere` is for who asks
+  /// now and then.
   var watch: Int32 { events.descriptor }
   private let path: String
   private let device: UInt64
@@ -55,10 +57,10 @@ final class OwnSocket: Sendable {
     return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
   }
 
-  /// What the watch has told, taken.
+  /// Reads and drops the events of the watch.
   func clearWatch() { events.clear() }
 
-  /// Nobody can connect any more, and who has and waits is sent away: else they would wait for an agent that does not come.
+  /// Refuses new connections, and closes those that wait in the queue, which would otherwise wait for ever.
   func end() {
     if isThere { _ = unsafe unlink(path) }
     shutdown(descriptor, Int32(SHUT_RDWR))

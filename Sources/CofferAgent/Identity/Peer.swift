@@ -5,16 +5,17 @@ import Synchronization
 
 /// The process at the other end of a connection, as the kernel knows it.
 ///
-/// The descriptor of the process pins it: when the process ends, its number may be given to another one, and `isAlive` says so. It does
-/// not pin the program: a process may become another program at any time, so who it is, is found out for each request anew.
+/// The descriptor of the process pins it: when the process ends, its number may be given to another one, and `isAlive` says so.
+/// It does not pin the program: a process may become another program at any time, so who it is, is found out for each request
+/// anew.
 package final class Peer: Sendable {
   package let process: Int32
   package let user: UInt32
-  /// Whether it is in another PID namespace. Who rules over that can send in the name of each process in it: then the sender of a request
-  /// says nothing. A process never leaves its PID namespace.
+  /// Whether the peer is in another PID namespace, whose root can forge SCM_CREDENTIALS: then the sender of a request
+  /// proves nothing. A process never leaves its PID namespace.
   private let hasOwnNumbers: Bool
   private let descriptor: OwnedDescriptor
-  /// What `Programs` has found, for the file that it has found it for.
+  /// The result of `Programs`, with the file that it is valid for.
   let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
 
   /// Where the program lies that `Programs` has found, for the log. Empty if it may not be looked at.
@@ -56,9 +57,9 @@ package final class Peer: Sendable {
     hasOwnNumbers = Self.hasOwnNumbers(process)
   }
 
-  /// The process that has the number now. It is the one that connected if it runs as the same user, and has not begun meanwhile. If one
-  /// that has ended has left the connection to a third one, another one of the user may have got its number: the program of that one
-  /// counts then, and only a request that was sent after the look, see `SenderProof`.
+  /// The process that has the number now. It is the one that connected if it runs as the same user, and has not begun meanwhile.
+  /// If one that has ended has left the connection to a third one, another one of the user may have got its number: the program
+  /// of that one counts then, and only a request that was sent after the look, see `SenderProof`.
   /// - Returns: nil if it is another process, or none.
   private static func pinned(_ credentials: coffer_credentials) -> OwnedDescriptor? {
     let before = start(of: credentials.process)
@@ -99,8 +100,8 @@ package final class Peer: Sendable {
 
   /// Whether the process is in another PID or user namespace than this one; nil if it hides that.
   ///
-  /// In a user namespace of its own a process may set what `/proc/PID/exe` opens (PR_SET_MM_MAP). It enters one at any time and never
-  /// comes back, so this is looked at after the file.
+  /// In a user namespace of its own a process may set what `/proc/PID/exe` opens (PR_SET_MM_MAP). It enters one at any time and
+  /// never comes back, so this is looked at after the file.
   /// - Throws: `Failure`: `gone`.
   func isInOtherNamespace() throws(Failure) -> Bool? {
     guard !hasOwnNumbers else { return true }
@@ -142,7 +143,7 @@ package final class Peer: Sendable {
     return opened
   }
 
-  /// What `executable` would open, as it is now. Nil where that may not be looked at.
+  /// The present key of the file that `executable` would open. Returns nil if it may not be examined.
   /// - Throws: `Failure`: `gone`.
   func executableKey() throws(Failure) -> FileKey? {
     var status = stat()

@@ -2,22 +2,23 @@ import CLinux
 import CofferRequests
 import Glibc
 
-/// What a process runs in, where that says more of it than its file does.
+/// The unit or sandbox of a process, if it identifies the process better than its executable does.
 enum ProcessContext {
   private static let longestText = 64 << 10
 
   /// The service of the system that a process belongs to.
   ///
-  /// Which control group a process is in is the kernel's word, and those of the system's services are root's: a program of the user gets
-  /// into none. Services of the user are none of these, as any program of the user can make one.
-  /// - Parameter text: Of /proc/PID/cgroup.
+  /// Which control group a process is in is the kernel's word, and those of the system's services are root's: a program of the
+  /// user gets into none. Services of the user are none of these, as any program of the user can make one.
+  /// - Parameter text: The content of /proc/PID/cgroup.
   static func unit(inControlGroups text: String) -> String? {
     let lines = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false) }
     let named =
       lines.first { $0.count == 3 && $0[1] == "name=systemd" } ?? lines.first { $0.count == 3 && $0[0] == "0" && $0[1] == "" }
     guard let path = named?[2], path.first == "/" else { return nil }
     let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    // What lies below a service was made by the service itself, which may run others there: a container, the services of a user.
+    // A group below a service was made by the service itself, which may run other programs in it: a container, the services of a
+    // user.
     guard let name = parts.last, parts.count >= 2, GrantedProgram.isUnit(name),
       parts.dropLast().allSatisfy({ $0.hasSuffix(".slice") }), !["user.slice", "machine.slice"].contains(parts[0])
     else { return nil }
@@ -26,8 +27,8 @@ enum ProcessContext {
 
   /// The application of Flatpak, as Flatpak has written it into the root of the sandbox.
   ///
-  /// What runs in a sandbox cannot change that. What runs outside of any can make a sandbox of its own, and write there what it likes.
-  /// - Parameter text: Of `.flatpak-info`.
+  /// A program in a sandbox cannot change that. A program outside of any can make a sandbox of its own, and write anything there.
+  /// - Parameter text: The content of `.flatpak-info`.
   static func flatpak(inInformation text: String) -> String? {
     var section = ""
     for line in text.split(separator: "\n") {
@@ -51,7 +52,7 @@ enum ProcessContext {
     try text("/proc/\(peer.process)/root/.flatpak-info", of: peer).flatMap { flatpak(inInformation: $0) }
   }
 
-  /// Nil where there is no such file, or it may not be read.
+  /// Returns nil if there is no such file, or it may not be read.
   private static func text(_ path: String, of peer: Peer) throws(Peer.Failure) -> String? {
     let text = contents(path)
     // After the look: that number was this process's all the time.
@@ -59,7 +60,7 @@ enum ProcessContext {
     return text
   }
 
-  /// Of a file that may be anything: it lies where somebody else has put it.
+  /// The content of a file of any type: another program may have created it.
   private static func contents(_ path: String) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import VaultCore
 
-/// What tells one content of a file from another without reading it.
+/// The attributes that distinguish one content of a file from another without reading it.
 struct FileKey: Hashable {
   let device: UInt64
   let inode: UInt64
@@ -21,7 +21,7 @@ struct FileKey: Hashable {
   }
 }
 
-/// What vouches for the attributes and the content of a file.
+/// The filesystem's trustworthiness for the attributes and the content of a file.
 enum FileOrigin {
   /// The kernel: a file system on a device of this machine, or in its memory. While a program runs, nobody can write to its file.
   case local
@@ -55,7 +55,7 @@ final class ProgramDigests: Sendable {
   private let known = Mutex<[FileKey: [UInt8]]>([:])
 
   /// - Parameter isWanted: Asked now and then: a file with holes can be long without taking any room.
-  /// - Returns: Nil where the file cannot be read to its end, or was changed while it was read, or is not wanted any more.
+  /// - Returns: nil if the file cannot be read to its end, was changed while it was read, or `isWanted` returned false.
   func digest(of descriptor: Int32, _ status: stat, while isWanted: () -> Bool) -> [UInt8]? {
     let key = FileKey(status)
     guard FileOrigin(of: descriptor) == .local else { return unchanged(descriptor, key, while: isWanted) }

@@ -1,6 +1,6 @@
 import CofferRequests
 
-/// What a program is, as far as can be told from outside of it. The strongest that fits.
+/// The identity of a program, as observed from outside of it. The strongest that applies.
 package enum ProgramIdentity: Hashable, Sendable {
   /// A program of an installed app: its content is one that the app's team has signed.
   case app(String)

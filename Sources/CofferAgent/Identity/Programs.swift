@@ -7,11 +7,11 @@ import CofferRequests
 import Glibc
 import Synchronization
 
-/// Who knows which program a process runs, and what is said of apps.
+/// Identifies the program of a process, and reads the manifests of apps.
 package protocol ProgramDirectory: Sendable {
   /// - Throws: `Peer.Failure`: `gone`; `FileError` where the apps cannot be read.
   func identify(_ peer: Peer) throws -> ProgramIdentity
-  /// Of an installed app, as it lies there now.
+  /// The manifest of an installed app, as it is on the disk now.
   /// - Throws: as `identify`; what is wrong with the manifest.
   func manifest(of application: String) throws -> SignedManifest?
 }
@@ -34,7 +34,7 @@ package final class Programs: ProgramDirectory {
     var apps = Signatures()
   }
 
-  /// What is signed.
+  /// The signed manifests.
   private struct Signatures {
     var byDigest: [[UInt8]: [Signed]] = [:]
     /// How long each is; nil: not known. A file of another length need not be read.
@@ -50,7 +50,7 @@ package final class Programs: ProgramDirectory {
   private static let longestProgram: Int64 = 256 << 20
   private let registry = Guarded(Registry())
 
-  /// - Parameter command: The path of `coffer`; nil where there is none.
+  /// - Parameter command: The path of `coffer`; nil if there is none.
   package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
     self.data = data
     self.hasExecutables = hasExecutables
@@ -61,7 +61,7 @@ package final class Programs: ProgramDirectory {
     let program = try program(of: peer)
     let isInOtherNamespace = try peer.isInOtherNamespace()
     guard isInOtherNamespace != false else { return program }
-    // So it is with Flatpak's, whose word is not worth more than that; nothing else is believed of them.
+    // The same holds for Flatpak's file, which a program outside of any sandbox can imitate; nothing else in it is trusted.
     if let identifier = try ProcessContext.flatpak(of: peer) { return .flatpak(identifier) }
     guard isInOtherNamespace != nil else { return .unknown("it cannot be read") }
     return .unknown("it is in a container: its requests could be anybody's there")
@@ -113,7 +113,7 @@ package final class Programs: ProgramDirectory {
     return Set(found.map(\.application)).count == 1 ? found[0].application : nil
   }
 
-  /// What the manifests say, read again when the directory of apps has changed: each installation renames something in there.
+  /// The manifests, read again when the directory of apps has changed: each installation renames a file in it.
   /// - Returns: Also how often that was, which tells two readings apart.
   private func current() throws -> (signatures: Signatures, count: UInt64) {
     // One that was removed is nobody's directory any more.
@@ -148,7 +148,7 @@ package final class Programs: ProgramDirectory {
     }
   }
 
-  /// Nil where it is not there any more.
+  /// Returns nil if it does not exist any more.
   private static func state(of directory: OpenDirectory) -> FileKey? {
     var status = stat()
     guard unsafe fstat(directory.number, &status) == 0, status.st_nlink > 0 else { return nil }

@@ -3,10 +3,11 @@ import VaultCore
 
 /// Proves which program sends the requests of a connection. For one thread.
 ///
-/// The kernel names the process that sent a request, not the program that the process ran then. A program could ask for what another one may
-/// have, become that one, and leave the answer to a child that holds the same connection; or become a filter, with the connection as its
-/// standard output, that copies requests from a pipe. So the agent sends a random number after it has identified the program, and takes
-/// requests as that program's only after the process has returned the number, by a message that no filter sends, and still runs the program.
+/// The kernel names the process that sent a request, not the program that the process ran then. A program could ask for what
+/// another one may have, become that one, and leave the answer to a child that holds the same connection; or become a filter,
+/// with the connection as its standard output, that copies requests from a pipe. So the agent sends a random number after it has
+/// identified the program, and takes requests as that program's only after the process has returned the number, by a message
+/// that no filter sends, and still runs the program.
 final class SenderProof {
   struct Pending {
     let facts: Gate.Facts
@@ -30,7 +31,7 @@ final class SenderProof {
     return challenge
   }
 
-  /// - Parameter found: What the process ran after the response had arrived.
+  /// - Parameter found: The program of the process after the response had arrived.
   func complete(_ found: ProgramIdentity) {
     if pending?.facts.program == found { program = found }
     pending = nil

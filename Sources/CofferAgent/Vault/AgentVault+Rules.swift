@@ -5,7 +5,7 @@ import CofferWire
 import Glibc
 import VaultCore
 
-/// What the vault remembers of apps and grants, to be looked at.
+/// Reads the vault's records of apps and grants.
 extension AgentVault {
   /// - Throws: `locked`; `notAllowed` for a request that changes something; integrity errors.
   func rules(_ request: AppRequest) throws -> Answer {

@@ -6,13 +6,14 @@ import Glibc
 import Synchronization
 package import VaultCore
 
-/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one lock.
+/// The one vault that the agent has open, or has locked, which leaves it what `Vault.lock` leaves. Every use of it is within one
+/// lock.
 package final class AgentVault: @unchecked Sendable {
   package let path: String
   package let board = NoticeBoard()
   /// Proves a credential, and opens the vault for this one use.
   let open: @Sendable (borrowing Credential) throws -> Vault
-  /// What the vault says of itself without a key, also while it is locked.
+  /// The state of the vault that can be read without a key, also while it is locked.
   let inspect: @Sendable () throws -> VaultStatus
   private let threadLock = ThreadLock()
   private var vault: Vault?
@@ -29,12 +30,13 @@ package final class AgentVault: @unchecked Sendable {
   /// Milliseconds of a clock that only goes on.
   private var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
-  /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed each time.
+  /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed
+  /// each time.
   private static let anchorPeriod: Int64 = 100
 
   /// - Parameters:
-  ///   - quota: What programs may add. Nil: as much as they like.
-  ///   - inspect: What the vault says of itself. In whatever thread, as `open`.
+  ///   - quota: The limits for items that programs add. nil: no limits.
+  ///   - inspect: Reads the state of the vault. Called in any thread, as `open`.
   ///   - open: Proves a credential, and opens the vault.
   package init(
     at path: String, quota: ProgramQuota.Limits? = nil, inspect: @escaping @Sendable () throws -> VaultStatus,
@@ -51,7 +53,7 @@ package final class AgentVault: @unchecked Sendable {
     return AgentStatus(isLocked: state & 1 != 0, wasUnlocked: state & 2 != 0, vault: path)
   }
 
-  /// How often it was locked. Who was the owner before is not any more.
+  /// The number of locks. A lock ends the owner's sessions.
   var lockCount: UInt64 { published.load(ordering: .acquiring) >> 2 }
 
   private func publish() {
@@ -60,16 +62,15 @@ package final class AgentVault: @unchecked Sendable {
 
   private var isLocked: Bool { vault?.isLocked ?? true }
 
-  /// Proves the credential, also where the vault is open: who has it is the owner. It is opened outside of the lock, so that others go
-  /// on meanwhile. A client has derived the key itself; only a credential of the agent's service is derived here.
-  /// - Parameter proven: Called when the credential has proven right. What it throws leaves everything as it was.
+  /// Proves the credential, even if the vault is open: its holder is the owner. The vault is opened outside of the lock, so that
+  /// others go on meanwhile. A client has derived the key itself; only a credential of the agent's service is derived here.
+  /// - Parameter proven: Called when the credential was proven. If it throws, nothing changes.
   /// - Returns: How often it was locked until then.
   /// - Throws: `VaultError`, `StorageError`; what `proven` throws.
   @discardableResult package func unlock(
     _ credential: borrowing Credential, proven: () throws -> Void = {}
   ) throws -> UInt64 {
-    // If another file was put in the vault's place, the old one is let go of first: two connections to two files under one name would
-    // use one log.
+    // Closes the old file if another one has replaced it: two connections to two files under one name would use one log.
     threadLock.withLock { _ = vault?.fold() }
     let opened = try open(credential)
     try proven()
@@ -85,7 +86,7 @@ package final class AgentVault: @unchecked Sendable {
       swap(&self.vault, &vault)
       publish()
       lastUse = Self.clock()
-      // What was known is of another file, or of the same one before it was put back to an earlier state.
+      // The cached rules are of another file, or of the same file before it was put back to an earlier state.
       rules.restart()
       exemptions = ConfirmationExemptions()
       quota = quota.map { ProgramQuota($0.limits) }
@@ -103,7 +104,7 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// For what is no question about items.
+  /// For requests that are not about items.
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
     try threadLock.withLock {
@@ -115,9 +116,9 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// Forgets the keys where nobody has used them for that long.
-  /// - Parameter milliseconds: Nil: never.
-  /// - Returns: When to ask again, in milliseconds from now. Nil where it is locked.
+  /// Wipes the keys if they were not used for this time.
+  /// - Parameter milliseconds: nil: never.
+  /// - Returns: The time until the next call, in milliseconds. nil if it is locked.
   package func lock(unusedFor milliseconds: Int64?) -> Int64? {
     threadLock.withLock {
       guard !isLocked else { return nil }
@@ -159,7 +160,7 @@ package final class AgentVault: @unchecked Sendable {
       let generation = lastGeneration
       guard vault!.fold() else { return false }
       foldedGeneration = generation
-      // What could not be closed at the lock can be now.
+      // Files that could not be closed at the lock can be closed now.
       if isLocked { vault!.rest() }
       return true
     }
@@ -176,22 +177,21 @@ package final class AgentVault: @unchecked Sendable {
     vault!.saveAnchor()
   }
 
-  /// - Parameter notices: What has been done here. What others have done since the last look is told as well.
+  /// - Parameter notices: The changes made here. Changes by others since the last call are delivered as well.
   private func tell(_ notices: [Notice]) {
     if let generation = vault?.lastGeneration { board.tell(notices, generation: generation) }
   }
 
-  /// Questions to the owner for one request: two where an item moves from one group to another, and again what has changed meanwhile.
+  /// The limit of questions for one request: two if an item moves to another group, and each again if it has changed.
   private static let maximumQuestions = 4
 
   /// - Parameters:
-  ///   - byteCount: Of the request as it was sent.
+  ///   - byteCount: The length of the request as it was sent.
   ///   - caller: In whose name. Told for which state of the rules: see `PolicyEpoch`.
-  ///   - confirm: Asks the owner, while others use the vault. Afterwards everything is looked at again: what has changed is asked about
-  ///     again. Told how often the vault has been locked.
-  ///   - allowed: Called before what was asked is given out or committed, when the rights to it have been checked; with the item that is
-  ///     new. What it throws is thrown instead, and nothing is done.
-  /// - Throws: `KeychainError`: `locked` where it was never unlocked, `conflict`; what `caller`, `confirm` and `ItemService` throw.
+  ///   - confirm: Asks the owner, while others use the vault; gets the number of locks. The rights are checked again afterwards.
+  ///   - allowed: Called before what was asked is given out or committed, when the rights to it have been checked; with the item
+  ///     that is new. If it throws, that error is thrown, and nothing is done.
+  /// - Throws: `KeychainError`: `locked` if it was never unlocked, `conflict`; errors of `ItemService` and of the closures.
   package func answer(
     _ request: consuming ItemRequest, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
@@ -214,7 +214,7 @@ package final class AgentVault: @unchecked Sendable {
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
         if let reading = ItemRequest.reading(request!), let answer = read(reading, caller, confirmed) { return answer }
-        // What was granted may have been taken back.
+        // A grant may have been revoked.
         let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
         needed = try service.confirmations(for: request!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let request = request.take() else { return nil }
@@ -272,7 +272,7 @@ package final class AgentVault: @unchecked Sendable {
 
   // MARK: Watching
 
-  /// What of it who watches may hear now.
+  /// The part of the notices that the watching client may receive now.
   /// - Throws: what `caller` throws.
   func visible(
     _ notices: [Notice], _ filter: inout NoticeFilter, as caller: (borrowing Vault) throws -> Caller

@@ -2,8 +2,8 @@ import AccessRights
 import CofferRequests
 import VaultCore
 
-/// Tells states of the rules about apps apart: what is installed, pinned and granted. A generation of the vault stands for one state, and
-/// those that only change items, as the agent knows of its own, leave it as it is.
+/// Tells states of the rules about apps apart: what is installed, pinned and granted. A generation of the vault stands for one
+/// state, and those that only change items, as the agent knows of its own, leave it as it is.
 struct PolicyEpoch {
   private var generation: UInt64 = 0
   private var count: UInt64 = 0
@@ -42,8 +42,8 @@ struct Grantees {
   }
 }
 
-/// Who a connection was found to be in the vault, for as long as the rules stay what they were. To prove a manifest, a pin and the grants
-/// takes longer than all the rest of an answer. For one thread.
+/// The caller that a connection was identified as, valid until the rules change. Proving a manifest, a pin and the grants
+/// takes longer than the rest of an answer. For one thread.
 final class CallerCache {
   private var known: (program: ProgramIdentity?, rules: UInt64, isLocked: Bool, caller: Caller)?
 
@@ -57,7 +57,7 @@ final class CallerCache {
     known = nil
     let generation = vault.lastGeneration
     let caller = try find(vault)
-    // Somebody may have written between two looks of this one.
+    // Another process may have written between the two reads.
     if vault.lastGeneration == generation { known = (program, rules, vault.isLocked, caller) }
     return caller
   }

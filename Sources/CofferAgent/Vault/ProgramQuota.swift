@@ -1,8 +1,8 @@
 import CofferRequests
 import VaultCore
 
-/// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which a program
-/// may write to counts, whoever has added it. The owner is not limited. For one thread.
+/// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which
+/// a program may write to counts, whoever has added it. The owner is not limited. For one thread.
 package struct ProgramQuota {
   package struct Limits: Sendable {
     package var itemCount: Int
@@ -11,7 +11,7 @@ package struct ProgramQuota {
 
     package init(itemCount: Int, byteCount: Int) { (self.itemCount, self.byteCount) = (itemCount, byteCount) }
 
-    /// Of an agent of the system.
+    /// The limits of a system agent.
     package static let standard = Limits(itemCount: 10_000, byteCount: 64 << 20)
   }
 
@@ -21,14 +21,14 @@ package struct ProgramQuota {
   }
 
   let limits: Limits
-  /// As they were counted, and never less than there is while others change nothing: what is removed is counted no earlier than when a
-  /// program is at its limit.
+  /// As they were counted, and never less than there is while others change nothing: what is removed is counted no earlier than
+  /// when a program is at its limit.
   private var known: [AccessGroup: Usage] = [:]
   private var generation: UInt64 = 0
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// What a request of a program does to what is known here.
+  /// The effect of a program's request on the counts.
   enum Change {
     case adds(Usage)
     case removes
@@ -36,7 +36,7 @@ package struct ProgramQuota {
     case unknown
   }
 
-  /// - Parameter byteCount: Of the item and its secret, before they are sealed.
+  /// - Parameter byteCount: The length of the item and its secret, before they are sealed.
   /// - Throws: `quotaExceeded`; integrity errors.
   mutating func check(_ request: borrowing ItemRequest, byteCount: Int, of service: ItemService, in vault: borrowing Vault) throws
     -> Change

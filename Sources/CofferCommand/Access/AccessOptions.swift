@@ -18,20 +18,23 @@ struct AccessOptions: ParsableArguments {
   @Flag(help: "Open the vault here, also where the agent has it open.")
   var noAgent = false
 
-  /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is opened here.
+  /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is
+  /// opened here.
   func open(_ options: VaultOptions) throws -> OpenItems {
     if let items = try agent(options) { return items }
     return try open(options, options.openPlace())
   }
 
-  /// Nil where the vault is to be opened here. An app's name is the agent's to know: nobody can say it.
+  /// Returns nil if the vault is to be opened in this process. The agent derives the app from the peer process, so `--as` does
+  /// not apply.
   func agent(_ options: VaultOptions) throws -> OpenItems? {
     if let keychain = try options.systemAgent() { return try items(keychain, options) }
     guard application == nil, !noAgent else { return nil }
     return try options.agent().map { OpenItems($0, application: nil) }
   }
 
-  /// What is named opens it for all programs, as `coffer vault unlock` does: there is no vault here that could be open for one command.
+  /// A named credential opens the vault for all programs, as `coffer vault unlock` does: the agent's vault cannot be open for
+  /// one command.
   private func items(_ keychain: Keychain, _ options: VaultOptions) throws -> OpenItems {
     guard application == nil else {
       throw Failure.usage("--as: the system's agent finds out itself who asks", hint: "run the app's program")

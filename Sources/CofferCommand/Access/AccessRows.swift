@@ -5,7 +5,7 @@ import CofferRequests
 import CofferWire
 import VaultCore
 
-/// What a program may do with the items of a group, or the owner's wish to be asked, and where it comes from.
+/// The rights of a program to the items of a group, or the owner's wish to be asked, and their origin.
 struct AccessRow {
   let group: AccessGroup
   /// Nil: all of the group.

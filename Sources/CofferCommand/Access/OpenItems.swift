@@ -42,7 +42,7 @@ struct OpenItems {
     if !isCreated { try checkExists(group, hint: "--create-group makes it") }
   }
 
-  /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
+  /// Called at the end of a command. The command is done by then, so a state that cannot be recorded is a warning.
   func finish() {
     do { try keychain.close() } catch { Vault.noteUnrecorded(error) }
   }

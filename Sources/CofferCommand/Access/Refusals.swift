@@ -5,7 +5,7 @@ import CofferRequests
 import Glibc
 import VaultCore
 
-/// That a program was refused what a grant to it would have allowed.
+/// A refusal that a grant to the program would have prevented.
 struct Refusal {
   let number: UInt64
   let entry: AuditEntry
@@ -62,7 +62,7 @@ struct Refusals {
   private var refusals: [UInt64: Refusal] = [:]
   private var others: Set<UInt64> = []
 
-  /// - Parameter history: Of the agent that keeps the vault.
+  /// - Parameter history: The audit log of the agent that keeps the vault.
   init(_ history: AuditHistory?) throws {
     var refusals: [UInt64: Refusal] = [:]
     var others: Set<UInt64> = []
@@ -122,7 +122,7 @@ struct Refusals {
 }
 
 extension Descriptor {
-  /// Of everything up to its end.
+  /// The digest of everything up to its end.
   fileprivate func digest() throws -> [UInt8] {
     var digest = try ContentDigest()
     var room = [UInt8](repeating: 0, count: 1 << 18)

@@ -29,8 +29,8 @@ struct AgentOptions: ParsableArguments {
     return try Keychain.connect(toAgentAt: options.socket())
   }
 
-  /// - Parameter note: What to say where no agent runs.
-  /// - Throws: What one says that is there, or that it says nothing: it may have the vault open.
+  /// - Parameter note: The message if no agent runs.
+  /// - Throws: The error of a running agent, or that it does not answer: it may have the vault open.
   func ifThere(else note: String, _ body: (Keychain) throws -> Void) throws {
     do {
       try body(try keychain())

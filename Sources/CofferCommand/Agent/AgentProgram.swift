@@ -19,9 +19,9 @@ struct AgentProgram {
   private var isRunning: Bool { get throws { try Keychain.connect(toAgentAt: socket).agentStateIfThere() != nil } }
 
   /// Returns when it listens.
-  /// - Parameter options: Of `cofferd`.
+  /// - Parameter options: The options of `cofferd`.
   /// - Returns: Whether it was started.
-  /// - Throws: other, where there is none, or it does not start.
+  /// - Throws: `other` if there is no `cofferd`, or it does not start.
   func startUnlessRunning(with options: [String]) throws -> Bool {
     guard try !isRunning else { return false }
     guard let program = Self.path, unsafe access(program, X_OK) == 0 else {
@@ -48,7 +48,7 @@ struct AgentProgram {
     }
   }
 
-  /// What has become of one that was started.
+  /// The result of starting one.
   private enum Start {
     case ready
     /// There is another one.
@@ -62,7 +62,7 @@ struct AgentProgram {
   }
 
   /// In a session of its own, with nothing of this one's but what is said here.
-  /// - Returns: What it says.
+  /// - Returns: Its answer.
   private func start(_ program: String, _ arguments: [String]) throws -> Start {
     var pipes: [Int32] = [0, 0]
     guard unsafe pipe(&pipes) == 0 else { throw SystemError.last.failure(program) }

@@ -55,14 +55,14 @@ struct DoctorCommand: ParsableCommand {
   }
 }
 
-/// What the files of the log, and what lies beside them, tell of it.
+/// The state of the log, according to its files and the files beside them.
 private struct AuditCheck {
   private let rings: [(ring: AuditRing, verification: AuditVerification)]
   /// Whether there is a directory of the log.
   private let exists: Bool
   private(set) var problems: [String] = []
 
-  /// - Parameter witness: What shows that there was a log, where there is none.
+  /// - Parameter witness: The evidence that there was a log, if there is none.
   init(_ history: AuditHistory?, continuing kept: AuditEnds?, witness: () throws -> String?) throws {
     let found = try about("the audit log") { try history.map { try $0.verify(continuing: kept) } }
     exists = found != nil

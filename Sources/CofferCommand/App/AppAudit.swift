@@ -8,8 +8,8 @@ import CofferStorage
 import Glibc
 import SecretMemory
 
-/// What a verb of `coffer app` writes into the audit log: that it is going to do something before it does it, that it refuses, and that
-/// it could not do what it had begun.
+/// Writes the entries of a verb of `coffer app` into the audit log: before it acts, when it refuses, and if
+/// it fails after it has begun.
 struct AppAudit {
   enum Verb: String {
     case install, remove, forget, grant, revoke, run
@@ -23,10 +23,10 @@ struct AppAudit {
   /// In full, when it is known.
   var application = ""
   var group = ""
-  /// Who has come, as what opened the vault tells.
+  /// The requester, derived from the credential that opened the vault.
   private var who = "owner"
 
-  /// - Throws: where there is no log: nothing is done then.
+  /// - Throws: If there is no log; then nothing is done.
   init(_ verb: Verb) throws {
     self.verb = verb
     log = try about("the audit log") { try AuditRings(in: AuditPlace.state()) }
@@ -81,8 +81,8 @@ struct AppAudit {
 
 /// Where the log of this user is, and who this process is.
 enum AuditPlace {
-  /// What shows that there was a log: an agent opens it before it takes its lock, and an app is installed after it was logged.
-  /// - Returns: Nil if nothing shows it.
+  /// The evidence that there was a log: an agent opens it before it takes its lock, and an app is installed after it was logged.
+  /// - Returns: nil if there is no evidence.
   static func witness(in state: String) throws -> String? {
     let files = try OpenDirectory.root(state, isMade: false)?.names().map { "\($0)" } ?? []
     if files.contains(where: { $0.hasPrefix("agent-") && $0.hasSuffix(".lock") }) { return "an agent has run, which keeps one" }

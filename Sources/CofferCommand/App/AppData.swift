@@ -88,7 +88,7 @@ struct AppPurge: ParsableCommand {
       return
     }
     var purged: [JSON] = []
-    // What one app has made of its container keeps nobody from emptying those of the others.
+    // A container that cannot be emptied does not stop emptying those of the other apps.
     var failures: [Failure] = []
     for name in try UserContainers.names() {
       do {

@@ -61,7 +61,7 @@ private struct DevelopmentHome {
   let path: String
   private let isThrownAway: Bool
 
-  /// Of the team's key, and of the vault's key file.
+  /// The length of the team's key and of the vault's key file, in bytes.
   private static let keyByteCount = 32
 
   init(_ given: String?) throws {
@@ -97,7 +97,7 @@ private struct DevelopmentHome {
   }
 
   /// Team, vault, app and container, those that are not there yet.
-  /// - Returns: What the environment says of them.
+  /// - Returns: The environment variables that refer to them.
   func prepare(_ identifier: String, _ keychainGroups: [String], _ applicationGroups: [String]) throws -> [(String, String)] {
     let data = try about(path) { try DataDirectory(at: path) }
     let team = try TeamSigningKey(seed: secretFile("team.key", in: data.root))
@@ -130,7 +130,7 @@ private struct DevelopmentHome {
     return try SignedManifest(signing: manifest, with: team)
   }
 
-  /// A file of random bytes, made where there is none.
+  /// A file of random bytes, created if it does not exist.
   private func secretFile(_ name: String, in directory: OpenDirectory) throws -> Secret {
     let path = Path.join(directory.path, name)
     if unsafe access(path, F_OK) == 0 { return try .readingFile(.open(path)) }

@@ -144,7 +144,7 @@ struct AppShow: ParsableCommand {
     try Descriptor.output.write(table.text(style: .current()))
   }
 
-  /// What the command itself was let into.
+  /// The groups that were granted to the command itself.
   private func print(_ grants: [Grant], of name: String) throws {
     guard !json else {
       let members: [(String, JSON)] = [("application", .text(name)), ("grants", .array(grants.map(\.json)))]
@@ -155,7 +155,7 @@ struct AppShow: ParsableCommand {
   }
 }
 
-/// What the files of an installed app say; empty where they are gone or wrong.
+/// The groups in the files of an installed app; empty if the files are missing or invalid.
 private struct AppGroups {
   var container: String?
   var keychain: [String] = []

@@ -55,7 +55,7 @@ struct AppLog: ParsableCommand {
     }
   }
 
-  /// What the log says of itself concerns all.
+  /// Entries about the log itself concern all apps.
   private func concerns(_ entry: AuditEntry) -> Bool {
     guard let app, entry.decision != .noted else { return true }
     return [entry.application, entry.caller.application].contains { RunningApp.isNamed(app, $0) }
@@ -63,9 +63,10 @@ struct AppLog: ParsableCommand {
 }
 
 extension VaultOptions {
-  /// What the ids in the log stand for, of the items that are there and that the caller may list. Empty if the vault cannot be read
+  /// The names for the ids in the log, of existing items that the caller may list. Empty if the vault cannot be read
   /// without asking for anything.
-  /// - Parameter system: As `askableSystemAgent` gives it: what is named was taken to prove the owner to it, and cannot be read again.
+  /// - Parameter system: As `askableSystemAgent` returns it: a named credential was used to prove the owner to it, and cannot be
+  ///   read again.
   fileprivate func itemNames(_ system: Keychain?) throws -> [String: String] {
     let entries: [Entry]
     if let system {

@@ -18,7 +18,7 @@ enum AppPlace {
     return try [user.stateDirectory(), user.knownHome].compactMap(\.self)
   }
 
-  /// Who asks a person something asks for it anew afterwards: nobody else can start an app while its lock is held.
+  /// A caller that asks a person something opens it again afterwards, because no app can start while its lock is held.
   static func apps() throws -> InstalledApps {
     try InstalledApps(in: DataDirectory(at: UserDirectories { Environment[$0] }.dataDirectory()))
   }

@@ -72,7 +72,7 @@ struct AppRun: ParsableCommand {
     let name = try audit.deciding { try installed(apps) }
     audit.application = name
     return try audit.deciding {
-      // What a restoration that was killed has left needs the lock for itself.
+      // Finishing an interrupted restoration needs the lock exclusively.
       try apps.finishContainer(of: name)
       let lock = try apps.runningLock(of: name)
       return (name, try apps.sandbox(of: name, executable: executable, hiding: AppPlace.directories()), lock)

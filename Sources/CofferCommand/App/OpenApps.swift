@@ -5,9 +5,9 @@ import CofferConsole
 import CofferRequests
 import VaultCore
 
-/// What is remembered of apps, by a vault that is open here or by the agent that keeps one.
+/// The records about apps, in a vault that is open in this process or in the agent's.
 struct OpenApps: ~Copyable {
-  /// Nil where the agent is asked.
+  /// nil if the agent is asked.
   private var vault: Vault?
   private let keychain: Keychain?
   /// Whether a person has opened it, and not a key file that lies there for programs.
@@ -29,7 +29,7 @@ struct OpenApps: ~Copyable {
     isOwner = !isReadOnly
   }
 
-  /// - Parameter deed: What only the owner does, as in "grant: only the owner …".
+  /// - Parameter deed: The act that is reserved for the owner, as in "grant: only the owner …".
   /// - Throws: denied.
   func checkIsOwner(_ verb: String, _ deed: String) throws {
     guard !isOwner else { return }
@@ -78,14 +78,14 @@ struct OpenApps: ~Copyable {
       { try $0.revoke(group, of: application) }, { try $0.transaction { try $0.removeGrant(to: application, group) } })
   }
 
-  /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
+  /// Called at the end of a command. The command is done by then, so a state that cannot be recorded is a warning.
   consuming func finish() {
     guard let vault = vault.take() else { return }
     vault.finish()
   }
 }
 
-/// What the command may see of items: all by the owner's credential, else what belongs to no team or was granted to `coffer`.
+/// The items that the command may see: all with the owner's credential, otherwise those of no team and those granted to `coffer`.
 extension OpenApps {
   private func mayList(_ group: AccessGroup, in vault: borrowing Vault) throws -> Bool {
     if isOwner { return true }

@@ -3,7 +3,7 @@ import CofferConsole
 import DefaultsCommand
 import VaultCore
 
-/// What may stand behind `doctor --move DOMAIN KEY`.
+/// The options of `doctor --move DOMAIN KEY`.
 struct DefaultsMoveOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The group of the vault that the items go to.", valueName: "name"))
   var group: String?

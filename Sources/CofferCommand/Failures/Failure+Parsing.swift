@@ -2,7 +2,7 @@ import ArgumentParser
 import CofferConsole
 
 extension Failure {
-  /// What the parser of the arguments has to say, in the form of all other errors. Help and versions are no failures.
+  /// An error of the argument parser, in the form of all other errors. Help and version output are not failures.
   init(parsing error: any Error) {
     let lines = Coffer.fullMessage(for: error).split(separator: "\n")
     let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]

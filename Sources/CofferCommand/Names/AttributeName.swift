@@ -86,7 +86,7 @@ extension ItemName {
     return item
   }
 
-  /// What an item in the vault is called.
+  /// The name of an item in the vault.
   static func parts(of item: Item) -> (service: String, account: String) {
     let names = AttributeName.named(item.itemClass)
     return (item.attributes[names.service]?.text ?? "", names.account.flatMap { item.attributes[$0]?.text } ?? "")

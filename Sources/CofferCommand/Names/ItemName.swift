@@ -1,17 +1,17 @@
 package import CofferConsole
 
-/// What an item is called on the command line: `service/account`, `coffer://group/service/account#field`, or the URL of a service.
+/// The name of an item on the command line: `service/account`, `coffer://group/service/account#field`, or the URL of a service.
 package struct ItemName: Equatable, Sendable {
   /// The longest name that the vault takes, in bytes of UTF-8.
   static let longest = 1024
 
   package var group: String?
   package var service: String
-  /// Nil where only a service was given, which is not the same as an empty account.
+  /// nil if only a service was given, which is not the same as an empty account.
   package var account: String?
   /// The attribute that is meant instead of the secret.
   package var field: String?
-  /// What a URL says beside host and account.
+  /// The parts of a URL beside host and account.
   var url: ItemURL?
 
   package init(group: String? = nil, service: String, account: String? = nil, field: String? = nil) throws(Failure) {

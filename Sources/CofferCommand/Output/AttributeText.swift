@@ -19,7 +19,7 @@ extension AttributeValue {
     }
   }
 
-  /// What `find` looks into: text, and bytes that are some.
+  /// The text that `find` searches; bytes count if they are text.
   var searched: String? {
     switch self {
     case .text, .data: text

@@ -27,7 +27,7 @@ enum ChildProcess {
     }
   }
 
-  /// - Parameter mask: Of signals, in the program.
+  /// - Parameter mask: The blocked signals in the program.
   /// - Throws: not found; I/O.
   static func start(_ words: [String], mask: sigset_t) throws -> pid_t {
     HiddenTerminal.restore()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CofferConsole
 
-/// What the words of a command line say before, or although, the parser of the arguments has not understood them.
+/// Facts about the words of a command line that are needed before the argument parser runs, or after it has failed.
 enum CommandWords {
   /// The parser takes `-hello` for the flags `-h -e -l -l -o`, and prints the help.
   /// - Throws: usage, for a word of that form: no option of `coffer` has one.
@@ -60,8 +60,8 @@ enum CommandWords {
     ["install", "upgrade", "update"], ["run", "exec", "start"], ["grant", "allow"], ["revoke", "deny"],
   ]
 
-  /// Those that mean the same; else those of this name after another noun, which was left out or mistaken; else those that are spelt
-  /// nearly the same.
+  /// Those that mean the same; else those of this name after another noun, which was left out or mistaken; else those that are
+  /// spelt nearly the same.
   private static func nearest(to word: String, after path: String, among commands: [any ParsableCommand.Type]) -> [String] {
     let word = word.lowercased()
     let groups = alike.filter { $0.contains(word) }

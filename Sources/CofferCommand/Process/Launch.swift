@@ -13,13 +13,13 @@ enum Launch {
   /// This process becomes the program, so that signals, the terminal and the exit status are its own.
   /// - Parameters:
   ///   - descriptor: Stays open in it.
-  ///   - isAlone: Whether of the others only the three standard ones do. What the caller has left open leads out of a sandbox: from a
-  ///     directory `..` goes on.
+  ///   - isAlone: Whether all others but the three standard ones are closed. An inherited descriptor leads out of a sandbox:
+  ///     from a directory, `..` continues.
   static func become(_ program: String, _ arguments: [String], keeping descriptor: Int32, alone isAlone: Bool) throws -> Never {
     if isAlone, coffer_close_on_exec_from(3) != 0 { throw SystemError.last.failure("close_range") }
     _ = fcntl(descriptor, F_SETFD, 0)
     HiddenTerminal.restore()
-    // What `Hardening` ignores would be ignored in there too.
+    // A program inherits ignored signals, so restore those that `Hardening` ignores.
     for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_default(signal) }
     _ = unsafe CStrings.lend([program] + arguments) { unsafe execv(program, $0) }
     let error = SystemError.last

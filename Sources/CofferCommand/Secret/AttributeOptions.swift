@@ -2,7 +2,7 @@ import ArgumentParser
 import CofferConsole
 import VaultCore
 
-/// What is written beside the secret of an item.
+/// The attributes that are written beside the secret of an item.
 struct AttributeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A short text for people; an empty one is none.", valueName: "text"))
   var label: String?

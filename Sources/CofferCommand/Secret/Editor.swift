@@ -7,7 +7,7 @@ enum Editor {
   /// How long an editor that was told to end may take, in milliseconds.
   private static let patience: Int32 = 2000
 
-  /// What to run: $VISUAL or $EDITOR, and otherwise what Debian has as `editor`, or vi.
+  /// The editor: $VISUAL or $EDITOR, otherwise Debian's `editor`, or vi.
   static func command() throws -> String {
     if let named = Environment["VISUAL"] ?? Environment["EDITOR"] { return named }
     let directories = (Environment["PATH"] ?? "").split(separator: ":")
@@ -19,8 +19,8 @@ enum Editor {
 
   /// Runs it on a file and waits.
   ///
-  /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody writes
-  /// to the file any more when it is wiped.
+  /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody
+  /// writes to the file any more when it is wiped.
   /// - Returns: the signal that this program got and must die of, after it has cleaned up.
   /// - Throws: `cancelled` where the editor failed or was interrupted.
   static func run(_ editor: String, on path: String, _ signals: borrowing BlockedSignals) throws -> Int32? {

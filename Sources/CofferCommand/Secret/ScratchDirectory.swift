@@ -4,10 +4,11 @@ import CofferFiles
 import Glibc
 import SecretMemory
 
-/// A directory in memory, for this user alone, with one file for an editor. All that lies in it is overwritten and removed at the end.
+/// A directory in memory, for this user alone, with one file for an editor. All that lies in it is overwritten and removed at
+/// the end.
 ///
-/// On a disk the text would stay in blocks that nobody can name any more. What editors leave beside a file, such as copies and
-/// swap files, lies in here too.
+/// On a disk the text would stay in blocks that no file refers to. Files that editors leave beside it, such as copies and
+/// swap files, are in this directory too.
 struct ScratchDirectory: ~Copyable {
   static let fileName = "secret"
 
@@ -28,7 +29,7 @@ struct ScratchDirectory: ~Copyable {
       hint: "coffer secret set --update NAME, which needs no file")
   }
 
-  /// Nil where `parent` is no place for it.
+  /// Returns nil if the directory cannot be made in `parent`.
   private static func make(in parent: String) throws -> (String, Int32)? {
     guard parent.hasPrefix("/") else { return nil }
     let outer = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

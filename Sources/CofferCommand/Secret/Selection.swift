@@ -103,8 +103,8 @@ struct Selection {
     return "an attribute is written coffer://\(parts.map(PercentEncoding.encode).joined(separator: "/"))#\(field)"
   }
 
-  /// Another class that has an item of this name. One look-up for each: a miss in a large vault must cost no walk. What cannot be
-  /// told makes no hint.
+  /// Another class that has an item of this name. One look-up for each class, because a miss in a large vault must not cost a
+  /// walk. If a look-up fails, there is no hint.
   private func otherClass(in items: OpenItems) -> ItemClass? {
     ItemClass.allCases.first { $0 != itemClass && (try? exact($0, in: items)) != nil }
   }

@@ -2,14 +2,14 @@ import CofferConsole
 import Pinentry
 import SecretMemory
 
-/// Asks in a window, where there is no terminal and a display is known: GnuPG's pinentry shows it.
+/// Asks in a window of GnuPG's pinentry, if there is a display and no terminal.
 struct DisplayPrompt {
   /// How long a window waits, in seconds. At a terminal a person can be waited for; a window may be on a screen that nobody sees.
   private static let seconds = 300
 
   private let pinentry: Pinentry
 
-  /// Nil where there is no display, or no pinentry.
+  /// Returns nil if there is no display, or no pinentry.
   static func open() throws -> DisplayPrompt? {
     let display = Display.current
     guard display.hasDisplay else { return nil }

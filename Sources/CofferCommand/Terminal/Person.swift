@@ -1,13 +1,13 @@
 import CofferConsole
 import SecretMemory
 
-/// Whoever sits at the controlling terminal, or else at a display, if somebody does.
+/// The person at the controlling terminal, or else at a display, if any.
 enum Person {
   private static let mistyped = "These are not the same."
   static let empty = "Empty. Try again."
 
   /// - Parameter error: Why it is asked again. Shown in a window; at a terminal it has been said already.
-  /// - Throws: `locked` where there is nobody to ask, or nobody may be asked.
+  /// - Throws: `locked` if there is no terminal and no display, or asking is not allowed.
   static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool, error: String? = nil) throws -> Secret {
     guard isAllowed else { throw nobody(question) }
     if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown, isFresh: isShown || error != nil) }
@@ -16,8 +16,9 @@ enum Person {
     return try window.ask(question, error: error)
   }
 
-  /// What is not seen is typed twice.
-  /// - Parameter isEmptyAllowed: Whether an empty answer is one. Otherwise it is asked again, and the third empty one is returned.
+  /// Asks twice, because the input is hidden.
+  /// - Parameter isEmptyAllowed: Whether an empty answer is one. Otherwise it is asked again, and the third empty one is
+  ///   returned.
   static func askTwice(_ question: String, isAllowed: Bool, isEmptyAllowed: Bool) throws -> Secret {
     guard isAllowed else { throw nobody(question) }
     guard let prompt = try Prompt.open() else {
@@ -51,7 +52,7 @@ enum Person {
     throw Failure(.cancelled, "\(question.lowercased()): typed differently three times; nothing has been changed")
   }
 
-  /// What can be done about it depends on what was to be asked.
+  /// The hint depends on the question that could not be asked.
   private static func nobody(_ question: String) -> Failure {
     guard question != "Secret" else {
       return Failure(

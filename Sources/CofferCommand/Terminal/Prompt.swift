@@ -13,7 +13,7 @@ struct Prompt: ~Copyable {
   private let terminal: Descriptor
   private let signals: BlockedSignals
 
-  /// Nil where there is nobody to ask: no controlling terminal, or another job has it.
+  /// Returns nil if there is no controlling terminal, or another job has it.
   static func open() throws -> Prompt? {
     guard let terminal = HiddenTerminal.hide() else { return nil }
     return try Prompt(terminal)
@@ -33,7 +33,8 @@ struct Prompt: ~Copyable {
   /// - Throws: `Failure.cancelled` after an interrupt, an end of file on an empty line, or when the terminal has gone.
   /// - Parameters:
   ///   - isShown: for answers that are no secrets.
-  ///   - isFresh: whether only what is typed from now on is an answer: a yes that was typed before the question agrees to nothing.
+  ///   - isFresh: whether only what is typed from now on is an answer: a yes that was typed before the question agrees to
+  ///     nothing.
   borrowing func ask(_ question: String, isShown: Bool = false, isFresh: Bool) throws -> Secret {
     var line = try TypedLine()
     if isFresh { HiddenTerminal.discardTypedAhead() }

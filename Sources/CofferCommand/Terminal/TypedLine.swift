@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// What has been typed so far, in locked memory.
+/// The line as typed so far, in locked memory.
 struct TypedLine: ~Copyable {
   private var secret: Secret
   private(set) var count = 0

@@ -28,7 +28,7 @@ struct NewSlotOptions: ParsableArguments {
     try newKeyFile.map { try .openKeyFile($0) }
   }
 
-  /// What the options say; with `asksAlways` also a passphrase that no option mentions.
+  /// The credential of the options; with `asksAlways` also a passphrase without an option for it.
   func credential(_ keyFile: Descriptor?, isInputAllowed: Bool, asksAlways: Bool = false) throws -> Credential {
     let file = try keyFile.map { try Secret.readingFile($0) }
     guard hasPassphrase || asksAlways else {

@@ -12,7 +12,7 @@ extension VaultOptions {
     let keychain = try Keychain.connect(toAgentAt: socket())
     switch try keychain.agentStateIfThere() {
     case .unlocked: return keychain
-    // What can be read after the first unlock can be had from a locked one too; a person can open the rest.
+    // Items of the classes "after first unlock" can be read while it is locked; a person can open the rest.
     case .lockedAfterUnlock: return isAnybodyThere ? nil : keychain
     case .locked, nil: return nil
     }
@@ -21,7 +21,7 @@ extension VaultOptions {
   /// On which the agent of this vault listens.
   func socket() throws -> String {
     let places = try Places { Environment[$0] }
-    // What is wrong with the file is said before anybody is asked about it. An agent that has a draft open can be stopped.
+    // A fault of the file is reported before any question is asked. An agent that has a draft open can be stopped.
     if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError(.draftFormat) {} } }
     return places.answeringAgentSocket(forVaultAt: vault)
   }

@@ -53,9 +53,9 @@ extension VaultOptions {
   }
 
   /// - Parameters:
-  ///   - kinds: Of the slots that the vault has.
-  ///   - name: Of the vault, for people.
-  ///   - keyFile: That of `--key-file`.
+  ///   - kinds: The kinds of the slots of the vault.
+  ///   - name: The name of the vault, for people.
+  ///   - keyFile: The file of `--key-file`.
   func withCredential<Result: ~Copyable>(
     _ kinds: Set<SlotType>, _ name: String, _ keyFile: Descriptor?, _ body: (borrowing Credential) throws -> Result
   ) throws -> Result {
@@ -136,14 +136,14 @@ extension VaultOptions {
       ? try .passphrase(passphrase.read("Passphrase: ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
   }
 
-  /// What the file may make this machine spend: at most half of its memory.
+  /// The limit for the memory that a slot of the file may require: half of the machine's memory.
   var ceiling: KDFCeiling {
     allowExpensiveKDF ? KDFCeiling(iterations: .max, memoryKiB: .max) : .ofThisMachine
   }
 }
 
 extension Vault {
-  /// At the end of a command. What was asked for has been done by now, so a state that cannot be recorded is a warning.
+  /// Called at the end of a command. The command is done by then, so a state that cannot be recorded is a warning.
   consuming func finish() {
     do { try close() } catch { Self.noteUnrecorded(error) }
   }

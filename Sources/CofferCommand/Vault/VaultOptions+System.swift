@@ -11,7 +11,7 @@ extension VaultOptions {
   /// Its name in messages.
   static let systemVault = "the system's vault"
 
-  /// Nil where the vault is a file of the user's.
+  /// Returns nil if the vault is a file of the user.
   func systemAgent() throws -> Keychain? {
     try prepare()
     return try Self.systemAgent(isNamed: system, vault: vault)
@@ -51,7 +51,7 @@ extension VaultOptions {
     return keychain
   }
 
-  /// What takes the file itself cannot be done with one that nobody here can read.
+  /// Commands that need the file itself fail if this user cannot read it.
   func checkIsFile() throws {
     guard try systemAgent() == nil else {
       throw Failure.usage("\(Self.systemVault): its file is the agent's alone", hint: "a file of yours: --vault PATH")

@@ -33,7 +33,7 @@ struct VaultOptions: ParsableArguments {
   @Flag(name: .customLong("allow-expensive-kdf"), help: "Take whatever time and memory the vault's file says unlocking needs.")
   var allowExpensiveKDF = false
 
-  /// What holds before anything secret is read.
+  /// Checks that must pass before a secret is read.
   func prepare() throws(Failure) {
     if allowSwap { LockedMemory.policy = .allowSwap }
     guard [recoveryKey, recoveryKeyDescriptor != nil, keyFile != nil || passphraseDescriptor != nil].count(where: \.self) <= 1

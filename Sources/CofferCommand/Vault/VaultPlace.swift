@@ -10,7 +10,7 @@ struct VaultPlace {
   let path: String
   let store: FileStore
   let anchor: AnchorFiles
-  /// That of `--key-file`, open and not yet read.
+  /// The file of `--key-file`, open and not yet read.
   var keyFile: Descriptor?
   private let places: Places
 
@@ -65,13 +65,13 @@ struct VaultPlace {
     anchor = places.anchors(forVaultAt: store.path)
   }
 
-  /// The key that binds items to this machine, nil where there is none.
+  /// The key that binds items to this machine; nil if there is none.
   func deviceKey() throws -> Secret? {
     try DeviceKeyFile(at: places.deviceKey).load()
   }
 
-  /// Makes that key where there is none. One that is there is never replaced: what was sealed for it would be lost.
-  /// - Returns: the path of a new one.
+  /// Makes that key if there is none. An existing one is never replaced, because items that were sealed with it would be lost.
+  /// - Returns: The path of the new key; nil if there was one.
   func makeDeviceKey() throws -> String? {
     let file = DeviceKeyFile(at: places.deviceKey)
     return try about(file.path) { try file.createUnlessThere() ? file.path : nil }

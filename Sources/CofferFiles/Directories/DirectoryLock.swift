@@ -2,7 +2,7 @@ internal import Glibc
 
 /// One process at a time in a directory: a lock that the kernel takes back when the process dies.
 package final class DirectoryLock: Sendable {
-  /// Whoever has it copies executables and waits for the vault's writers.
+  /// The limit in milliseconds: the holder copies executables and waits for the vault's writers.
   package static let patience = 10_000
 
   private let file: OpenFile

@@ -40,7 +40,7 @@ extension OpenDirectory {
     return file
   }
 
-  /// For reading and writing, made for this user alone where there is none.
+  /// Opens a file for reading and writing; creates it for this user alone if there is none.
   /// - Parameter isAppending: Whether every write goes to its end.
   /// - Throws: `symbolicLink`, `notAFile`; what the system says.
   package func fileToChange(_ name: FileName, isAppending: Bool = false) throws(FileError) -> OpenFile {

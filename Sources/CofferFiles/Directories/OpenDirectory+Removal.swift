@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 extension OpenDirectory {
-  /// A directory with all that is in it, or a file, or a link itself. What is not there is no error.
+  /// Removes a directory with its content, a file, or a link itself. Does nothing if it does not exist.
   /// - Throws: what the system says, also where another file system is mounted in there.
   package func removeTree(_ name: FileName) throws(FileError) {
     guard try kind(name) == .directory else { return try remove(name) }
@@ -13,8 +13,8 @@ extension OpenDirectory {
 
   /// All that is in this directory.
   ///
-  /// Whoever made the tree may have made it as deep as they liked. So no call goes down: a directory that is not empty gives what is
-  /// in it to this one, until nothing is left. Two descriptors are enough.
+  /// Whoever made the tree may have made it as deep as they liked. So no call goes down: a directory that is not empty gives
+  /// what is in it to this one, until nothing is left. Two descriptors are enough.
   package func removeContents() throws(FileError) {
     var counter = 0
     while true {

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// An open directory, closed with this object. All that happens below it goes through its descriptor, one name at a time and never
-/// through a symbolic link: whoever exchanges a directory or plants a link meanwhile moves nothing to another place.
+/// An open directory, closed with this object. All that happens below it goes through its descriptor, one name at a time and
+/// never through a symbolic link: whoever exchanges a directory or plants a link meanwhile moves nothing to another place.
 package final class OpenDirectory: Sendable {
   package let number: Int32
   /// For messages.
@@ -19,9 +19,9 @@ package final class OpenDirectory: Sendable {
 
   // MARK: Opening
 
-  /// A directory at a path of the user's, which may lead through links, as a home directory does. Made with those above where there is
-  /// none; for this user alone.
-  /// - Throws: `foreignOwner`, `permissionsTooOpen` where others could exchange what lies in it; what the system says.
+  /// A directory at a path of the user, which may contain links, as a home directory does. If it does not exist, it is created
+  /// with its parents, for this user alone.
+  /// - Throws: `foreignOwner`, `permissionsTooOpen` if other users could replace its entries; errors of the system.
   package static func root(_ path: String, isMade: Bool) throws(FileError) -> OpenDirectory? {
     var opened = retrying { unsafe open(path, flags) }
     if opened.errno == ENOENT {
@@ -86,7 +86,7 @@ package final class OpenDirectory: Sendable {
     return here
   }
 
-  // MARK: What lies in it
+  // MARK: Entries
 
   /// Returns nil if there is nothing of this name.
   package func kind(_ name: FileName) throws(FileError) -> FileStatus.Kind? { try status(name)?.kind }
@@ -134,7 +134,7 @@ package final class OpenDirectory: Sendable {
     }
   }
 
-  /// A file, a link or an empty directory. What is not there is no error.
+  /// Removes a file, a link or an empty directory. Does nothing if it does not exist.
   package func remove(_ name: FileName, isDirectory: Bool = false) throws(FileError) {
     guard unsafe unlinkat(number, name.terminated, isDirectory ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT else {
       throw FileError(errno: errno, below(name))

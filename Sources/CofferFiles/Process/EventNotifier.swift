@@ -23,9 +23,9 @@ package final class EventNotifier: Sendable {
     _ = unsafe read(descriptor, &count, 8)
   }
 
-  /// Until somebody calls, or another descriptor has something, or has ended.
+  /// Waits for a call, or until another descriptor is readable or at its end.
   /// - Parameter milliseconds: -1: for ever.
-  /// - Returns: What of both it was; neither, when the time is over.
+  /// - Returns: Which of both occurred; neither, if the time is over.
   package func wait(for other: Int32 = -1, milliseconds: Int32 = -1) -> (isCalled: Bool, isOther: Bool) {
     var entries = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),

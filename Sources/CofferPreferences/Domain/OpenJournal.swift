@@ -69,7 +69,8 @@ struct OpenJournal {
     guard status.owner == geteuid(), found.inode == FileIdentity(status).inode, found.size >= UInt64(length),
       try file.read(at: 0, count: JournalHeader.byteCount) == header.bytes
     else { return false }
-    return try mark.offset == 0 || Self.mark(of: file.read(at: mark.offset, count: 8)) == mark.bytes
+    guard mark.offset != 0 else { return true }
+    return Self.mark(of: try file.read(at: mark.offset, count: 8)) == mark.bytes
   }
 
   /// The length and checksum of the record at the start of `bytes`.

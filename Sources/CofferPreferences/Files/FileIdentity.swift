@@ -4,7 +4,7 @@ internal import CofferFiles
 struct FileIdentity: Equatable, Sendable {
   let inode: UInt64
   let size: UInt64
-  /// Of the last change of the content, in nanoseconds since 1970.
+  /// The time of the last change of the content, in nanoseconds since 1970.
   let modified: Int64
 
   init(inode: UInt64, size: UInt64, modified: Int64) {
@@ -17,7 +17,7 @@ struct FileIdentity: Equatable, Sendable {
     self.init(inode: status.inode, size: UInt64(max(0, status.size)), modified: status.modified)
   }
 
-  /// Nil where nothing lies at the path.
+  /// Returns nil if there is no file at the path.
   /// - Throws: `symbolicLink`, `notAFile`, `accessDenied`, `io`.
   static func at(_ path: String) throws(PreferenceError) -> FileIdentity? {
     guard let status = try Files.status(at: path) else { return nil }

@@ -3,23 +3,23 @@ internal import CofferFiles
 import Glibc
 import Synchronization
 
-/// What the processes that share a domain know together: which journal is in use, how much of it is committed, and a number that
+/// The state that the processes of a domain share: which journal is in use, its committed length, and a number that
 /// changes with every commit.
 ///
-/// It is the first 64 bytes of the lock file, mapped into each process, so that a reader learns with one load that nothing has
-/// changed. Where the file cannot be mapped, or lies on a file system whose mappings other machines do not see, it is read and
+/// It is the first 64 bytes of the lock file, mapped into each process, so that a reader sees by one load that nothing has
+/// changed. If the file cannot be mapped, or is on a filesystem whose mappings other machines do not see, it is read and
 /// written with system calls instead; processes of both kinds understand each other.
 ///
-/// Its content is worth nothing after a restart of the machine, when the disk may hold an older state of it than of the journal.
-/// Then, and wherever it makes no sense, the journal is the truth.
+/// Its content is invalid after a restart of the machine, when the disk may have an older state of it than of the journal.
+/// Then, and if it is malformed, the journal is used alone.
 final class GenerationPage: Sendable {
   /// Everything but the number itself.
   struct Content: Equatable {
-    /// Of the journal in use. Odd while one journal takes another's place, 0 where there is none.
+    /// The epoch of the journal in use. Odd while a journal is being replaced, 0 if there is none.
     var epoch: UInt64
     /// Committed bytes of the journal.
     var length: UInt64
-    /// Of all keys and values, see `PreferenceLimits.domainByteCount`.
+    /// The size of all keys and values, see `PreferenceLimits.domainByteCount`.
     var byteCount: UInt64
   }
 
@@ -84,13 +84,13 @@ final class GenerationPage: Sendable {
     unsafe UnsafePointer<Atomic<UInt64>>(bitPattern: words + UInt(8 * word))!.pointee.store(value, ordering: .releasing)
   }
 
-  /// Nil where the page was not written since this machine started, or while one journal takes another's place.
+  /// nil if the page was not written since this machine started, and while a journal is being replaced.
   var content: Content? {
     let boot = BootIdentifier.current
     guard load(0) == Self.magic, load(5) == boot.first, load(6) == boot.second else { return nil }
     let epoch = load(2)
     let content = Content(epoch: epoch, length: load(3), byteCount: load(4))
-    // Whoever changes the journal makes the epoch odd before anything else changes.
+    // A process that changes the journal makes the epoch odd before anything else.
     guard epoch % 2 == 0, load(2) == epoch else { return nil }
     return content
   }
@@ -98,7 +98,7 @@ final class GenerationPage: Sendable {
   /// Within the lock.
   func commit(_ content: Content) throws(PreferenceError) {
     if load(2) != content.epoch || load(0) != Self.magic || BootIdentifier(first: load(5), second: load(6)) != .current {
-      // Whoever dies in the middle of this leaves a page that says nothing, and never an old length with a new boot identifier.
+      // If the process is killed during this, the page is invalid, and never has an old length with a new boot identifier.
       try beginReplacing()
       try store(BootIdentifier.current.first, 5)
       try store(BootIdentifier.current.second, 6)
@@ -125,7 +125,7 @@ final class GenerationPage: Sendable {
     if load(7) != load(3) { try announce() }
   }
 
-  /// Within the lock: one journal is going to take another's place. Whoever finds it so looks for the journal by its name.
+  /// Called with the lock, before a journal replaces another one. Readers then look for the journal by its name.
   func beginReplacing() throws(PreferenceError) {
     try store(load(2) | 1, 2)
   }

@@ -1,6 +1,7 @@
 internal import CofferFiles
 
-/// Who must own managed settings, and the directories in which they lie, up to `top`. What others could have written is forced on nobody.
+/// The required owner of managed settings, and of their directories up to `top`. Settings that other users could have written
+/// are ignored.
 public struct ManagedTrust: Sendable, Equatable {
   let owner: UInt32
   let top: String

@@ -14,7 +14,7 @@ struct Location {
   var logIndex: String { "\(path)-shm" }
   var journal: String { "\(path)-journal" }
 
-  /// - Throws: `noVault` where there is no such directory, or no file name.
+  /// - Throws: `noVault` if there is no such directory, or no file name.
   init(_ path: String) throws(StorageError) {
     name = Path.name(of: path)
     guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {

@@ -26,7 +26,7 @@ struct LogHeader: Equatable {
   }
 }
 
-/// What the header of the log's index says: SQLite keeps the index in memory that all processes share, in `-shm`.
+/// The header of the log's index, which SQLite keeps in memory that all processes share, in `-shm`.
 struct LogIndex: Equatable {
   /// How many frames of the log are committed, and not yet overwritten.
   let frames: Int64

@@ -1,7 +1,7 @@
 import CofferFiles
 import Glibc
 
-/// Who may have written a file, decided as ssh decides about a key file.
+/// Checks which users could have written a file, by the rules of ssh for key files.
 ///
 /// The core proves every row, so a stranger's bytes do no harm to secrecy. These rules guard what proofs cannot: that the vault
 /// is still there tomorrow, that it is not exchanged for an older one, and that a root shell does not leave files in another's

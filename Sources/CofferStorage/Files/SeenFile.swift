@@ -1,17 +1,18 @@
 import CofferFiles
 
-/// What the file of an open vault was when it was last seen.
+/// The status of an open vault's file at the last look.
 ///
-/// SQLite works on its descriptor and its log, and does not look at the file between two checkpoints: commits into a file that had
-/// been emptied were acknowledged, and lost. So each transaction compares the file with this before it uses it, and each commit
-/// again before it is acknowledged: each time one lstat(2) and one read of 100 bytes, and with a log two more and one of 32 bytes.
+/// SQLite works on its descriptor and its log, and does not look at the file between two checkpoints: commits into a file that
+/// had been emptied were acknowledged, and lost. So each transaction compares the file with this before it uses it, and each
+/// commit again before it is acknowledged: each time one lstat(2) and one read of 100 bytes, and with a log two more and one of
+/// 32 bytes.
 struct SeenFile {
   private let location: Location
   private let file: FileStatus
   /// In bytes, seen in a transaction. No writer shortens the file: nothing vacuums it.
   private var size: Int64 = 0
-  /// Whether the file was marked as a draft when it was opened, beside a log: a conversion that was killed after its commit has left the
-  /// vault in the log. SQLite says which of the two it is.
+  /// Whether the file was marked as a draft when it was opened, beside a log: a conversion that was killed after its commit has
+  /// left the vault in the log. SQLite says which of the two it is.
   var isConvertedInLog = false
   /// Whether the header says that changes go into a log.
   private var usesLog = false
@@ -55,7 +56,7 @@ struct SeenFile {
   }
 
   /// Within a transaction: outside, the file may be longer until another process's transaction is rolled back.
-  /// - Parameter seen: What `check` returned before the transaction had its lock.
+  /// - Parameter seen: The result of `check` before the transaction had its lock.
   mutating func remember(_ seen: FileStatus) throws(StorageError) {
     if seen.size > size { size = try Files.status(at: location.path)?.size ?? 0 }
   }
@@ -77,11 +78,11 @@ struct SeenFile {
   /// For a connection that is about to close its log.
   mutating func forgetLog() { (log, index, logHeader, lastFrame) = (nil, nil, nil, nil) }
 
-  /// While a connection is open nothing removes the log or its index. Without the one, commits go into a file that nobody finds; without
-  /// the other, two processes use two indexes for one log, and each overwrites the commits of the other.
+  /// While a connection is open nothing removes the log or its index. Without the one, commits go into a file that nobody finds;
+  /// without the other, two processes use two indexes for one log, and each overwrites the commits of the other.
   ///
-  /// The index says how many frames of which salts are in the log: it is published after they are written, and taken back before they are
-  /// overwritten or cut off. So a log that is shorter, or begins otherwise, was changed by another program.
+  /// The index says how many frames of which salts are in the log: it is published after they are written, and taken back before
+  /// they are overwritten or cut off. So a log that is shorter, or begins otherwise, was changed by another program.
   /// - Throws: `LostFile`; `StorageError` if they cannot be looked at.
   private mutating func checkLog(_ connection: Connection, _ forWriting: Bool) throws {
     guard let log, let index else { return }
@@ -110,7 +111,8 @@ struct SeenFile {
     throw LostFile(.truncated, "\(location.log) was cut or overwritten while the vault was open")
   }
 
-  /// A log that was cut within a transaction is as long as before when its frames have been written, and has a hole where others were.
+  /// A log that was cut within a transaction is as long as before when its frames have been written, and has a hole where others
+  /// were.
   private mutating func hasLastFrame(_ connection: Connection, _ now: LogIndex) throws -> Bool {
     func header(_ index: LogIndex) throws -> [UInt8] {
       try connection.bytes(of: .log, LogPages.frameHeaderByteCount, at: index.offsetOfLastFrame)

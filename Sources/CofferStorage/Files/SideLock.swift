@@ -50,9 +50,9 @@ final class SideLock {
     return try body()
   }
 
-  /// Holds a shared lock for the log index that the store has mapped, until `letGo`. Other stores, of this process or of others, hold the
-  /// same one, unless the index was removed or replaced: nobody who opens it afresh can see that by the file, and both would use one log
-  /// by two indexes. Each locks first and looks then, so that not both pass.
+  /// Holds a shared lock for the log index that the store has mapped, until `letGo`. Other stores, of this process or of others,
+  /// hold the same one, unless the index was removed or replaced: nobody who opens it afresh can see that by the file, and both
+  /// would use one log by two indexes. Each locks first and looks then, so that not both pass.
   ///
   /// Without the file it does nothing: readers do not make one.
   /// - Parameter index: The inode number.
@@ -76,7 +76,7 @@ final class SideLock {
 
   private func open(creating: Bool = true) throws(StorageError) {
     if descriptor >= 0 {
-      // Whoever waits at a file that was removed waits alone.
+      // A process that waits for the lock of a removed file excludes no other process.
       let now = try Files.status(at: path)
       if let now, let own = try? file?.status(), now.isSameFile(as: own) { return }
       file = nil

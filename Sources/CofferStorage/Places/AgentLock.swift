@@ -3,8 +3,8 @@ import Glibc
 
 /// The file by whose lock an agent says that it has a vault, and in which it says where it listens.
 ///
-/// Where sockets lie depends on the session: a program that was started by cron, or after `su -`, looks elsewhere than the one that has
-/// started the agent. The lock lies beside the user's data, where all of them find it.
+/// Where sockets lie depends on the session: a program that was started by cron, or after `su -`, looks elsewhere than the one
+/// that has started the agent. The lock lies beside the user's data, where all of them find it.
 package final class AgentLock: Sendable {
   /// Its one owner, which closes it once.
   private let file: OpenFile
@@ -19,7 +19,7 @@ package final class AgentLock: Sendable {
     case .busy: throw StorageError(.busy, path)
     case .failed(let number): throw StorageError(errno: number, path)
     }
-    // What another one has said is over.
+    // Drop the socket of an earlier holder.
     ftruncate(file.number, 0)
   }
 
@@ -29,7 +29,7 @@ package final class AgentLock: Sendable {
     _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.number, $0.baseAddress, $0.count, 0) }
   }
 
-  /// The socket of the agent that has the lock now. Nil where none has, or has said where it listens.
+  /// The socket of the agent that has the lock now. Returns nil if no agent has it, or it has not published a socket.
   package static func socket(ofHolder path: String) -> String? {
     guard let file = try? SmallFile.open(path), FileLock.isHeld(0..<1, on: file.number) == true else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))

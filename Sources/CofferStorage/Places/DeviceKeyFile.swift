@@ -16,7 +16,7 @@ public struct DeviceKeyFile: Sendable {
   /// The file at a path.
   public init(at path: String) { self.path = path }
 
-  /// Nil where there is no file.
+  /// Returns nil if there is no file.
   /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`, `permissionsTooOpen`
   ///   (others may read or write it), `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`: `memoryNotLockable`,
   ///   `outOfMemory`.
@@ -29,7 +29,7 @@ public struct DeviceKeyFile: Sendable {
     return key
   }
 
-  /// Makes a key where there is none. One that is there is never replaced: what was sealed for it would be lost.
+  /// Makes a key if there is none. An existing key is never replaced, because items that were sealed with it would be lost.
   /// - Returns: Whether it is a new one.
   /// - Throws: as `load` and `create`.
   @discardableResult public func createUnlessThere() throws -> Bool {
@@ -42,9 +42,9 @@ public struct DeviceKeyFile: Sendable {
     }
   }
 
-  /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: what was
-  /// sealed for that one would be lost.
-  /// - Throws: `StorageError`: `vaultExists` where there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
+  /// Makes the file, and its directory, for this user alone; durable when the call returns. It never replaces a key: items that
+  /// were sealed with that one would be lost.
+  /// - Throws: `StorageError`: `vaultExists` if there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
   public func create(_ key: borrowing Secret) throws {
     guard key.count == Self.byteCount else { throw StorageError(.wrongLength, "\(key.count) bytes") }
     try Files.makeDurableDirectory(Path.parent(of: path))

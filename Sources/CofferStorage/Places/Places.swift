@@ -9,11 +9,11 @@ public struct Places: Sendable, Equatable {
   public let vault: String
   /// The directory for what belongs to this machine: anchors, the device key.
   public let state: String
-  /// The directory for sockets. Nil where the system gave none: there is no safe place to fall back to.
+  /// The directory for sockets. nil if the system has set none: there is no safe alternative.
   public let runtime: String?
 
-  /// - Parameter environment: The value of a variable. An empty one counts as not set, and none counts in a program with more rights than
-  ///   whoever started it.
+  /// - Parameter environment: The value of a variable. An empty one counts as not set, and none counts in a program with more
+  ///   rights than whoever started it.
   /// - Throws: `relativePath` where `COFFER_HOME` is not absolute; `noHome` where no home directory is known.
   public init(environment: (String) -> String?) throws(StorageError) {
     do throws(UserDirectories.Failure) {
@@ -43,11 +43,11 @@ public struct Places: Sendable, Equatable {
   package static func systemSocket(of user: UInt32) -> String { "/run/coffer/\(user)/agent.sock" }
 
   /// The anchors of this machine's vaults.
-  /// - Parameter path: That of a vault, as `FileStore.path` gives it.
+  /// - Parameter path: The path of a vault, as `FileStore.path` returns it.
   public func anchors(forVaultAt path: String) -> AnchorFiles { AnchorFiles(in: "\(state)/anchors", forVaultAt: path) }
 
-  /// On which the agent of the user's own vault listens: in the directory for sockets or, where the system has none, in that of this
-  /// machine's state.
+  /// On which the agent of the user's own vault listens: in the directory for sockets or, where the system has none, in that of
+  /// this machine's state.
   public var agentSocket: String { socket("agent.sock") }
 
   /// On which the agent of a vault listens.
@@ -57,8 +57,8 @@ public struct Places: Sendable, Equatable {
     return socket("agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).sock")
   }
 
-  /// On which a running agent of a vault answers: where it says that it listens; else where it would.
-  /// - Parameter path: Of the vault, however it is written. Nil: the user's own.
+  /// The socket of a running agent of a vault: the one that it has published; else the default one.
+  /// - Parameter path: The path of the vault in any form. nil: the user's own.
   package func answeringAgentSocket(forVaultAt path: String? = nil) -> String {
     let vault = Self.resolved(path ?? vault)
     return AgentLock.socket(ofHolder: agentLock(forVaultAt: vault))

@@ -4,7 +4,7 @@ internal import Passphrases
 public import SecretMemory
 public import VaultCore
 
-/// What opens a vault, as a service manager hands it over: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory
+/// A credential from a service manager: `coffer.key`, a key file, or `coffer.passphrase`, one line, in the directory
 /// that `$CREDENTIALS_DIRECTORY` names (systemd.exec(5), `LoadCredential=`).
 public enum ServiceCredentials {
   /// The variable in which a service manager passes the directory of credentials.
@@ -16,10 +16,10 @@ public enum ServiceCredentials {
   /// In bytes: that of a key file.
   private static let maximumByteCount = 1 << 20
 
-  /// Nil where there is none. The key file counts before the passphrase, whose key derivation takes half a second.
+  /// Returns nil if there is none. The key file takes precedence over the passphrase, whose key derivation takes half a second.
   /// - Parameter environment: The value of a variable.
-  /// - Throws: `StorageError`: `notAVault` for what is no file, `wrongLength`, `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`:
-  ///   `keyFileLength` is thrown when it is used; `memoryNotLockable`, `outOfMemory`.
+  /// - Throws: `StorageError`: `notAVault` if it is not a file, `wrongLength`, `accessDenied`, `descriptorsExhausted`, `io`.
+  ///   `VaultError`: `keyFileLength` is thrown when it is used; `memoryNotLockable`, `outOfMemory`.
   public static func load(environment: (String) -> String?) throws -> Credential? {
     if let path = try path(of: keyFile, environment: environment) { return try .keyFile(read(path)) }
     guard let path = try path(of: passphraseFile, environment: environment) else { return nil }
@@ -28,8 +28,8 @@ public enum ServiceCredentials {
     return try .passphrase(passphrase)
   }
 
-  /// The path of `keyFile` or `passphraseFile`. nil if the service manager has passed no such file: the variable is not set, or does not
-  /// hold an absolute path, or the directory has no file of this name.
+  /// The path of `keyFile` or `passphraseFile`. nil if the service manager has passed no such file: the variable is not set, or
+  /// does not hold an absolute path, or the directory has no file of this name.
   /// - Throws: `StorageError`, as `load`.
   package static func path(of file: String, environment: (String) -> String?) throws(StorageError) -> String? {
     guard let directory = environment(directoryVariable), directory.utf8.first == UInt8(ascii: "/") else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Whole files of a few bytes, for this user alone: written under another name and then put in place.
 enum SmallFile {
-  /// Opened for reading, after the same checks as for a vault. Nil where there is none.
+  /// Opens it for reading, after the same checks as for a vault. Returns nil if there is none.
   static func open(_ path: String) throws(StorageError) -> OpenFile? {
     guard let now = try Files.status(at: path) else { return nil }
     // Before it is opened, too: opening some devices does something.

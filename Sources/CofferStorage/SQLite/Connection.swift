@@ -63,7 +63,7 @@ internal import CofferFiles
       var on: Int32 = 0
       _ = unsafe coffer_sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &on)
     }
-    // The last one to close brings the log into the file and removes it. What it cannot bring in stays in the log, which is
+    // The last connection to close copies the log into the file and removes the log. If it fails, the log stays, which is
     // durable.
     unsafe sqlite3_close(handle)
   }
@@ -163,8 +163,8 @@ internal import CofferFiles
     }
   }
 
-  /// Ends the transaction, if SQLite has not done so by itself. What cannot be rolled back is rolled back by the next one to
-  /// open.
+  /// Ends the transaction, if SQLite has not done so by itself. If the rollback fails, the next connection that opens the file
+  /// does it.
   func endWithoutChange() {
     guard isInTransaction else { return }
     do { try run(.rollback) } catch {
@@ -186,7 +186,7 @@ internal import CofferFiles
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     let kind = result & 0xFF
     var number = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN ? unsafe sqlite3_system_errno(handle) : 0
-    // What followed the failed write has often overwritten errno. The files remember theirs.
+    // Calls after the failed write may have overwritten errno. The files keep theirs.
     if result == SQLITE_IOERR | (3 << 8), let kept = errnoOfFailedWrite { number = kept }
     return StorageError(sqlite: result, errno: number, message)
   }

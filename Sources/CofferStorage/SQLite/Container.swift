@@ -1,4 +1,4 @@
-/// What makes an SQLite file a vault of format version 1: its marks and its schema, compared byte for byte.
+/// The marks and the schema of a vault of format version 1, compared byte for byte.
 enum Container {
   static let pageByteCount = 4096
   /// "CFV2".
@@ -15,7 +15,7 @@ enum Container {
       columns = [type, name, table, sql].map { Array($0.utf8) }
     }
 
-    /// Nil where a column is no text, or longer than any of ours.
+    /// Returns nil if a column is not text, or longer than any of ours.
     init?(_ row: Statement) {
       columns = (0..<4).compactMap { row.text($0, limit: 256) }
       if columns.count < 4 { return nil }
@@ -37,7 +37,7 @@ enum Container {
       """),
   ]
 
-  /// That of the draft: its records have no digests, and an index.
+  /// The schema of the draft format: records without digests, and with an index.
   static let schemaOfDraft = [
     schema[0], schema[1],
     Object(

@@ -2,7 +2,7 @@ import VaultCore
 
 /// How long the columns may be. The format says so; what is longer is refused before it is copied.
 enum Limits {
-  /// What `hdr` holds under a key.
+  /// The permitted lengths of a row in `hdr`.
   static func header(_ key: Int64) -> ClosedRange<Int> {
     switch key {
     case 0: 0...256

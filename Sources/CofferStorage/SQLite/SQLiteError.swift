@@ -36,7 +36,7 @@ extension StorageError {
     }
   }
 
-  /// Of what SQLite leaves in errno only what names the cause: after a failed read it may be a rest from an earlier call.
+  /// The error numbers of SQLite that name a cause: after a failed read, errno may be of an earlier call.
   private static func code(errno number: Int32, denied: Code) -> Code {
     switch StorageError(errno: number, "").code {
     case .accessDenied: denied

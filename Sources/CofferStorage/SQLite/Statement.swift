@@ -42,7 +42,7 @@ import CSQLite
     throw connection.error(result)
   }
 
-  /// Ready to be used again. What the last step failed with was thrown by that step.
+  /// Makes the statement usable again. The last step has already thrown its error.
   func reset() {
     unsafe sqlite3_reset(handle)
     unsafe sqlite3_clear_bindings(handle)

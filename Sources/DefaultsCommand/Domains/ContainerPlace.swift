@@ -6,10 +6,11 @@ internal import CofferPreferences
 /// Where the domains lie that are in no directory of the user's own: in the container of an app, or of an application group.
 enum ContainerPlace {
   /// - Parameters:
-  ///   - domain: One that has the name of an application group is the group's, for its members and for the owner. Nil for all domains.
-  ///   - container: What the caller has named: an app or a group.
-  /// - Returns: nil where it is none of them.
-  /// - Throws: `Failure`, where there is no such container.
+  ///   - domain: One that has the name of an application group is the group's, for its members and for the owner. Nil for all
+  ///     domains.
+  ///   - container: The app or group that the caller has named.
+  /// - Returns: nil if it is neither.
+  /// - Throws: `Failure` if there is no such container.
   static func preferences(of domain: DomainName?, in container: String?, _ places: SearchPlaces) throws -> String? {
     if let container {
       if RunningApp.isGroupOfATeam(container), let group = try group(container) { return group }

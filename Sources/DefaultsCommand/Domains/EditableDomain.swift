@@ -24,13 +24,13 @@ protocol EditableDomain {
   /// No other process changes the value between what `body` gets and what it returns.
   func update(_ key: String, _ body: (PropertyListValue?) throws -> PropertyListValue?) throws
 
-  /// No other process changes the value between what `check` gets, nil where there is none, and the change, which it keeps from
-  /// happening by throwing. Without a value nothing is changed.
+  /// No other process changes the value between the call of `check`, with nil if there is no value, and the change, which it
+  /// prevents by throwing. Without a value nothing is changed.
   func rename(_ old: String, to new: String, _ check: (PropertyListValue?) throws -> Void) throws
 }
 
 extension EditableDomain {
-  /// What macOS calls the global domain where it does not print its constant.
+  /// The name of the global domain in those messages of macOS that do not print its constant.
   var title: String { GlobalName.title(of: name) }
 }
 

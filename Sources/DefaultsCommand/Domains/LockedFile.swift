@@ -9,7 +9,7 @@ enum LockedFile {
   /// How long somebody else may hold the lock, in milliseconds.
   private static let patience = 5000
 
-  /// Nil where there is no such file. To read one through a symbolic link harms nobody.
+  /// Returns nil if there is no such file. Reading through a symbolic link is harmless.
   /// - Throws: `DefaultsFailure`.
   static func content(of path: String) throws -> [UInt8]? {
     guard let file = try open(path, 0) else { return nil }
@@ -17,8 +17,8 @@ enum LockedFile {
     return try bytes(of: file)
   }
 
-  /// Calls `body` with what the file holds, nil where there is none, and puts what it returns in its place, on the disk and with the mode
-  /// of the old one, 0600 for a new one. Nil leaves everything as it is.
+  /// Calls `body` with the content of the file, nil if there is none, and replaces the content by the result, on the disk and
+  /// with the mode of the old one, 0600 for a new one. Nil leaves everything as it is.
   ///
   /// A symbolic link is refused: it would be replaced, or lead somewhere else.
   static func replace(_ path: String, _ body: ([UInt8]?) throws -> [UInt8]?) throws {
@@ -26,11 +26,11 @@ enum LockedFile {
       guard let file = try open(path, O_NOFOLLOW) else {
         guard let new = try body(nil) else { return }
         if try create(path, new) { return }
-        continue  // Somebody else was faster.
+        continue  // Another process was faster.
       }
       defer { file.close() }
       try lock(file)
-      // Who had the lock before may have put another file in this one's place.
+      // The previous holder of the lock may have replaced the file.
       let status = try Files.status(of: file.number, path)
       guard try Files.status(at: path)?.isSameFile(as: status) == true else { continue }
       guard let new = try body(try bytes(of: file)) else { return }

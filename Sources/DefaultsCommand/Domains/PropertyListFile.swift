@@ -1,6 +1,7 @@
 internal import CofferPropertyLists
 
-/// A property list that no program keeps a journal beside: read, changed and replaced as a whole, under a lock on the file itself.
+/// A property list that no program keeps a journal beside: read, changed and replaced as a whole, under a lock on the file
+/// itself.
 struct PropertyListFile: EditableDomain {
   let name: String
   private let path: String
@@ -41,7 +42,7 @@ struct PropertyListFile: EditableDomain {
     }
   }
 
-  /// A file that cannot be parsed is never replaced. What is the same afterwards is not written.
+  /// A file that cannot be parsed is never replaced. An unchanged content is not written.
   private func change(_ body: (inout PropertyListDictionary) throws -> Void) throws {
     try LockedFile.replace(path) { bytes in
       let (old, format) = try bytes.map { try parse($0) } ?? (PropertyListDictionary(), nil)

@@ -21,7 +21,7 @@ struct StoredDomain: EditableDomain {
   }
 
   /// For an observer, which needs all values at every moment.
-  /// - Parameter isNew: What it holds already is a change.
+  /// - Parameter isNew: Whether the existing values are reported as changes.
   func watched(isNew: Bool) -> FileDomain {
     var options = domain.options
     options.isFromNothing = isNew
@@ -38,7 +38,7 @@ struct StoredDomain: EditableDomain {
 
   func value(forKey key: String) throws -> PropertyListValue? {
     let value = domain.value(forKey: key)
-    // What is there is right, whatever else is not.
+    // A value that was read is valid even if others are damaged.
     if value == nil { try check() }
     return value
   }
@@ -55,14 +55,14 @@ struct StoredDomain: EditableDomain {
     try commit(hasRemoved: true) { try domain.replaceAll(with: values) }
   }
 
-  /// All is on the disk at return. The property list of a large domain follows when enough has changed, or when something was removed:
-  /// then it is in no file any more.
+  /// All is on the disk at return. The property list of a large domain follows when enough has changed, or when something was
+  /// removed: then it is in no file any more.
   private func commit(hasRemoved: Bool, _ change: () throws -> Void) throws {
     try about(domain: title) { try change() }
     do {
       if hasRemoved { try domain.compact() } else { try domain.settle() }
     } catch {
-      // The change is made. What matters is that it is on the disk; a property list that cannot be written is another matter.
+      // The change must be on the disk. A property list that cannot be exported is reported separately.
       do {
         try domain.synchronize()
       } catch {
@@ -95,7 +95,7 @@ struct StoredDomain: EditableDomain {
   }
 
   func rename(_ old: String, to new: String, _ check: (PropertyListValue?) throws -> Void) throws {
-    // Where there is nothing to rename nothing is made either.
+    // If there is nothing to rename, no file is created.
     guard try value(forKey: old) != nil else { return try check(nil) }
     try commit(hasRemoved: !old.utf8.elementsEqual(new.utf8)) {
       var failure: (any Error)?

@@ -18,7 +18,7 @@ struct ArgumentQueue {
 
   mutating func takeLast() { rest.removeLast() }
 
-  /// - Throws: usage, where there is none.
+  /// - Throws: A usage error if there is none.
   mutating func take(orSay missing: @autoclosure () -> String) throws(DefaultsFailure) -> String {
     guard let argument = rest.popFirst() else { throw .usage(missing()) }
     return argument

@@ -1,8 +1,8 @@
 internal import CofferPropertyLists
 
 extension DateText {
-  /// Reads `2026-11-21 10:06:14 +0000`, `2026-11-21T10:06:14.75Z`, and both with the time or the zone left out: midnight, UTC. What can
-  /// be read in two ways, such as `11/12/26` or `tomorrow`, is no date.
+  /// Reads `2026-11-21 10:06:14 +0000`, `2026-11-21T10:06:14.75Z`, and both with the time or the zone left out: midnight, UTC.
+  /// An ambiguous text, such as `11/12/26` or `tomorrow`, is not a date.
   package static func parse(_ text: String) -> Double? {
     var scanner = DateScanner(bytes: Array(text.utf8)[...])
     guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),

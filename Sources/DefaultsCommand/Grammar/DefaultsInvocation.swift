@@ -1,6 +1,6 @@
 package import CofferPropertyLists
 
-/// What a command line of `defaults` asks for.
+/// The parsed command line of `defaults`.
 package struct DefaultsInvocation: Equatable, Sendable {
   /// Whose values: those for every host, unless one is named before the verb.
   package enum Host: Equatable, Sendable {
@@ -12,16 +12,16 @@ package struct DefaultsInvocation: Equatable, Sendable {
   package enum Domain: Equatable, Sendable {
     case named(String)
     case global
-    /// Of the application with this name.
+    /// The domain of the application with this name.
     case application(String)
     /// A property list by its absolute path, with or without its `.plist`.
     case path(String)
   }
 
-  /// What `write` does to one key.
+  /// The effect of `write` on one key.
   package enum Edit: Equatable, Sendable {
     case set(PropertyListValue)
-    /// What standard input holds, read as a value of this type, such as `-int`, or of none.
+    /// The value on standard input, of this type, such as `-int`; nil if no type was given.
     case setInput(type: String?)
     /// Behind the elements that are there.
     case append([PropertyListValue])
@@ -45,7 +45,8 @@ package struct DefaultsInvocation: Equatable, Sendable {
     case watch(Domain?, key: String?)
     case diff(Domain, Domain)
     case doctor
-    /// To the vault: all values that look like secrets, those of a domain, or one value. `options` are those of `DefaultsMoveOptions`.
+    /// To the vault: all values that look like secrets, those of a domain, or one value. `options` are those of
+    /// `DefaultsMoveOptions`.
     case moveSecrets(Domain?, key: String?, options: [String])
     case hostIdentifier
     case help

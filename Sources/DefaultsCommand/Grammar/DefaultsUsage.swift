@@ -1,6 +1,6 @@
 import CofferConsole
 
-/// What `defaults help` prints.
+/// The output of `defaults help`.
 package enum DefaultsUsage {
   package static let text = """
     Command line interface to a user's defaults.

@@ -22,7 +22,7 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
     self.init(rawValue: name == "remove" ? "delete" : name)
   }
 
-  /// What stands behind it, in this order; those with a question mark may be left out.
+  /// Its arguments, in order; those with a question mark are optional.
   package var arguments: [String] {
     switch self {
     case .read, .watch: ["domain?", "key?"]
@@ -41,7 +41,7 @@ package enum DefaultsVerb: String, CaseIterable, Sendable {
     (takesJSON ? ["--json"] : []) + (takesNotASecret ? ["--not-a-secret"] : []) + (self == .write ? ["--stdin"] : [])
   }
 
-  /// What may stand behind `doctor --move`, besides the options that open a vault, see `VaultOptions`.
+  /// The arguments of `doctor --move`, besides the options that open a vault, see `VaultOptions`.
   package static let moveArguments = ["domain?", "key?"]
   package static let moveOptions = ["--group name", "--create-group"]
 

@@ -52,7 +52,7 @@ enum ValueParser {
     }
   }
 
-  /// Of one value.
+  /// Whether the word is the type of a single value.
   static func isType(_ word: String) -> Bool {
     ["-string", "-data", "-int", "-integer", "-float", "-bool", "-boolean", "-date"].contains(word)
   }
@@ -86,7 +86,7 @@ enum ValueParser {
 
   /// With all the digits that a double has; macOS keeps those of a float.
   private static func real(_ text: String) -> PropertyListValue? {
-    // What is too large for a double is no infinity.
+    // A number that is too large for a double is an error, not infinity.
     guard let number = Double(text), number.isFinite || text.lowercased().contains("inf") || number.isNaN else { return nil }
     return .real(number)
   }
@@ -99,8 +99,8 @@ enum ValueParser {
     }
   }
 
-  /// A text by itself is a text, unless it has one of the characters that property lists are made of. macOS also looks for escapes in such
-  /// a text and so changes `C:\new`; here it is kept.
+  /// A text by itself is a text, unless it has one of the characters that property lists are made of. macOS also looks for
+  /// escapes in such a text and so changes `C:\new`; here it is kept.
   /// - Throws: what macOS says, where it has one and is no property list.
   static func propertyList(_ text: String) throws(DefaultsFailure) -> PropertyListValue {
     guard text.utf8.contains(where: { #""()[]{}<>"#.utf8.contains($0) }) else { return .string(text) }

@@ -5,9 +5,9 @@ internal import LeakDetection
 
 /// `defaults doctor --move`: values that look like secrets go to the vault, and references to them stay.
 ///
-/// At every moment each value is in the vault, in its domain, or in both: the vault has it on the disk before the domain is touched.
-/// What was cut off is finished by running it again: a value that the vault has already is not stored a second time, and domains that
-/// hold references are cleared of what their journals may still have.
+/// At every moment each value is in the vault, in its domain, or in both: the vault has it on the disk before the domain is
+/// touched. Running it again finishes an interrupted move: a value that the vault has already is not stored a second time,
+/// and domains that hold references are cleared of what their journals may still have.
 struct DefaultsDoctorMove {
   private let host: DefaultsInvocation.Host
   private let domain: DefaultsInvocation.Domain?
@@ -65,7 +65,7 @@ struct DefaultsDoctorMove {
     if let value = values[key] {
       let found = try found(in: domain, key, value)
       guard found.isEmpty, !value.holdsVaultReference else { return found }
-      // Whoever names a value knows better what it is.
+      // A value that was named is moved even if it does not look like a secret.
       return [try MoveCandidate(domain, Finding(rule: "named", key: key), value, to: vault)]
     }
     let named = try values.sorted.flatMap { try found(in: domain, $0.key, $0.value) }.filter { $0.place.path == key }
@@ -101,7 +101,7 @@ struct DefaultsDoctorMove {
     return moved
   }
 
-  /// What was there before is in no file of the domains any more. Also where an earlier run was cut off before it came to this.
+  /// Removes old values from the files of the domains, also those that an interrupted earlier run has left.
   private func compact(_ domains: [any EditableDomain], _ failures: inout [DefaultsFailure]) {
     for domain in domains {
       guard let stored = domain as? StoredDomain, stored.domain.values().sorted.contains(where: \.value.holdsVaultReference)
@@ -128,8 +128,8 @@ struct DefaultsDoctorMove {
 extension MoveCandidate {
   /// Under the lock of the domain, and only where the value is still the one that the vault has.
   ///
-  /// A stored domain brings its property list up to date when all its values are references, in `compact`: a file that is being written
-  /// and never gets its name would otherwise keep those whose turn had not come.
+  /// A stored domain brings its property list up to date when all its values are references, in `compact`: a file that is being
+  /// written and never gets its name would otherwise keep those whose turn had not come.
   fileprivate func leaveReference() throws {
     guard let stored = domain as? StoredDomain else {
       return try domain.update(place.key) { try replaced($0) }
@@ -170,7 +170,7 @@ extension MoveCandidate {
 }
 
 extension EditableDomain {
-  /// Of the files of the domain, without their endings.
+  /// The path of the files of the domain, without their extensions.
   fileprivate var filePath: String? {
     guard let stored = self as? StoredDomain else { return nil }
     return "\(stored.domain.directory.path)/\(stored.domain.name.fileName)"

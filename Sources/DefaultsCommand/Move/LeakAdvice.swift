@@ -2,15 +2,15 @@ import CofferConsole
 internal import CofferPreferences
 internal import LeakDetection
 
-/// Where in the vault a value of a domain belongs: SERVICE is the domain (`EditableDomain.service`), ACCOUNT the path of the value
-/// (`Finding.path`).
+/// Where in the vault a value of a domain belongs: SERVICE is the domain (`EditableDomain.service`), ACCOUNT the path of the
+/// value (`Finding.path`).
 enum LeakAdvice {
-  /// What stores the secret, to be typed at a shell; the secret itself is asked for. Whatever the domain and the key are called, the
-  /// shell and `coffer` make the same name of it that `MoveCandidate` has.
+  /// The shell command that stores the secret, which is asked for. For any name of the domain and the key, the
+  /// shell and `coffer` parse it to the name of `MoveCandidate`.
   static func command(_ service: String, _ path: String) -> String {
     let (service, account) = (nameable(service), nameable(path))
     let plain = "\(service)/\(account)"
-    // What would be read as something else than a service, a slash and an account.
+    // A name that would not be parsed as a service, a slash and an account.
     guard !service.utf8.contains(UInt8(ascii: "/")), !service.isEmpty, !plain.hasPrefix("coffer://"), !plain.hasPrefix("-") else {
       return ["coffer secret set", option("--service", service), option("--account", account)].joined(separator: " ")
     }
@@ -22,8 +22,8 @@ enum LeakAdvice {
     value.hasPrefix("-") ? quoted("\(name)=\(value)") : "\(name) \(quoted(value))"
   }
 
-  /// Keys may hold what names may not: line ends, other controls, marks that turn the direction of text. These, the backslash, which
-  /// messages double, and then also the percent sign, become the %XX of URIs.
+  /// Keys may hold what names may not: line ends, other controls, marks that turn the direction of text. These, the backslash,
+  /// which messages double, and then also the percent sign, become the %XX of URIs.
   static func nameable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -52,8 +52,8 @@ enum LeakAdvice {
 }
 
 extension EditableDomain {
-  /// What the domain is called in the vault: as its file is, so that the values for this host and those for all are two services. A
-  /// file that was named by its path has the path.
+  /// The service of the domain in the vault: the name of its file, so that values for this host and for all hosts are two
+  /// services. A file that was named by its path has the path.
   var service: String {
     guard !name.hasPrefix("/"), let stored = self as? StoredDomain else { return name }
     let file = stored.domain.name.fileName

@@ -4,8 +4,8 @@ internal import CofferPreferences
 internal import CofferPropertyLists
 import Glibc
 
-/// Copies of a value in files that no store looks after any more: damaged ones that were put aside, and what a write that was cut off
-/// has left. What else is in them may still be wanted, so they stay, with asterisks in the place of the value.
+/// Copies of a value in files that no store manages any more: damaged ones that were moved aside, and those of an interrupted
+/// write. Their other content may still be needed, so they stay, with asterisks in place of the value.
 ///
 /// Blocks of the disk that no file has any more are not reached; nothing but encryption of the disk helps there.
 enum PlainRemains {

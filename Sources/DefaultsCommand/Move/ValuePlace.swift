@@ -2,7 +2,7 @@ internal import CofferPropertyLists
 internal import LeakDetection
 
 extension PropertyListValue {
-  /// What lies at the end of the steps.
+  /// The value at the end of the steps.
   func value(at steps: ArraySlice<Finding.Step>) -> PropertyListValue? {
     guard let step = steps.first else { return self }
     switch (self, step) {
@@ -13,7 +13,7 @@ extension PropertyListValue {
     }
   }
 
-  /// The same with another value at the end of the steps. Nil where they do not lead anywhere.
+  /// A copy with another value at the end of the steps. Returns nil if the steps lead nowhere.
   func replacing(at steps: ArraySlice<Finding.Step>, with new: PropertyListValue) -> PropertyListValue? {
     guard let step = steps.first else { return new }
     switch (self, step) {

@@ -8,7 +8,8 @@ package enum DateText {
     return "\(parts.day) \(parts.time) +0000"
   }
 
-  /// RFC 3339, with as many digits as give the same date back: `2026-11-21T10:06:14.75Z`. Nil where no calendar reaches that far.
+  /// RFC 3339, with enough digits to restore the same date: `2026-11-21T10:06:14.75Z`. Returns nil if the date is beyond all
+  /// calendars.
   package static func iso(_ date: Double) -> String? {
     guard let parts = Parts(date) else { return nil }
     return "\(parts.day)T\(parts.time)\(parts.fraction.isEmpty ? "" : "." + DecimalDigits.text(parts.fraction))Z"

@@ -11,7 +11,7 @@ package enum ValueDescription {
     }
   }
 
-  /// What stands on the right side of `key = `.
+  /// The text on the right side of `key = `.
   package static func element(_ value: PropertyListValue, level: Int) -> String {
     switch value {
     case .array, .dictionary, .uid: container(value, level: level)
@@ -65,8 +65,8 @@ package enum ValueDescription {
     return "{length = \(bytes.count), bytes = 0x\(words(bytes.prefix(16))) ... \(words(bytes.suffix(8))) }"
   }
 
-  /// Plain where it has only ASCII letters and digits. Else in quotes, with escapes. `defaults` writes what comes of that in an encoding
-  /// that doubles every backslash, hence two of them.
+  /// Plain where it has only ASCII letters and digits. Else in quotes, with escapes. `defaults` writes what comes of that in an
+  /// encoding that doubles every backslash, hence two of them.
   private static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
       switch byte {

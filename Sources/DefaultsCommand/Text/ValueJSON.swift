@@ -2,9 +2,9 @@ import CofferConsole
 internal import CofferPropertyLists
 
 extension JSON {
-  /// Texts, whole numbers, Booleans, arrays and dictionaries as they are; a number that is not whole, or was stored as such, with a point
-  /// or an exponent. What JSON has no type for is an object of two members, `encoding` and `value`: `base64`, `date`, `real` for what is
-  /// no finite number, `uid`.
+  /// Texts, whole numbers, Booleans, arrays and dictionaries as they are; a number that is not whole, or was stored as such,
+  /// with a point or an exponent. Types that JSON does not have become an object of two members, `encoding` and `value`:
+  /// `base64`, `date`, `real` for numbers that are not finite, `uid`.
   init(_ value: PropertyListValue) {
     switch value {
     case .string(let text): self = .text(text)

@@ -20,7 +20,7 @@ extension DefaultsSession {
     if !difference.isEmpty { throw DefaultsFailure.silent }
   }
 
-  /// What is not there is no empty domain: one of the two names was mistyped.
+  /// A missing domain is an error, not an empty domain: one of the two names was mistyped.
   private func values(_ domain: DefaultsInvocation.Domain) throws -> PropertyListDictionary {
     let domain = try store.domain(domain)
     let values = try domain.values()
@@ -29,7 +29,7 @@ extension DefaultsSession {
   }
 }
 
-/// What makes one domain of another, by keys.
+/// The difference between two domains, by keys.
 struct DomainDifference {
   private(set) var changes: [(key: String, old: PropertyListValue?, new: PropertyListValue?)] = []
 

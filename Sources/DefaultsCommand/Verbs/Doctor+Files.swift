@@ -3,7 +3,7 @@ internal import CofferPreferences
 import Glibc
 
 extension DefaultsStore {
-  /// What the directory and the names in it say, without looking into the files.
+  /// Findings about the directory and its file names, without reading the files.
   func fileFindings() throws -> [DoctorFinding] {
     let directory = try directory()
     let files: [String]

@@ -4,13 +4,13 @@ internal import CofferPropertyLists
 
 /// Something that is not as it should be.
 struct DoctorFinding {
-  /// What kind of thing: a word that stays the same, for programs.
+  /// The kind of finding: a stable word, for programs.
   let kind: String
   /// The domain or the file.
   let subject: String
   let detail: String
   let hint: String
-  /// Of the value that it is about.
+  /// The key of the value concerned.
   var key: String?
 
   var text: String {
@@ -34,7 +34,7 @@ extension DefaultsSession {
     for host in [DefaultsInvocation.Host.any, .current] {
       let store = DefaultsStore(host: host)
       findings += try store.fileFindings()
-      // What cannot be listed has been found by now.
+      // A directory that cannot be listed was reported before.
       for name in (try? store.names()) ?? [] {
         count += 1
         // The store says what it finds when a domain is opened.

@@ -44,7 +44,7 @@ extension DefaultsSession {
     let lists = SearchLists(
       places: try store.places(), volatileDomains: VolatileDomains(arguments: []), source: ExistingDomains())
     let list = lists.list(name).application.list
-    // What cannot be read might hold the answer.
+    // A domain that cannot be read might contain the value.
     for entry in list.entries {
       let problem = (entry.domain as? FileDomain)?.problem ?? (entry.domain as? PlistFileDomain)?.problem
       if let problem { throw DefaultsFailure(problem, about: entry.path ?? entry.name) }

@@ -61,7 +61,7 @@ extension DefaultsSession {
       guard let value else {
         throw DefaultsFailure.said("Key \(old) does not exist in domain \(domain.title); leaving defaults unchanged")
       }
-      // Another name can make a secret of a value. What was one before is no less safe afterwards.
+      // A value may look like a secret under another name. If it did before, renaming makes it no less safe.
       if LeakDetector.findings(key: old, value: value).isEmpty { try refuseSecrets([(new, value)], domain) }
     }
   }

@@ -21,7 +21,7 @@ struct Header: Equatable {
   let created: Timestamp
   var masterEpoch: UInt32
   var slotCount: UInt32
-  /// Of rows 1 to 9.
+  /// The digest of rows 1 to 9.
   var slotsDigest: Digest
   var root: Digest
   /// The MAC of the generation before; zeros in the first.

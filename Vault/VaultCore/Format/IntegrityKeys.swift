@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// What proves that rows are a genuine writer's. Reveals no secret.
+/// The keys that prove that rows were written with the master key. They open no secret.
 final class IntegrityKeys {
   private let header: Key
   private let tree: Key

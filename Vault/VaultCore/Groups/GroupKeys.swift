@@ -6,7 +6,7 @@ import SecretMemory
 final class GroupKeys {
   let group: AccessGroup
   let created: Timestamp
-  /// What the items' records carry: random, so that the file does not tell the group's name.
+  /// The identifier in the items' records. It is random, so the file does not reveal the group's name.
   let groupID: Identifier
   /// The generation that wrote the record.
   let version: UInt64
@@ -77,8 +77,8 @@ final class GroupKeys {
     )
   }
 
-  /// What a lock leaves: the key that names items, and those of the classes "after first unlock", out of their boxes, because the
-  /// device key goes as well. One whose box does not open here goes.
+  /// The keys that a lock leaves: the key that names items, and those of the classes "after first unlock", opened, because the
+  /// device key is wiped as well. A class key that does not open on this device is left out.
   /// - Throws: errors of locked memory.
   func locked(keys: VaultKeys) throws(VaultError) -> GroupKeys {
     var left: [ClassKey] = []
@@ -102,8 +102,8 @@ final class GroupKeys {
     return indexKey.digest(context).identifier.ofItem
   }
 
-  /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other devices
-  /// have made the others.
+  /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other
+  /// devices have made the others.
   /// - Throws: `deviceKeyMissing`; errors of locked memory.
   func currentEpoch(_ accessibility: Accessibility, keys: VaultKeys) throws(VaultError) -> UInt32? {
     for classKey in classKeys.reversed() where classKey.accessibility == accessibility {

@@ -54,7 +54,7 @@ public struct Attributes: Equatable, Sendable, Sequence {
   }
 
   private func position(of name: String) -> (at: Int, isFound: Bool) {
-    // What is decoded comes in order.
+    // Decoding yields the attributes in order.
     guard let last = entries.last, last.name.order(name) >= 0 else { return (entries.count, false) }
     var (low, high) = (0, entries.count - 1)
     while low < high {

@@ -1,6 +1,6 @@
 package import SecretMemory
 
-/// What an item is and what it is called: everything but its secret.
+/// The class, names and attributes of an item: everything but its secret.
 public struct Item: Equatable, Sendable {
   /// In bytes of UTF-8, for each attribute that makes an item unique.
   public static let maximumPrimaryTextByteCount = 1024
@@ -71,7 +71,8 @@ public struct Item: Equatable, Sendable {
   }
 
   /// Checks what a caller wants to store, and drops empty primary attributes: they are absent.
-  /// - Parameter existing: attributes that the vault has already. A later version may have put names there that this one does not know.
+  /// - Parameter existing: attributes that the vault has already. A later version may have put names there that this one does
+  ///   not know.
   /// - Throws: `nameNotAllowed`, `nameTooLong`, `attributeNotAllowed`.
   func checked(keeping existing: Attributes = Attributes()) throws(VaultError) -> Item {
     var item = self

@@ -1,4 +1,4 @@
-/// What kind of thing an item is: decides which attributes tell two items of a group apart.
+/// The class of an item. It decides which attributes distinguish two items of a group.
 public enum ItemClass: UInt8, CaseIterable, Sendable {
   /// A password of a service: primary attributes `service` and `account`.
   case genericPassword = 1

@@ -1,14 +1,15 @@
 package import SecretMemory
 
-/// A record of kind 3: attributes, of which the text `rule` names the layout of the others. The core checks the layout and computes the
-/// identifier of the record; the module AccessRights interprets the values. Section 8.7 of FORMAT.md has the layouts.
+/// A record of kind 3: attributes, of which the text `rule` names the layout of the others. The core checks the layout and
+/// computes the identifier of the record; the module AccessRights interprets the values. Section 8.7 of FORMAT.md has the
+/// layouts.
 package struct AccessRule: Sendable {
   /// The text `rule`.
   package enum Kind: String, Sendable {
     case pin, grant
   }
 
-  /// What the identifier of the record is computed from.
+  /// The input of the record's identifier.
   package struct Name: Equatable, Sendable {
     private let label: Label
     private let texts: [[UInt8]]

@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// What a record is for. Kinds 3 to 6 are reserved for what later versions keep in a vault.
+/// The kind of a record. Kinds 3 to 6 are reserved for records of later versions.
 enum RecordKind: UInt8 {
   case item = 1
   case group
@@ -12,7 +12,7 @@ enum RecordKind: UInt8 {
   /// Sealed under the system key, in the group of zeros.
   var isSystem: Bool { self != .item && self != .history }
 
-  /// What the identifiers of such records begin with.
+  /// The first bytes of identifiers of such records.
   var firstBytes: ClosedRange<UInt8> {
     switch self {
     case .item: 0x01...0x7F

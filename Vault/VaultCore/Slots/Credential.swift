@@ -1,16 +1,16 @@
 public import SecretMemory
 
-/// What opens a vault. Its bytes are wiped when its owner lets go of it.
+/// A passphrase, key file or recovery key that opens a vault. Its bytes are wiped when it is released.
 public struct Credential: ~Copyable, Sendable {
   /// The slots that it may open.
   public let slotType: SlotType
-  /// The passphrase, or the text of a recovery key; empty where there is none. The input key, if it was derived.
+  /// The passphrase, or the text of a recovery key; empty if there is none. The input key, if it was derived.
   package let text: Secret
-  /// The content of the key file; empty where there is none.
+  /// The content of the key file; empty if there is none.
   package let file: Secret
   /// False for a passphrase that a later version of Unicode may normalise differently.
   private let isAssigned: Bool
-  /// Of the one slot that it opens, or that is to be made with it; nil if the input key is still to be derived.
+  /// The salt of the slot that it opens, or that will be made with it; nil if the input key was not derived yet.
   package private(set) var salt: [UInt8]?
 
   /// A passphrase.
@@ -41,7 +41,7 @@ public struct Credential: ~Copyable, Sendable {
     Credential(slotType: .recoveryKey, text: text, file: try Secret(count: 0), isAssigned: true)
   }
 
-  /// What another process has derived. Whether it is the right one shows the commitment of the slot.
+  /// An input key that another process has derived. The commitment of the slot shows whether it is the right one.
   /// - Parameter key: The input key, 32 bytes.
   /// - Throws: `wrongCredential` if the key or the salt has another length; `memoryNotLockable`.
   package static func derived(_ key: consuming Secret, _ slotType: SlotType, salt: [UInt8]) throws(VaultError) -> Credential {
@@ -49,8 +49,8 @@ public struct Credential: ~Copyable, Sendable {
     return Credential(slotType: slotType, text: key, file: try Secret(count: 0), isAssigned: true, salt: salt)
   }
 
-  /// Spends the key derivation here, so that another process has only to compare.
-  /// - Parameter salt: Of a slot; nil: a new one, for a slot that is to be made.
+  /// Derives the key in this process, so that another process only compares it.
+  /// - Parameter salt: The salt of a slot. If nil, a new salt is made, for a new slot.
   /// - Throws: `kdfAboveCeiling`, before anything is spent; what the input key throws.
   package borrowing func derived(salt: [UInt8]?, _ kdf: KDFParameters?, ceiling: KDFCeiling) throws(VaultError) -> Credential {
     let salt = salt ?? SecretBox.randomBytes(Argon2id.saltByteCount)
@@ -76,8 +76,8 @@ public struct Credential: ~Copyable, Sendable {
 
   /// The input key material for a slot: 32 bytes.
   /// - Parameters:
-  ///   - parameters: needed where there is a passphrase.
-  ///   - ceiling: Nil for a slot that is being made.
+  ///   - parameters: Required if there is a passphrase.
+  ///   - ceiling: nil for a slot that is being made.
   /// - Throws: `kdfAboveCeiling`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`, `outOfMemory`.
   borrowing func inputKey(salt: [UInt8], _ parameters: KDFParameters?, ceiling: KDFCeiling? = nil) throws(VaultError) -> Key {
     if self.salt != nil, let key = Key(try text.duplicate()) { return key }

@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// What a slot wants before it gives the master key.
+/// The credentials that a slot requires for the master key.
 public enum SlotType: UInt8, Sendable, CaseIterable {
   /// A passphrase.
   case passphrase = 1
@@ -39,7 +39,7 @@ public struct SlotDescription: Equatable, Sendable {
 /// A row 1 to 8 of `hdr`: the master key, sealed under a credential. FORMAT.md has the layout.
 struct KeySlot {
   static let maximumExtensionCount = 4096
-  /// What the commitment and the key are bound to: the bytes before the commitment.
+  /// The length of the bytes before the commitment, to which the commitment and the key are bound.
   private static let parameterCount = 56
   private static let fixedCount = 160
 
@@ -104,8 +104,9 @@ struct KeySlot {
     try self.init(index: index, parsing: bytes)
   }
 
-  /// The master key, or nil where the credential is another one.
-  /// - Throws: `kdfAboveCeiling`; `slotDamaged` where the credential is right and the sealed key is not; what the input key throws.
+  /// The master key. Returns nil if the credential does not match the slot.
+  /// - Throws: `kdfAboveCeiling`; `slotDamaged` if the credential matches and the sealed key does not open; errors of the input
+  ///   key.
   func open(with credential: borrowing Credential, vault: Identifier, ceiling: KDFCeiling) throws(VaultError) -> Key? {
     let parameters = Array(bytes.prefix(Self.parameterCount)) + bytes.dropFirst(Self.fixedCount)
     let input = try credential.inputKey(salt: salt, kdf, ceiling: ceiling)

@@ -5,7 +5,7 @@ public import SecretMemory
 @safe public struct ContentDigest: ~Copyable {
   /// The length of a digest, in bytes.
   public static let byteCount = Digest.byteCount
-  /// What `crypto_generichash_state` asks for; it is larger than Swift lets a C structure be aligned.
+  /// The alignment of `crypto_generichash_state`; Swift imports the structure with a smaller one.
   private static let alignment = 64
 
   private let memory: UnsafeMutableRawPointer
@@ -26,7 +26,7 @@ public import SecretMemory
     unsafe crypto_generichash_update(OpaquePointer(memory), bytes, UInt64(bytes.count))
   }
 
-  /// Of all bytes so far.
+  /// The digest of all bytes so far.
   public consuming func finish() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Self.byteCount)
     unsafe crypto_generichash_final(OpaquePointer(memory), &digest, digest.count)

@@ -1,4 +1,4 @@
-/// What a derived key or digest is for. Each label has one layout of the bytes that follow it, so no two uses can meet.
+/// The purpose of a derived key or digest. Each label has one layout of the bytes that follow it, so no two uses collide.
 package enum Label: String {
   case header = "hdr"
   case tree = "records"

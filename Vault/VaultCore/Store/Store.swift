@@ -50,14 +50,14 @@ public protocol Rows: AnyObject {
   /// The column `s` of a row of `rec`.
   /// - Throws: `columnMismatch`; the errors of the store.
   func secret(_ id: Identifier) throws -> [UInt8]?
-  /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order, without the column `s`. Memory is bounded by the
-  /// largest row. A row with a column of another type or length is given as its error, and the scan goes on; the identifier is nil if it
-  /// is that column.
+  /// The rows of `rec` whose identifiers begin with `prefix`, in ascending order, without the column `s`. Memory is bounded by
+  /// the largest row. A row with a column of another type or length is given as its error, and the scan goes on; the identifier
+  /// is nil if it is that column.
   /// - Throws: The error of `body`; the errors of the store.
   func forEachRecord(under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void) throws
 }
 
-/// What one commit writes. Nil removes the row.
+/// The rows that one commit writes. Nil removes the row.
 public struct Change: Sendable {
   /// The rows of `hdr`.
   public var header: [Int: [UInt8]?] = [:]
@@ -81,8 +81,9 @@ public protocol AnchorStore: AnyObject {
   /// The anchor of a vault; nil or empty if there is none. At most 4096 bytes are read.
   /// - Throws: The errors of the store.
   func load(_ vault: Identifier) throws -> [UInt8]?
-  /// Replaces the anchor of a vault by what `replacement` makes of the one that is there (nil: leaves it), and notes the vault as the
-  /// last one at this path; in both alone among all processes. Need not be durable: an anchor that lags behind refuses nothing.
+  /// Replaces the anchor of a vault by what `replacement` makes of the one that is there (nil: leaves it), and notes the vault
+  /// as the last one at this path; in both alone among all processes. Need not be durable: an anchor that lags behind refuses
+  /// nothing.
   /// - Throws: The error of `replacement`; the errors of the store.
   func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws
 }

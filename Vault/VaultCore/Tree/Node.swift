@@ -4,7 +4,7 @@ import SecretMemory
 /// are the next byte of the prefix. The entries stay in the bytes that lie in the file; nothing is parsed into objects.
 struct Node {
   static let maximumEntryCount = 4096
-  /// What a writer lets a leaf node grow to before it deepens the tree. Identifiers of one kind share a first byte, so that a node can
+  /// The size of a leaf node at which a writer deepens the tree. Identifiers of one kind share a first byte, so that a node can
   /// fill up long before the vault does.
   static let growingEntryCount = 2048
   /// The longest body, in bytes.

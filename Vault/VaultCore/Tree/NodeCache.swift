@@ -1,7 +1,7 @@
-/// Nodes that were proven once. A digest stands for one content under one key, so what it was proven for stays proven, whatever the tree
-/// has become since and whatever lies in the file now. Nothing in it is secret.
+/// Nodes that were proven once. A digest stands for one content under one key, so what it was proven for stays proven, whatever
+/// the tree has become since and whatever lies in the file now. Nothing in it is secret.
 final class NodeCache {
-  /// Of all bodies together, in bytes: room for every node of a vault of some 80,000 items.
+  /// The limit for all bodies together, in bytes: room for every node of a vault of some 80,000 items.
   static let maximumByteCount = 4 << 20
 
   private var nodes: [[UInt8]: Node] = [:]

@@ -17,7 +17,7 @@ struct ProvenTree {
     try leafNode(over: id)?.digest(of: id.bytes)
   }
 
-  /// The leaf node that lists an identifier if anything does; nil where no such node exists.
+  /// The only leaf node that can list the identifier. Returns nil if it does not exist.
   func leafNode(over id: Identifier) throws -> Node? {
     var node = try node([], known: root)
     for level in 0..<depth {
@@ -39,7 +39,7 @@ struct ProvenTree {
     try node([], expecting: root)
   }
 
-  /// The child for the next byte of the prefix; nil where `parent` lists none.
+  /// The child for the next byte of the prefix. Returns nil if `parent` lists none.
   func child(_ byte: UInt8, of parent: Node) throws -> Node? {
     guard let digest = parent.digest(of: [byte]) else { return nil }
     return try node(parent.prefix + [byte], expecting: digest)
@@ -67,8 +67,8 @@ struct ProvenTree {
 
     init(_ tree: ProvenTree, _ firstBytes: ClosedRange<UInt8>) { (self.tree, self.firstBytes) = (tree, firstBytes) }
 
-    /// - Parameter visit: is called for each node, the root too, with what is wrong with it. What hangs below such a node is passed over if
-    ///   that returns.
+    /// - Parameter visit: Called for each node, the root too, with its error, if any. The nodes below a faulty node are skipped
+    ///   if that returns.
     mutating func next(_ visit: ([UInt8], VaultError?) throws -> Void) throws -> (id: Identifier, leaf: Digest)? {
       if isAtStart { try enter([], tree.root, visit) }
       while let (node, index) = way.last {

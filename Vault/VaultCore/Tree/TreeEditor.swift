@@ -1,7 +1,7 @@
 import SecretMemory
 
-/// The integrity tree while a change is put together: proven nodes, with the edits of one transaction on top. Digests are computed
-/// once, at the end.
+/// The integrity tree while a change is put together: proven nodes, with the edits of one transaction on top. Digests are
+/// computed once, at the end.
 struct TreeEditor {
   private let tree: ProvenTree
   private(set) var depth: Int
@@ -30,7 +30,7 @@ struct TreeEditor {
     try (nodes[id.prefix(depth)] ?? provenNode(id.prefix(depth)))?.digest(of: id.bytes)
   }
 
-  /// A node as it was before the edits; nil where there was none. A tree that has grown has its leaf nodes in memory as a whole.
+  /// A node as it was before the edits. Returns nil if there was none. A tree that has grown has all its leaf nodes in memory.
   private mutating func provenNode(_ prefix: [UInt8]) throws -> Node? {
     guard depth == tree.depth else { return nil }
     if let node = proven[prefix] { return node }
@@ -79,7 +79,7 @@ struct TreeEditor {
     for node in nodes.values where node.prefix.count == depth {
       for index in 0..<node.count { add(node.identifier(at: index), node.digest(at: index)) }
     }
-    // What was a leaf node is written anew as an inner one, or goes.
+    // A former leaf node is replaced by an inner node, or removed.
     dropped.formUnion(nodes.keys)
     if depth == tree.depth && tree.root != .zero {
       var entries = ProvenTree.Entries(tree, 0x00...0xFF)

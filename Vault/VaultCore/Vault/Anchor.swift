@@ -41,7 +41,7 @@ struct Anchor {
     guard keys.anchorMAC(authenticated) == authenticator else { throw VaultError(.anchorDamaged) }
   }
 
-  /// What to write in the place of an anchor; nil if that one is as new. Another process may have seen more of the vault since.
+  /// The bytes that replace an anchor; nil if it is as new. Another process may have seen more of the vault since.
   static func replacement(of there: [UInt8]?, by newest: SealedHeader, _ keys: IntegrityKeys) -> [UInt8]? {
     let anchor = there.flatMap { try? Anchor(parsing: $0, keys: keys) }
     guard anchor.map({ $0.generation < newest.header.generation }) ?? true else { return nil }
@@ -65,7 +65,8 @@ struct Anchor {
   }
 }
 
-/// What was seen before: loaded before the state that it is compared with, else an honest commit in between would look like a rollback.
+/// The anchors of earlier states. They are loaded before the state that they are compared with, because a commit in between
+/// would look like a rollback.
 struct SeenBefore {
   /// The note of the path; nil if nothing was opened there.
   private let lastVault: [UInt8]?
@@ -95,7 +96,7 @@ struct SeenBefore {
   }
 }
 
-/// What an anchor has against a state of the vault.
+/// The reason why an anchor rejects a state of the vault.
 public struct Rollback: Equatable, Sendable {
   /// `anchorOtherVault`, `anchorDamaged`, `rolledBack` or `forked`.
   public let reason: VaultError
@@ -107,7 +108,7 @@ public struct Rollback: Equatable, Sendable {
   public let wasSeenHere: Bool
 }
 
-/// What the rollback anchor said when a vault was opened.
+/// The result of comparing the rollback anchor when a vault was opened.
 public enum RollbackCheck: Equatable, Sendable {
   /// No anchor was given, or none existed yet.
   case noAnchor

@@ -16,7 +16,7 @@ final class AnchorKeeper {
   }
 
   deinit {
-    // Nobody is there to be told, and nothing is lost: the anchor in the store is an earlier one of the same history.
+    // There is no caller to report to, and nothing is lost: the anchor in the store is an earlier one of the same history.
     do { try save() } catch {}
   }
 

@@ -34,13 +34,13 @@ public struct EntryWithSecret: ~Copyable, Sendable {
   public let secret: Secret
 }
 
-/// What a walk over the vault found.
+/// The result of a walk over the vault.
 public struct EntryList: Sendable {
   /// Ordered by group, then by identifier.
   public let entries: [Entry]
   /// Items of …ThisDevice classes that do not open here: another device's, or no device key was given.
   public let unavailableCount: Int
-  /// What the items of the groups that were looked at take, sealed, in bytes; also those that are not in `entries`.
+  /// The sealed size in bytes of all items of the visited groups, including those that are not in `entries`.
   public let byteCount: Int
   /// Groups of which items were left out because the vault is locked.
   public let lockedGroups: Set<AccessGroup>

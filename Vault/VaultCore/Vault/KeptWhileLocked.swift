@@ -1,9 +1,9 @@
 import SecretMemory
 
-/// What a locked vault still knows: of its groups the keys that stay, and the rules about apps.
+/// The state that remains in a locked vault: the keys of its groups that stay, and the rules about apps.
 ///
-/// The records that they come from are sealed under a key that is gone, but the tree still proves each of them. So it is seen where one
-/// was changed or removed since, by another process: what was changed is not known any more, and what was removed is gone.
+/// The records that they come from are sealed under a key that was wiped, but the tree still proves each of them. So a record
+/// that another process has changed or removed since is noticed, and its copy here is dropped.
 struct KeptWhileLocked {
   private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
   private var rules: [(record: Identifier, leaf: Digest, rule: AccessRule)] = []

@@ -1,7 +1,7 @@
 import SecretMemory
 
-/// What an open vault remembers between transactions: its keys, the state it saw last, and the groups it has opened. Nothing in it is
-/// trusted without a look at the header: another process may have written since.
+/// The state that an open vault keeps between transactions: its keys, the last header, and the groups it has opened. Nothing in
+/// it is used before the header was compared, because another process may have written since.
 final class Keyring {
   private(set) var keys: VaultKeys
   /// The newest state this process has seen. The store must never show an older one.
@@ -44,7 +44,7 @@ final class Keyring {
     return keys
   }
 
-  /// Forgets all keys but those that stay. What was seen last is remembered: a locked vault is rolled back as little as an open one.
+  /// Wipes all keys but those that stay. The last header is kept, so a rollback of a locked vault is noticed too.
   func lock(keeping kept: KeptWhileLocked) {
     keys = VaultKeys(locking: keys, keeping: kept)
     groups = [:]

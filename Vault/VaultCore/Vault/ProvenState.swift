@@ -13,7 +13,7 @@ struct ProvenState {
   /// - Parameters:
   ///   - known: A header that these keys have proven. The same bytes need no second proof.
   ///   - nodes: Nodes that these keys have proven.
-  /// - Throws: `notAVault` where there is no header; what parsing and proving it throws.
+  /// - Throws: `notAVault` if there is no header; errors of parsing and proving it.
   init(proving rows: any Rows, keys: VaultKeys, known: SealedHeader? = nil, nodes: NodeCache? = nil) throws {
     sealedHeader = try SealedHeader(reading: rows)
     if known?.bytes != sealedHeader.bytes {
@@ -55,10 +55,10 @@ struct ProvenState {
   }
 
   /// Every record of a kind, or of those that share the kind's first bytes, that the tree lists: proven, in ascending order, and
-  /// proven to be all. Rows that it does not list are passed over: no look-up reaches them. Memory is bounded by one leaf node and one
-  /// record.
-  /// - Parameter damaged: is called for each record that is missing or damaged, also if `body` throws that. The walk goes on if it
-  ///   returns.
+  /// proven to be all. Rows that it does not list are passed over: no look-up reaches them. Memory is bounded by one leaf node
+  /// and one record.
+  /// - Parameter damaged: is called for each record that is missing or damaged, also if `body` throws that. The walk goes on if
+  ///   it returns.
   func forEachRecord(
     _ kind: RecordKind, damaged: (VaultError) throws -> Void, _ body: (RecordHead, RecordMeta) throws -> Void
   ) throws {
@@ -114,8 +114,8 @@ struct ProvenState {
   // MARK: Items
 
   /// The clear header of a record that was found under an item's identifier.
-  /// - Throws: `recordMalformed` for another kind of record; `unknownGroup`, `sealBroken` or `identifierMismatch` for one that is in
-  ///   another group, which no genuine writer makes.
+  /// - Throws: `recordMalformed` for another kind of record; `unknownGroup`, `sealBroken` or `identifierMismatch` for one that
+  ///   is in another group, which no genuine writer makes.
   /// - Parameter generation: the newest that a record may be of, where it is not the header's.
   func itemMeta(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
     let meta = try RecordMeta(parsing: record, header: header, upTo: generation)
@@ -126,7 +126,7 @@ struct ProvenState {
     throw VaultError(.identifierMismatch, "\(record.id)")
   }
 
-  /// What is sealed in an item's attributes, checked against the identifier that it lies under.
+  /// Opens the sealed attributes of an item and checks them against the identifier of its row.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
   func openItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Entry {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)

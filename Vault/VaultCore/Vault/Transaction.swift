@@ -9,7 +9,7 @@ public struct Transaction: ~Copyable {
   private var change = Change()
   /// Groups that this transaction made or gave a key.
   private var editedGroups: [AccessGroup: GroupKeys] = [:]
-  /// What failed half-way through an edit. Nothing of the transaction may be kept then, also where `body` passes over the error.
+  /// The error of an incomplete edit. The transaction is then discarded as a whole, even if `body` catches the error.
   private var failure: (any Error)?
 
   /// The generation that this commit will be.
@@ -131,7 +131,8 @@ public struct Transaction: ~Copyable {
       item, secret: try secret(of: reference), into: group, accessible: entry.accessibility, replacing: reference.id)
   }
 
-  /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the old.
+  /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the
+  /// old.
   private mutating func insert(
     _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Identifier? = nil
   ) throws -> Reference {

@@ -1,6 +1,6 @@
 public import SecretMemory
 
-/// Items and groups, each call a transaction of its own. What they throw is what `Transaction`'s calls of the same name throw.
+/// Items and groups, each call a transaction of its own. They throw as the methods of `Transaction` with the same name.
 extension Vault {
   /// Adds an item in a commit of its own, as `Transaction.add` does.
   /// - Throws: The errors of `Transaction.add`; the errors of the store.
@@ -119,9 +119,9 @@ extension Vault {
     try reading { state, _ in try GroupDirectory(state).all.map(\.group) }
   }
 
-  /// The items that `isIncluded` wants, of one group or of all. Complete, and proven to be: that takes a walk over every item of the
-  /// vault, about 9 us for each. No secret is read, so a damaged one is not noticed. What a locked vault cannot open is left out; the
-  /// list says of which groups.
+  /// The items that satisfy `isIncluded`, of one group or of all. The tree proves that the list is complete, by a walk over
+  /// every item of the vault, about 9 us for each. No secret is read, so a damaged one is not noticed. Items that a locked vault
+  /// cannot open are left out; the list names their groups.
   /// - Throws: `groupNotFound`; integrity errors.
   public borrowing func entries(
     in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }
@@ -129,8 +129,8 @@ extension Vault {
     try walk(group, isIncluded) { throw $0 }
   }
 
-  /// The same of a vault with damaged records: `damaged` is told of each, and the walk goes on. What is then in the list is proven,
-  /// but the list is not: a damaged record does not tell what it was, also not of which group.
+  /// The same for a vault with damaged records: `damaged` is called for each, and the walk continues. Each entry of the list is
+  /// then proven, but not that the list is complete: neither the kind nor the group of a damaged record is known.
   /// - Throws: `groupNotFound`; faults of the header and of the tree.
   public borrowing func entries(
     in group: AccessGroup? = nil, where isIncluded: (Entry) -> Bool = { _ in true }, damaged: (VaultError) -> Void

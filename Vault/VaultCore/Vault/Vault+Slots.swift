@@ -8,7 +8,7 @@ extension Vault {
     _ credential: borrowing Credential, kdf: KDFParameters = .standard
   ) throws -> SlotDescription {
     try credential.checkForNewSlot()
-    // The key derivation is slow: it runs before the transaction that stores its result, and is spared where there is no room.
+    // The key derivation is slow: it runs before the transaction that stores its result, and is skipped if no slot is free.
     _ = try Self.freeIndex(beside: status().slots.map(\.index))
     let vault = keys.vault
     let made = try keys.withMaster { try KeySlot(index: 1, sealing: $0, under: credential, kdf: kdf, vault: vault) }
@@ -41,8 +41,8 @@ extension Vault {
     }
   }
 
-  /// Puts another credential in the place of one: a change of the passphrase. One commit; no item is sealed anew, so whoever has an
-  /// old copy of the file and the old credential still opens that copy.
+  /// Puts another credential in the place of one: a change of the passphrase. One commit; no item is sealed anew, so whoever has
+  /// an old copy of the file and the old credential still opens that copy.
   /// - Throws: `noSuchSlot`; what the credential throws; `passphraseSlotMissing`; integrity errors.
   public mutating func replaceSlot(
     _ id: Identifier, with credential: borrowing Credential, kdf: KDFParameters = .standard

@@ -18,7 +18,7 @@ extension Vault {
     }
     let candidates = slots.filter { $0.type == credential.slotType && (credential.salt ?? $0.salt) == $0.salt }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
-    // What a slot asks for is in the file, and one that asks for too much must not hide the others.
+    // The cost of a slot is in the file, and a slot with too high a cost must not hide the others.
     var tooExpensive: VaultError?
     for slot in candidates {
       do throws(VaultError) {
@@ -33,7 +33,7 @@ extension Vault {
     throw tooExpensive ?? VaultError(.wrongCredential)
   }
 
-  /// What can be told without a key, and therefore without proof.
+  /// The facts that can be read without a key, and therefore without proof.
   /// - Throws: `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`, `slotsForged`, `slotMalformed`,
   ///   `unknownSlotType`, `kdfBelowFloor`; what the store throws.
   public static func inspect(_ store: any Store) throws -> VaultStatus {
@@ -52,7 +52,7 @@ extension Vault {
   }
 }
 
-/// What a vault is, without what is in it.
+/// The header of a vault, without its content.
 public struct VaultStatus: Sendable {
   /// The identifier of the vault.
   public let id: Identifier

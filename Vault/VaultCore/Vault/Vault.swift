@@ -2,15 +2,15 @@ public import SecretMemory
 
 /// An open vault: sealed items in access groups, over a store that is trusted for nothing but atomic commits.
 ///
-/// Every call is one transaction of the store and begins by proving the header, so that several processes can have the vault open.
-/// Not thread-safe: one owner at a time.
+/// Every call is one transaction of the store and begins by proving the header, so that several processes can have the vault
+/// open. Not thread-safe: one owner at a time.
 public struct Vault: ~Copyable {
   private let store: any Store
   private let keyring: Keyring
   private let anchorKeeper: AnchorKeeper?
   /// The slot that the credential opened.
   public internal(set) var openedSlot: SlotDescription
-  /// What the anchor said about the state that was opened.
+  /// The result of comparing the anchor with the state that was opened.
   public let rollbackCheck: RollbackCheck
 
   // MARK: Making and opening
@@ -23,7 +23,8 @@ public struct Vault: ~Copyable {
   ///   - now: The time of creation.
   ///   - anchor: Stores the state of the new vault.
   ///   - deviceKey: 32 bytes that never leave the machine; only …ThisDevice items need it.
-  /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store throws.
+  /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store
+  ///   throws.
   public static func create(
     in store: any Store, with credential: borrowing Credential, kdf: KDFParameters = .standard, at now: Timestamp,
     anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
@@ -72,11 +73,12 @@ public struct Vault: ~Copyable {
   ///   - ceiling: The highest cost of a key derivation.
   ///   - anchor: The state that was last seen.
   ///   - deviceKey: Opens …ThisDevice items.
-  ///   - isCopy: A refusal of the anchor is only reported in `rollbackCheck`, and the anchor is not changed: for a copy beside the vault
-  ///     in use, such as a backup.
+  ///   - isCopy: A refusal of the anchor is only reported in `rollbackCheck`, and the anchor is not changed: for a copy beside
+  ///     the vault in use, such as a backup.
   /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
-  ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`, `headerMalformed`;
-  ///   `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the stores throw.
+  ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`,
+  ///   `headerMalformed`; `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the
+  ///   stores throw.
   public static func open(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
     anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil, isCopy: Bool = false
@@ -95,14 +97,14 @@ public struct Vault: ~Copyable {
     return Vault(store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot, rollbackCheck: check)
   }
 
-  /// Takes the present state for the newest one, whatever the anchor says: after a backup was restored on purpose.
+  /// Accepts the present state as the newest one, whatever the anchor: after a backup was restored on purpose.
   /// - Parameters:
   ///   - store: The store of the vault.
   ///   - credential: The credential of one of its slots.
   ///   - ceiling: The highest cost of a key derivation.
   ///   - anchor: The state that was last seen.
   ///   - confirm: Called with the rollback before it is accepted, if there is one. If it throws, the anchor stays.
-  /// - Returns: what was accepted; nil where the anchor had nothing against the present state.
+  /// - Returns: The rollback that was accepted; nil if the anchor agreed with the present state.
   /// - Throws: as `open`, the anchor's refusals apart; what `confirm` throws.
   @discardableResult
   public static func acceptRollback(
@@ -138,11 +140,11 @@ public struct Vault: ~Copyable {
   /// Whether `lock` was called. There is no way back: who wants the keys again opens the vault again.
   public var isLocked: Bool { keyring.keys.isLocked }
 
-  /// Forgets the master key, the device key, and all that opens the records of groups, of apps, and items of the classes "when unlocked".
-  /// What remains opens, proves and seals items of the classes "after first unlock", and decides by the rules about apps as they are
-  /// now; everything else is `locked`.
+  /// Forgets the master key, the device key, and all that opens the records of groups, of apps, and items of the classes "when
+  /// unlocked". The remaining keys open, prove and seal items of the classes "after first unlock", and apply the present
+  /// rules about apps; everything else is `locked`.
   ///
-  /// Where the vault cannot be read at this moment nothing remains. Saves the anchor.
+  /// If the vault cannot be read at this moment, no key remains. Saves the anchor.
   public mutating func lock() {
     guard !isLocked else { return rest() }
     defer { Sodium.wipeStack() }
@@ -160,7 +162,8 @@ public struct Vault: ~Copyable {
   /// Lets the store bring what was committed into the vault's file: see `Store.fold`. Not after `rest`, which does the same.
   public func fold() -> Bool { store.fold() }
 
-  /// Who is killed before has an earlier state for the newest one afterwards.
+  /// If the process is killed before this, the anchor names an older generation, and the next open accepts that generation as
+  /// well.
   public func saveAnchor() {
     // An anchor that lags is of the same history; `close` tries again and tells.
     try? anchorKeeper?.save()
@@ -175,8 +178,8 @@ public struct Vault: ~Copyable {
   }
 
   /// Several changes in one commit: all of them or, where `body` throws, none.
-  /// - Throws: what `body` throws; `unknownReadOnlyFlag`; integrity errors; what the store throws. The anchor store's errors do not
-  ///   undo the commit and are thrown by `close`.
+  /// - Throws: what `body` throws; `unknownReadOnlyFlag`; integrity errors; what the store throws. The anchor store's errors do
+  ///   not undo the commit and are thrown by `close`.
   public mutating func transaction<Result: ~Copyable>(_ body: (inout Transaction) throws -> Result) throws -> Result {
     let keyring = keyring
     var result: Result?

@@ -1,6 +1,6 @@
 public import SecretMemory
 
-/// What `Vault.verify` found.
+/// The result of `Vault.verify`.
 public struct Verification: Sendable {
   /// The most faults that are kept: whoever can write the file can make as many as it has room for.
   public static let maximumProblemCount = 1000
@@ -24,8 +24,8 @@ public struct Verification: Sendable {
 }
 
 extension Vault {
-  /// Proves and opens everything in the vault, and looks for what nothing lists. Goes on after a fault, so that one damaged record
-  /// does not hide the others. About 10 us for each record; memory is bounded.
+  /// Proves and opens everything in the vault, and looks for what nothing lists. Goes on after a fault, so that one damaged
+  /// record does not hide the others. About 10 us for each record; memory is bounded.
   /// - Parameter progress: called now and then with the records done and the records in all.
   /// - Throws: only what makes it pointless to go on: `locked`, the header cannot be proven, or the store fails.
   public borrowing func verify(progress: ((_ done: UInt64, _ total: UInt64) -> Void)? = nil) throws -> Verification {
@@ -123,7 +123,7 @@ final class VerificationWalk {
     case .accessRule:
       _ = try state.openAccessRule(record, secret: secret)
     case .alias, .policy, .history:
-      break  // Of a later version: proven by the tree, not ours to open.
+      break  // A record of a later version: proven by the tree, and not opened.
     }
   }
 }
