@@ -96,7 +96,7 @@ struct Leases {
     leases = leases.compactMapValues { all in all.filter { $0.number != number }.nonEmpty }
   }
 
-  mutating func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Quiet, at now: Int64) {
+  mutating func suppress(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Quiet, at now: Int64) {
     forget(now)
     let terms = Terms(confirmation, until: now + Self.quietMilliseconds)
     silences[Key(confirmation, program), default: []].append((terms, why))

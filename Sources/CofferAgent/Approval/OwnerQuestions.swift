@@ -154,13 +154,13 @@ package final class OwnerQuestions: Sendable {
     } catch {
       let error = error as? PinentryError ?? PinentryError(.failed, "\(error)")
       guard error.code != .background else {
-        keepQuiet(confirmation, program, .refused)
+        suppress(confirmation, program, .refused)
         try log(.refused(error.words))
         throw KeychainError(.confirmationRefused, error.words)
       }
       // Also who goes away, and would come again to have the owner interrupted.
       let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
-      if isQuiet { keepQuiet(confirmation, program, .unanswered) }
+      if isQuiet { suppress(confirmation, program, .unanswered) }
       try log(isQuiet ? .refused("no answer: \(error.words)") : .notAsked("nobody can be asked: \(error.words)"))
       throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "nobody can be asked: \(error.words)")
     }
@@ -171,15 +171,15 @@ package final class OwnerQuestions: Sendable {
       let now = clock()
       state.withLock { $0.leases.allow(confirmation, program, minutes: minutes, lockCount: lockCount, at: now) }
     case .refused:
-      keepQuiet(confirmation, program, .refused)
+      suppress(confirmation, program, .refused)
       try log(.refused("refused"))
       throw KeychainError(.confirmationRefused)
     }
   }
 
-  private func keepQuiet(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Leases.Quiet) {
+  private func suppress(_ confirmation: Confirmation, _ program: ProgramIdentity, _ why: Leases.Quiet) {
     let now = clock()
-    state.withLock { $0.leases.keepQuiet(confirmation, program, why, at: now) }
+    state.withLock { $0.leases.suppress(confirmation, program, why, at: now) }
   }
 
   // MARK: Where

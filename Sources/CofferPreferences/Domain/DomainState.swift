@@ -32,7 +32,7 @@ struct DomainState {
   /// Changes by other processes that were not noted for observers yet.
   var foreign = ChangeCollector(isWanted: true)
   /// Keys of noted changes that the thread of the `ChangeWatch` has to deliver.
-  var untold: Set<PropertyListDictionary.Key> = []
+  var undelivered: Set<PropertyListDictionary.Key> = []
   /// Events to report outside of the lock.
   var events: [PreferenceEvent] = []
   var isKnownToBeLarge = false
@@ -82,9 +82,9 @@ struct DomainState {
   }
 
   /// The keys in byte order.
-  mutating func takeUntold() -> [String] {
-    defer { untold = [] }
-    return untold.sorted().map(\.name)
+  mutating func takeUndelivered() -> [String] {
+    defer { undelivered = [] }
+    return undelivered.sorted().map(\.name)
   }
 
   /// The value as this process sees it, including one that could not be written.

@@ -88,7 +88,7 @@ extension FileDomain {
           observers.note(.thisProcess, changes)
         }
         // This process delivers all of its own changes itself.
-        if state.foreign.isEmpty, state.untold.isEmpty { told.store(stamp, ordering: .releasing) }
+        if state.foreign.isEmpty, state.undelivered.isEmpty { delivered.store(stamp, ordering: .releasing) }
         return .success(
           Edited(
             hasWritten: state.image.position != position || state.current?.header.epoch != epoch, changed: changes.map(\.name)))

@@ -52,7 +52,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// The address of the page in use, retained by `pages`, or 0. With it, reading the stamp takes no lock.
   let page = Atomic<UInt>(0)
   /// The stamp up to which all changes were delivered. With it, the watching thread takes no lock if nothing has changed.
-  let told = Atomic<UInt64>(0)
+  let delivered = Atomic<UInt64>(0)
   /// Counts changes that the page does not count: values that could not be written, a new lock file.
   let local = Atomic<UInt64>(.random(in: 0 ... .max))
 
@@ -180,12 +180,12 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// The keys whose values other processes have changed since the last call.
   func takeForeignChanges() -> [String] {
     let stamp = stamp
-    guard told.load(ordering: .acquiring) != stamp, !options.isFromNothing || !observers.isEmpty else { return [] }
+    guard delivered.load(ordering: .acquiring) != stamp, !options.isFromNothing || !observers.isEmpty else { return [] }
     let keys = withState { state in
       noteForeignChanges(&state)
-      return state.takeUntold()
+      return state.takeUndelivered()
     }
-    told.store(stamp, ordering: .releasing)
+    delivered.store(stamp, ordering: .releasing)
     return keys
   }
 
@@ -195,7 +195,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
       // A value of this process that could not be written hides other processes' changes of its key.
       let keys = commit.filter { state.unsaved[.init($0.name)] == nil }
       observers.note(.otherProcess, keys)
-      state.untold.formUnion(keys.map { .init($0.name) })
+      state.undelivered.formUnion(keys.map { .init($0.name) })
     }
     if observers.isEmpty { state.foreign.isSplit = false }
   }

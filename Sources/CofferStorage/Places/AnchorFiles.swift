@@ -70,6 +70,6 @@ public final class AnchorFiles: AnchorStore {
 
   private static func write(_ bytes: [UInt8], to path: String) throws {
     guard 1...Self.maximumByteCount ~= bytes.count else { throw StorageError(.wrongLength, "\(bytes.count) bytes") }
-    unsafe try SmallFile.write(bytes.span.bytes, to: path, replacing: true, .atTheSystemsLeisure)
+    unsafe try SmallFile.write(bytes.span.bytes, to: path, replacing: true, .notSynced)
   }
 }

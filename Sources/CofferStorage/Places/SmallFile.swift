@@ -13,7 +13,7 @@ enum SmallFile {
     return descriptor
   }
 
-  enum Durability { case durable, atTheSystemsLeisure }
+  enum Durability { case durable, notSynced }
 
   /// - Parameter replacing: Whether a file may be there already.
   static func write(_ bytes: RawSpan, to path: String, replacing: Bool, _ durability: Durability) throws(StorageError) {

@@ -90,7 +90,7 @@ struct DefaultsDoctorMove {
       do {
         try about(domain: candidate.domain.title) {
           // While the domain still has the value, so that it can be done again.
-          if let path = candidate.domain.filePath { try PlainRemains.erase(candidate.value, besides: path) }
+          if let path = candidate.domain.filePath { try ResidualCopies.erase(candidate.value, besides: path) }
           try candidate.leaveReference()
         }
         moved.append(candidate)

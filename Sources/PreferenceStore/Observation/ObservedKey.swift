@@ -14,7 +14,7 @@ internal import Synchronization
 final class ObservedKey: Observable, Sendable {
   private struct State {
     /// The previous value, which the thread that is delivering a change reads meanwhile.
-    var told: (thread: pthread_t, value: PropertyListValue?)?
+    var delivered: (thread: pthread_t, value: PropertyListValue?)?
     /// The values that announced changes are writing.
     var announced: [Announcement] = []
     /// The threads that are notifying readers, and whether they have to notify once more afterwards.
@@ -60,8 +60,8 @@ final class ObservedKey: Observable, Sendable {
   func toldValue() -> PropertyListValue?? {
     guard isTelling.load(ordering: .acquiring) else { return nil }
     return state.withLock { state in
-      guard let told = state.told, told.thread == pthread_self() else { return nil }
-      return .some(told.value)
+      guard let delivered = state.delivered, delivered.thread == pthread_self() else { return nil }
+      return .some(delivered.value)
     }
   }
 
@@ -71,7 +71,7 @@ final class ObservedKey: Observable, Sendable {
   func change(to new: PropertyListValue?, _ write: () -> Void) {
     let id = state.withLock { state in
       // The thread that changes a value reads the new one from here on.
-      if state.told?.thread == pthread_self() { state.told = nil }
+      if state.delivered?.thread == pthread_self() { state.delivered = nil }
       let id = state.nextID()
       state.announced.append(Announcement(id: id, value: new))
       return id
@@ -87,7 +87,7 @@ final class ObservedKey: Observable, Sendable {
     guard let key = change.keys.first else { return }
     let isAnnounced = state.withLock { state in
       if state.wasAnnounced(key.new) { return true }
-      state.told = (pthread_self(), key.old)
+      state.delivered = (pthread_self(), key.old)
       return false
     }
     guard !isAnnounced else {
@@ -98,7 +98,7 @@ final class ObservedKey: Observable, Sendable {
     tellOwners()
     tellReaders()
     isTelling.store(false, ordering: .releasing)
-    state.withLock { $0.told = nil }
+    state.withLock { $0.delivered = nil }
   }
 
   /// `Observation` repeats the notification for a reader that sets the value during it. Such changes are postponed until all
@@ -123,7 +123,7 @@ final class ObservedKey: Observable, Sendable {
   func endTelling() {
     guard isTelling.load(ordering: .acquiring) else { return }
     state.withLock { state in
-      if state.told?.thread == pthread_self() { state.told = nil }
+      if state.delivered?.thread == pthread_self() { state.delivered = nil }
     }
   }
 

@@ -8,7 +8,7 @@ import Glibc
 /// write. Their other content may still be needed, so they stay, with asterisks in place of the value.
 ///
 /// Blocks of the disk that no file has any more are not reached; nothing but encryption of the disk helps there.
-enum PlainRemains {
+enum ResidualCopies {
   /// Shorter ones would be found by chance.
   private static let shortest = 4
   /// After so many seconds nobody is still at work on a new file.
