@@ -35,9 +35,10 @@ let package = Package(
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted: keys, seals, format
-    .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory"),
-    .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore"),
-    .target(name: "AccessRights", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/AccessRights"),
+    .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
+    .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore", exclude: ["README.md"]),
+    .target(
+      name: "AccessRights", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/AccessRights", exclude: ["README.md"]),
     .target(name: "Passphrases", dependencies: ["VaultCore", "SecretMemory", "CUtf8proc"]),
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),

@@ -7,7 +7,7 @@ import VaultCore
 /// Makes a vault: built under another name, made durable, and then given its own name, if nobody else has taken it.
 ///
 /// A process that dies on the way leaves nothing at the path, and at most a file `.NAME.….new` beside it that means nothing. The
-/// next creation removes it.
+/// next creation removes it. Section 10.3 of FORMAT.md.
 struct Creation {
   private let location: Location
 

@@ -1,7 +1,7 @@
 import CSQLite
 internal import CofferFiles
 
-/// One connection to one database file, hardened before it has read anything. Not thread-safe.
+/// One connection to one database file, hardened before it has read anything. Not thread-safe. Section 3.3 of FORMAT.md.
 ///
 /// The file is untrusted. Triggers, views, extensions and functions that a schema may name are switched off, because a planted
 /// trigger made an opener without these settings acknowledge writes and lose them.

@@ -1,4 +1,4 @@
-/// The marks and the schema of a vault of format version 1, compared byte for byte.
+/// The marks and the schema of a vault of format version 1, compared byte for byte. Sections 3.1 and 3.2 of FORMAT.md.
 enum Container {
   static let pageByteCount = 4096
   /// "CFV2".

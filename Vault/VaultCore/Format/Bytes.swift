@@ -14,6 +14,7 @@ extension [UInt8] {
 }
 
 /// Reads a byte string from front to back. Whatever is not there is the error that the reader was made with; nothing traps.
+/// Section 1 of FORMAT.md.
 struct ByteReader {
   private let bytes: ArraySlice<UInt8>
   private var position: Int

@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// The header: row 0 of `hdr`, 256 bytes. FORMAT.md has the layout.
+/// The header: row 0 of `hdr`, 256 bytes. Section 4.1 of FORMAT.md.
 struct Header: Equatable {
   static let byteCount = 256
   static let magic = Array("CofferV1".utf8)
@@ -57,7 +57,7 @@ struct Header: Equatable {
   }
 }
 
-/// A header as it lies in the file.
+/// A header as it lies in the file. Section 4.1 of FORMAT.md.
 struct SealedHeader {
   let header: Header
   /// 256 bytes.

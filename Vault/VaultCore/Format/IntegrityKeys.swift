@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// The keys that prove that rows were written with the master key. They open no secret.
+/// The keys that prove that rows were written with the master key. They open no secret. Section 6 of FORMAT.md.
 final class IntegrityKeys {
   private let header: Key
   private let tree: Key

@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// PAD of the format: hides the length of a field within its bucket.
+/// PAD of the format: hides the length of a field within its bucket. Section 1.2 of FORMAT.md.
 enum Padding {
   /// The most bytes a field may hold: 1 MiB.
   static let maximumCount = 1 << 20

@@ -1,6 +1,6 @@
 package import SecretMemory
 
-/// The canonical encoding of attributes: sorted by name, each name once. FORMAT.md has the layout.
+/// The canonical encoding of attributes: sorted by name, each name once. Section 8.1 of FORMAT.md.
 package enum TLV {
   package static func encode(_ attributes: Attributes) -> [UInt8] {
     var bytes: [UInt8] = []

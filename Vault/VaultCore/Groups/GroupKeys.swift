@@ -2,7 +2,7 @@ import SecretMemory
 
 /// The keys of one access group, as its record holds them: one that names items, and one for each protection class and epoch.
 ///
-/// A class because keys cannot be copied into arrays. Immutable.
+/// A class because keys cannot be copied into arrays. Immutable. Sections 8.2 and 8.3 of FORMAT.md.
 final class GroupKeys {
   let group: AccessGroup
   let created: Timestamp

@@ -1,6 +1,6 @@
 package import SecretMemory
 
-/// The class, names and attributes of an item: everything but its secret.
+/// The class, names and attributes of an item: everything but its secret. Section 8.6 of FORMAT.md.
 public struct Item: Equatable, Sendable {
   /// In bytes of UTF-8, for each attribute that makes an item unique.
   public static let maximumPrimaryTextByteCount = 1024

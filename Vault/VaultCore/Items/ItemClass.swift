@@ -1,4 +1,4 @@
-/// The class of an item. It decides which attributes distinguish two items of a group.
+/// The class of an item. It decides which attributes distinguish two items of a group. Sections 8.4 and 8.5 of FORMAT.md.
 public enum ItemClass: UInt8, CaseIterable, Sendable {
   /// A password of a service: primary attributes `service` and `account`.
   case genericPassword = 1

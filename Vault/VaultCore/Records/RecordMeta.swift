@@ -22,7 +22,7 @@ enum RecordKind: UInt8 {
   }
 }
 
-/// The clear header of a record, 16 bytes. Every key of the record is bound to it.
+/// The clear header of a record, 16 bytes. Every key of the record is bound to it. Section 7.1 of FORMAT.md.
 struct RecordMeta: Equatable {
   let kind: RecordKind
   let accessibility: Accessibility

@@ -8,6 +8,7 @@ enum RecordField: UInt8 {
 
 /// Where a record stands. Each field has a key of its own, derived from all of this: secretbox has no associated data, and a field
 /// that is moved to another vault, record, group, kind, class, epoch, version or field opens under no key.
+/// Section 7.2 of FORMAT.md.
 struct RecordSeal {
   let vault: Identifier
   let id: Identifier

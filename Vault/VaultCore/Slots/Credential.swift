@@ -1,6 +1,6 @@
 public import SecretMemory
 
-/// A passphrase, key file or recovery key that opens a vault. Its bytes are wiped when it is released.
+/// A passphrase, key file or recovery key that opens a vault. Its bytes are wiped when it is released. Section 5.2 of FORMAT.md.
 public struct Credential: ~Copyable, Sendable {
   /// The slots that it may open.
   public let slotType: SlotType

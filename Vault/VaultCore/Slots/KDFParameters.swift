@@ -1,6 +1,6 @@
 public import SecretMemory
 
-/// The cost of trying one passphrase: Argon2id, one lane.
+/// The cost of trying one passphrase: Argon2id, one lane. Section 5.1 of FORMAT.md.
 public struct KDFParameters: Equatable, Sendable {
   /// Compiled in. No slot below it is made or tried.
   public static let floor = KDFParameters(uncheckedIterations: 3, memoryKiB: 64 << 10)

@@ -36,7 +36,7 @@ public struct SlotDescription: Equatable, Sendable {
   }
 }
 
-/// A row 1 to 8 of `hdr`: the master key, sealed under a credential. FORMAT.md has the layout.
+/// A row 1 to 8 of `hdr`: the master key, sealed under a credential. Sections 5.1 and 5.3 of FORMAT.md.
 struct KeySlot {
   static let maximumExtensionCount = 4096
   /// The length of the bytes before the commitment, to which the commitment and the key are bound.

@@ -1,6 +1,6 @@
 import SecretMemory
 
-/// Rows 1 to 9 of `hdr`: the slots, and the MACs of up to 64 generations before this one.
+/// Rows 1 to 9 of `hdr`: the slots, and the MACs of up to 64 generations before this one. Sections 4.2 and 4.3 of FORMAT.md.
 struct SlotRows {
   static let historyLength = 64
 

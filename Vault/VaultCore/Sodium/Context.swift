@@ -22,7 +22,7 @@ package enum Label: String {
   case manifest = "manifest"
 }
 
-/// The message of a KDF call: `"coffer/v1/" label 00 context`. Integers are little-endian.
+/// The message of a KDF call: `"coffer/v1/" label 00 context`. Integers are little-endian. Section 1.1 of FORMAT.md.
 package struct Context {
   package private(set) var bytes: [UInt8]
 

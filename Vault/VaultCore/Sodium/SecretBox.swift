@@ -2,6 +2,7 @@ import CSodium
 import SecretMemory
 
 /// BOX of the format: a random nonce, then `crypto_secretbox_easy` (XSalsa20-Poly1305) of the padded field.
+/// Section 1.3 of FORMAT.md.
 enum SecretBox {
   static let nonceByteCount = 24
   static let overhead = 40

@@ -17,7 +17,7 @@ public struct SealedRecord: Equatable, Sendable {
   package init(_ head: RecordHead, secret: [UInt8]) { (self.head, self.secret) = (head, secret) }
 }
 
-/// A row of `rec` without its secret: all that the tree covers. The secret is covered by its digest.
+/// A row of `rec` without its secret: all that the tree covers. The secret is covered by its digest. Section 9.1 of FORMAT.md.
 public struct RecordHead: Equatable, Sendable {
   /// The length of `meta` in bytes.
   public static let metaByteCount = 16

@@ -2,6 +2,7 @@ import SecretMemory
 
 /// A node of the integrity tree: sorted keys, a digest for each. At the lowest level the keys are record identifiers, above they
 /// are the next byte of the prefix. The entries stay in the bytes that lie in the file; nothing is parsed into objects.
+/// Section 9.2 of FORMAT.md.
 struct Node {
   static let maximumEntryCount = 4096
   /// The size of a leaf node at which a writer deepens the tree. Identifiers of one kind share a first byte, so that a node can

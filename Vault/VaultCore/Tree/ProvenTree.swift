@@ -1,6 +1,7 @@
 import SecretMemory
 
 /// The integrity tree of one transaction: reads nodes from the untrusted store and proves each from the header's root downwards.
+/// Section 9.4 of FORMAT.md.
 struct ProvenTree {
   let rows: any Rows
   let depth: Int

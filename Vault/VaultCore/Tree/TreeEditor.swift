@@ -1,7 +1,7 @@
 import SecretMemory
 
 /// The integrity tree while a change is put together: proven nodes, with the edits of one transaction on top. Digests are
-/// computed once, at the end.
+/// computed once, at the end. Section 9.3 of FORMAT.md.
 struct TreeEditor {
   private let tree: ProvenTree
   private(set) var depth: Int

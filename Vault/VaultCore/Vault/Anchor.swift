@@ -1,7 +1,7 @@
 public import SecretMemory
 
 /// A note, kept outside the vault, of the newest state that was seen: tells a genuine but older file from the current one.
-/// 96 bytes; FORMAT.md has the layout.
+/// 96 bytes; Section 11 of FORMAT.md.
 struct Anchor {
   static let byteCount = 96
   private static let magic = Array("CofferA1".utf8)

@@ -1,6 +1,7 @@
 import SecretMemory
 
 /// One state of the vault inside one transaction of the store, proven from the header on. Each transaction begins by making one.
+/// Section 10.1 of FORMAT.md.
 struct ProvenState {
   let rows: any Rows
   let keys: VaultKeys

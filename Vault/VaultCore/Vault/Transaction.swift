@@ -1,6 +1,7 @@
 public import SecretMemory
 
 /// Several changes that become one commit. Lives inside `Vault.transaction`; what it reads includes what it changed.
+/// Section 10.2 of FORMAT.md.
 public struct Transaction: ~Copyable {
   let state: ProvenState
   private let keyring: Keyring
