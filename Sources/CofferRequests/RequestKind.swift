@@ -1,3 +1,5 @@
+package import AccessRights
+
 extension Request {
   /// Names a request without its content. The raw value is the number of its frame.
   package enum Kind: UInt16, CaseIterable, Sendable {
@@ -39,6 +41,14 @@ extension Request {
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
     private static let names = Dictionary(uniqueKeysWithValues: allCases.map { ($0, "\($0)") })
+
+    /// The operation of its entries in the audit log.
+    package var loggedName: String { "agent." + name }
+
+    package init?(loggedAs operation: String) {
+      guard let kind = Self.allCases.first(where: { $0.loggedName == operation }) else { return nil }
+      self = kind
+    }
   }
 
   /// Everything that is decided by the kind of a request alone.
@@ -131,6 +141,20 @@ extension Request.Kind {
     case .forget: .init(effect: .changes, access: .owner, audit: .decision, answer: .rows)
     case .log: .init(effect: .reads, access: .shownBySystem, audit: .countedUse, answer: .rows)
     case .logPart: .init(effect: .reads, access: .shownBySystem, audit: .refusalsOnly, answer: .rows)
+    }
+  }
+
+  /// The rights to a group that it needs: none if any right is enough. nil if it does not concern groups.
+  package var rights: Entitlements.Rights? {
+    switch self {
+    case .secret: .read
+    case .items, .contains, .entry: .list
+    case .add, .update, .remove, .discard: .write
+    case .move: [.read, .write]
+    case .entitlements, .watch: []
+    case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
+      .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart:
+      nil
     }
   }
 

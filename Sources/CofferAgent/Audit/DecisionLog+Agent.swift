@@ -31,7 +31,7 @@ extension DecisionLog {
     isSynced: Bool = false
   ) throws {
     try append(
-      decision, "agent." + facts.operation.name, facts.program, peer, group: facts.group?.name ?? "",
+      decision, facts.operation.loggedName, facts.program, peer, group: facts.group?.name ?? "",
       item: facts.item.map { "\($0)" } ?? "", reason, to: ring, isMerged: isMerged, isSynced: isSynced)
   }
 

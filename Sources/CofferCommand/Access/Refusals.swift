@@ -20,18 +20,11 @@ struct Refusal {
   init?(_ logged: LoggedEntry) {
     let entry = logged.entry
     guard entry.decision == .refused, entry.reason.hasPrefix(KeychainError.Code.missingEntitlement.name),
-      let missing = Self.rights[entry.operation], !entry.application.isEmpty, RepeatNote(entry.reason) == nil
+      let missing = Request.Kind(loggedAs: entry.operation)?.rights, !entry.application.isEmpty, RepeatNote(entry.reason) == nil
     else { return nil }
     (number, self.entry, self.missing, program) = (logged.number, entry, missing, entry.application)
     group = try? AccessGroup(entry.group)
   }
-
-  private static let rights: [String: Entitlements.Rights] = [
-    "agent.secret": .read, "agent.items": .list, "agent.contains": .list, "agent.entry": .list, "agent.add": .write,
-    "agent.update": .write, "agent.remove": .write, "agent.discard": .write, "agent.move": [.read, .write],
-    "agent.entitlements": [],
-    "agent.watch": [],
-  ]
 
   /// For people.
   var text: String {

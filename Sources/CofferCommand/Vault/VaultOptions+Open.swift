@@ -1,5 +1,6 @@
 import CofferConsole
 import CofferFiles
+import CofferRequests
 import CofferStorage
 import Glibc
 import Passphrases
@@ -100,7 +101,10 @@ extension VaultOptions {
 
   private static func reasonToAskAgain(_ error: any Error) -> String? {
     if error is EmptyPassphrase { return Person.empty }
-    switch (error as? VaultError)?.code {
+    var code = (error as? VaultError)?.code
+    // An agent's refusal names the vault's reason.
+    if let refusal = error as? KeychainError, case .vault(let cause) = refusal.cause { code = cause }
+    switch code {
     case .wrongCredential?, .recoveryKeyMalformed?: return wrong
     case .passphraseLength?: return "Too long. Try again."
     default: return nil

@@ -69,15 +69,7 @@ extension VaultOptions {
   ) throws -> Result {
     try about(Self.systemVault) {
       let kinds = Set(try keychain.vaultStatus().slots.map(\.type))
-      return try withCredential(kinds, Self.systemVault, keyFile.map { try .openKeyFile($0) }) { credential in
-        do {
-          return try body(credential)
-        } catch let error as KeychainError where error.code == .wrongCredential {
-          // As the vault itself says it: what a person has mistyped is asked for again.
-          guard case .vault(let code) = error.cause else { throw error }
-          throw VaultError(code, error.detail)
-        }
-      }
+      return try withCredential(kinds, Self.systemVault, keyFile.map { try .openKeyFile($0) }, body)
     }
   }
 }

@@ -55,15 +55,7 @@ struct VaultUnlock: ParsableCommand {
   }
 
   private func unlock(_ keychain: Keychain, _ place: VaultPlace) throws {
-    try vault.withCredential(for: place) { credential in
-      do {
-        try keychain.unlock(with: credential, ceiling: vault.ceiling)
-      } catch let error as KeychainError where error.code == .wrongCredential {
-        // As the vault itself says it: what a person has mistyped is asked for again.
-        guard case .vault(let code) = error.cause else { throw error }
-        throw VaultError(code, error.detail)
-      }
-    }
+    try vault.withCredential(for: place) { try keychain.unlock(with: $0, ceiling: vault.ceiling) }
   }
 }
 
