@@ -106,7 +106,12 @@ package final class OpenDirectory: Sendable {
   /// In the order of their bytes.
   package func names() throws(FileError) -> [FileName] {
     let copy = retrying { unsafe openat(number, ".", Self.flags) }
-    guard copy.result >= 0, let stream = unsafe fdopendir(copy.result) else { throw FileError(errno: copy.errno, path) }
+    guard copy.result >= 0 else { throw FileError(errno: copy.errno, path) }
+    guard let stream = unsafe fdopendir(copy.result) else {
+      let error = FileError(errno: errno, path)
+      close(copy.result)
+      throw error
+    }
     defer { unsafe closedir(stream) }
     var names: [[UInt8]] = []
     while true {

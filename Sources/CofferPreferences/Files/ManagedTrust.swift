@@ -10,7 +10,8 @@ public struct ManagedTrust: Sendable, Equatable {
   /// - Throws: `foreignOwner`, `permissionsTooOpen`; what the system says.
   func checkDirectories(of path: String) throws(PreferenceError) {
     var here = path
-    while here.utf8.count > top.utf8.count, let slash = here.lastIndex(of: "/"), slash > here.startIndex {
+    // By bytes: a name that begins with a combining character forms one character with the slash before it.
+    while here.utf8.count > top.utf8.count, let slash = here.utf8.lastIndex(of: UInt8(ascii: "/")), slash > here.startIndex {
       here = String(here[..<slash])
       try check(Files.existingStatus(at: here), here)
     }
