@@ -6,24 +6,14 @@ package import VaultCore
 package struct ItemService {
   let caller: Caller
   private let now: Timestamp
-  private let confirmed: [Confirmation]
 
-  /// - Parameter confirmed: The questions that the owner has agreed to, for this request.
-  package init(_ caller: Caller, at now: Timestamp, confirmed: [Confirmation] = []) {
+  package init(_ caller: Caller, at now: Timestamp) {
     self.caller = caller
     self.now = now
-    self.confirmed = confirmed
   }
 
-  /// - Throws: `KeychainError`; whatever it is made from: `VaultError`, `StorageError`.
-  package func answer(_ request: consuming ItemRequest, in vault: inout Vault) throws -> Answer {
-    for needed in try confirmations(for: request, in: vault) where !confirmed.contains(needed) {
-      throw KeychainError(.confirmationNeeded, needed.group.name)
-    }
-    return try carryOut(request, in: &vault)
-  }
-
-  /// The same, where it has been seen that the owner need not be asked, or has agreed.
+  /// Checks the rights of the caller, and carries the request out. The owner's confirmation is the caller's part: all of
+  /// `confirmations(for:in:)` must have been agreed to, in the same transaction.
   /// - Parameter allowed: Called when the rights to a change have been checked, before it is committed, with the item if the
   ///   request does not name it. If it throws, the change is undone.
   package func carryOut(

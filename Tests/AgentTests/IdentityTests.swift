@@ -71,14 +71,14 @@ import Waiting
     try vault.add(item, secret: Secret(testing: "y"), to: other, at: .test)
     func groups() throws -> [String] {
       guard
-        case .entries(let entries) = try ItemService(.command(in: vault), at: .test).answer(
+        case .entries(let entries) = try ItemService(.command(in: vault), at: .test).carryOut(
           .items(nil, nil, Attributes()), in: &vault)
       else { return [] }
       return entries.entries.map(\.reference.group.name)
     }
     func isRead() throws -> Bool {
       do {
-        _ = try ItemService(.command(in: vault), at: .test).answer(.secret(inTeam, purpose: ""), in: &vault)
+        _ = try ItemService(.command(in: vault), at: .test).carryOut(.secret(inTeam, purpose: ""), in: &vault)
         return true
       } catch KeychainError.Code.missingEntitlement { return false }
     }

@@ -215,7 +215,7 @@ package final class AgentVault: @unchecked Sendable {
         lastUse = Self.clock()
         if let reading = ItemRequest.reading(request!), let answer = read(reading, caller, confirmed) { return answer }
         // A grant may have been revoked.
-        let service = try service(caller, rules.count(at: vault!.generation()), confirmed)
+        let service = try service(caller, rules.count(at: vault!.generation()))
         needed = try service.confirmations(for: request!, in: vault!).first { !confirmed.contains($0) }
         guard needed == nil, let request = request.take() else { return nil }
         let before = lastGeneration
@@ -244,10 +244,10 @@ package final class AgentVault: @unchecked Sendable {
   ) -> Answer? {
     let seen = lastGeneration
     do {
-      let service = try service(caller, rules.count(at: seen), confirmed)
+      let service = try service(caller, rules.count(at: seen))
       let secret = request.secretReference
       if let secret, exemptions.holds(secret, at: seen), !service.asks(aboutReading: secret.group) {
-        // Neither asks for confirmation, as seen at this generation.
+        // At this generation, neither the item nor its group needs a confirmation.
       } else {
         let needed = try service.confirmations(for: request, in: vault!)
         guard needed.allSatisfy(confirmed.contains) else { return nil }
@@ -263,9 +263,9 @@ package final class AgentVault: @unchecked Sendable {
   }
 
   private func service(
-    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64, _ confirmed: [Confirmation]
+    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64
   ) throws -> ItemService {
-    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))), confirmed: confirmed)
+    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))))
   }
 
   private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
