@@ -53,6 +53,8 @@ import Testing
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     var arguments = ["swiftc", "-typecheck", "-swift-version", mode, "-I", Home.programs.appending(path: "Modules").path]
+    // Modules of the examples, which `make examples` builds.
+    arguments += ["-I", Document.root.appending(path: ".build-examples/debug/Modules").path]
     arguments += ["-module-cache-path", directory.appending(path: "cache").path]
     if !isProgram { arguments.append("-parse-as-library") }
     // C libraries of the package, which a package that depends on it finds by itself.
