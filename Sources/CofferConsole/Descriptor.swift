@@ -65,16 +65,6 @@ package struct Descriptor: Sendable {
     return Descriptor(number: number, name: path)
   }
 
-  /// Opens a key file, and warns where others may read it. Its content is read after `Hardening.hide()`.
-  package static func openKeyFile(_ path: String) throws -> Descriptor {
-    let file = try open(path)
-    var status = stat()
-    if unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o044 != 0 {
-      error.note("coffer: warning: \(path.escapingControls()): others may read this key file (chmod 600)\n")
-    }
-    return file
-  }
-
   /// A new file for this user alone, whatever the umask says.
   /// - Throws: duplicate, if the path exists; I/O.
   package static func create(_ path: String) throws -> Descriptor {
