@@ -212,7 +212,7 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
-        "CofferPreferences", "CofferApps", "CofferStorage", "VaultCore", "SecretMemory",
+        "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "VaultCore", "SecretMemory",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

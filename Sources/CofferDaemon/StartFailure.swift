@@ -101,7 +101,9 @@ struct StartFailure: Error {
     case .notAVault: (.integrity, "is no vault", "name another file with --vault")
     case .newerFormat: (.other, "has a format this version does not know", "update coffer")
     case .draftFormat: (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate")
-    case .schemaAltered, .columnMismatch, .storageDamaged, .truncated, .wrongLength:
+    // The vault's device key, or a credential.
+    case .wrongLength: (.inputOutput, "has another length than it must have", nil)
+    case .schemaAltered, .columnMismatch, .storageDamaged, .truncated:
       (.integrity, "is damaged", "restore a backup; the damaged file stays as it is until you replace it")
     case .symbolicLink: (.inputOutput, "is a symbolic link", "name the file itself")
     case .hardLink: (.inputOutput, "is one file under two names", "put a copy in the place of one of them")

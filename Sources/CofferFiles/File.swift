@@ -143,8 +143,7 @@ package final class File<Failure: FileFailure>: Sendable {
   package func synchronizeData() throws(Failure) { try Self.check(retrying { fdatasync(number) }, path) }
 
   private static func check(_ synced: (result: Int32, errno: Int32), _ path: String) throws(Failure) {
-    // EINVAL: a file system, or a directory on it, that has no fsync.
-    guard synced.result == 0 || synced.errno == EINVAL else { throw Failure(errno: synced.errno, path) }
+    guard synced.result == 0 else { throw Failure(errno: synced.errno, path) }
   }
 }
 

@@ -59,7 +59,10 @@ package enum Files<Failure: FileFailure> {
     // Its path may lead through links, as that of a home directory may.
     let opened = retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw Failure(errno: opened.errno, path) }
-    try File<Failure>(opened.result, path).synchronize()
+    defer { close(opened.result) }
+    let synced = retrying { fsync(opened.result) }
+    // EINVAL: a filesystem whose directories have no fsync.
+    guard synced.result == 0 || synced.errno == EINVAL else { throw Failure(errno: synced.errno, path) }
   }
 
   package static func rename(_ path: String, to new: String) throws(Failure) {

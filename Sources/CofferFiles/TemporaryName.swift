@@ -21,7 +21,7 @@ package enum TemporaryName {
     }
   }
 
-  /// Paths of what died makers left behind, with the files that SQLite may have put beside them.
+  /// The paths of files that interrupted processes have left.
   package static func leftovers(of name: String, in directory: String) -> [String] {
     let names = (try? OpenDirectory.foreign(directory).names()) ?? []
     return names.map(\.description).filter { isTemporary($0, for: name) }.map { "\(directory)/\($0)" }

@@ -38,7 +38,7 @@ public final class FileStore: Store {
   /// read, as long as nobody left changes in its log.
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
-  /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `damaged`, `replaced`, `symbolicLink`,
+  /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `storageDamaged`, `replaced`, `symbolicLink`,
   ///   `truncated`, `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring
   ///   them in), `busy`, `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public convenience init(at path: String, busyTimeout: Duration = .seconds(10)) throws {
@@ -134,7 +134,7 @@ public final class FileStore: Store {
     return FileStore(location, SideLock(location.lock), .pending(try Creation(location)), busyTimeout, .automatic)
   }
 
-  /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `damaged`,
+  /// - Throws: what `body` throws, unchanged. `StorageError`: `columnMismatch`, `schemaAltered`, `newerFormat`, `storageDamaged`,
   ///   `replaced`, `truncated`, `busy`, `inDoubt` (after an earlier call that was), `readOnly`, `io`, `outOfMemory`,
   ///   `descriptorsExhausted`.
   public func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result {

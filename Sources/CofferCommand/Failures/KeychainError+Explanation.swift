@@ -11,7 +11,7 @@ internal import VaultCore
 extension KeychainError: Explained {
   package var explanation: Explanation {
     switch cause {
-    case .vault(let code): VaultError(code).explanation
+    case .vault(let code): VaultExplanations.all[code] ?? self.code.explanation
     case .storage(let code): StorageError(code).explanation
     case .apps(let name): AppsError.Code(rawValue: name).map { AppsError($0).explanation } ?? code.explanation
     case .containers(let name): FileError.Code(rawValue: name).map { FileError($0).explanation } ?? code.explanation

@@ -33,7 +33,7 @@ extension VaultOptions {
 
   /// Whether an option or the service manager names a credential.
   var namesCredential: Bool {
-    namesCredentialOption || Environment[ServiceCredentials.directoryVariable] != nil
+    namesCredentialOption || Environment[ServiceCredentials.directoryVariable]?.utf8.first == UInt8(ascii: "/")
   }
 
   var isAnybodyThere: Bool {

@@ -52,7 +52,7 @@ public final class AnchorFiles: AnchorStore {
     try turn.take(
       until: Deadline(milliseconds: Self.lockPatience), pause: LockPause(500, upTo: 500), directory,
       orThrow: StorageError(.busy, "another process writes \(directory)"))
-    defer { turn.release() }
+    defer { withExtendedLifetime(lock) { turn.release() } }
     if let anchor = try replacement(load(vault)) { try Self.write(anchor, to: path(of: vault)) }
     if try lastVault() != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
   }

@@ -47,7 +47,11 @@ public enum ServiceCredentials {
   /// The service manager's files belong to root, or to the user of the service.
   private static func read(_ path: String) throws -> Secret {
     let file = try OpenFile(path, O_RDONLY)
-    return try Secret(capacity: min(file.byteCount, maximumByteCount)) { try file.read(into: &$0) }
+    // The file may have been replaced since `path(of:)`.
+    let status = try file.status()
+    guard status.kind == .file else { throw StorageError(.notAVault, "\(path): no file") }
+    guard status.size <= maximumByteCount else { throw StorageError(.wrongLength, path) }
+    return try Secret(capacity: Int(status.size)) { try file.read(into: &$0) }
   }
 }
 
