@@ -1,3 +1,4 @@
+import CLinux
 import CofferConsole
 import Glibc
 
