@@ -15,7 +15,6 @@ import Testing
       there.insert(directory.path)
     }
     var watches = DirectoryWatches()
-    defer { close(watches.descriptor) }
     let missing = Set(there.map { $0 + "/users/0" })
     #expect(watches.follow(there.union(missing)) == there)
     // Changes of existing files are reported as well.
