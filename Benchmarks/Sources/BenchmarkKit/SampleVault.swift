@@ -56,9 +56,12 @@ public struct SampleVault {
     for suffix in ["", "-wal", "-shm", "-journal", ".lock"] { unlink(path + suffix) }
     let source = Glibc.open(self.path, O_RDONLY)
     let target = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    // The writers' lock file, which lies beside each vault that was ever written to.
+    let lock = Glibc.open(path + ".lock", O_WRONLY | O_CREAT | O_EXCL, 0o600)
     defer {
       close(source)
       close(target)
+      close(lock)
     }
     while true {
       let count = sendfile(target, source, nil, 1 << 30)

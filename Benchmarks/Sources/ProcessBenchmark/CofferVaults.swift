@@ -10,23 +10,19 @@ struct CofferVaults {
   private static let passphrase = "correct horse battery staple"
   private let program: String
   private let directory: String
-  private let environment: [String]
   private let keyFile: String
 
   init(_ program: String, in directory: String) throws {
     self.program = program
     self.directory = directory
-    environment = Command.inherited + ["COFFER_HOME=\(directory)/home"]
-    // With the anchors of an earlier run, the fresh copies of the vaults would be reported as rolled back.
-    try Command(["/bin/rm", "-rf", "\(directory)/home"]).run()
     keyFile = "\(directory)/key"
     try write(String(decoding: SampleVault.keyFileBytes, as: UTF8.self), to: keyFile)
   }
 
   func contender(itemCount: Int) throws -> Contender {
     let sample = try SampleVault(itemCount: itemCount, in: directory)
-    let read = try sample.copy(to: "\(directory)/get-\(itemCount).coffer").path
-    let written = try sample.copy(to: "\(directory)/put-\(itemCount).coffer").path
+    let read = try copy(of: sample, to: "\(directory)/get-\(itemCount).coffer")
+    let written = try copy(of: sample, to: "\(directory)/put-\(itemCount).coffer")
     return Contender(
       name: "coffer, key file",
       get: { command("get", read, SampleVault.name($0 % itemCount)) },
@@ -36,11 +32,12 @@ struct CofferVaults {
   /// The same through an agent with an open vault. `stopAgents` ends it.
   func agentContender(itemCount: Int) throws -> Contender {
     let sample = try SampleVault(itemCount: itemCount, in: directory)
-    let read = try sample.copy(to: "\(directory)/agent-get-\(itemCount).coffer").path
-    let written = try sample.copy(to: "\(directory)/agent-put-\(itemCount).coffer").path
+    let read = try copy(of: sample, to: "\(directory)/agent-get-\(itemCount).coffer")
+    let written = try copy(of: sample, to: "\(directory)/agent-put-\(itemCount).coffer")
     for path in [read, written] {
-      try Command([program, "vault", "unlock", "--vault", path, "--key-file", keyFile, "--no-input"], environment: environment)
-        .run()
+      try Command([program, "vault", "unlock", "--vault", path, "--key-file", keyFile, "--no-input"], environment: environment(path)
+      )
+      .run()
     }
     return Contender(
       name: "coffer, unlocked agent",
@@ -52,7 +49,7 @@ struct CofferVaults {
     for size in sizes {
       for use in ["get", "put"] {
         let path = "\(directory)/agent-\(use)-\(size).coffer"
-        try Command([program, "agent", "stop", "--vault", path], environment: environment).run()
+        try Command([program, "agent", "stop", "--vault", path], environment: environment(path)).run()
       }
     }
   }
@@ -63,7 +60,7 @@ struct CofferVaults {
     let credential = credential ?? ["--key-file", keyFile]
     return Command(
       [program, "secret", verb, "\(name.service)/\(name.account)", "--vault", path, "--no-input"] + credential,
-      input: input, environment: environment)
+      input: input, environment: environment(path))
   }
 
   /// A vault of ten items with a passphrase and the standard key derivation.
@@ -82,8 +79,19 @@ struct CofferVaults {
       return Command(
         [
           program, "secret", "get", "\(name.service)/\(name.account)", "--vault", path, "--passphrase-fd", "0", "--no-input",
-        ], input: Self.passphrase, environment: environment)
+        ], input: Self.passphrase, environment: environment(path))
     }
+  }
+
+  /// A home for each file, because an anchor belongs to a vault's identity, which the copies of one vault share. The home is made anew
+  /// with the copy: by the anchor of an earlier run, a fresh copy would be reported as rolled back.
+  private func copy(of sample: SampleVault, to path: String) throws -> String {
+    try Command(["/bin/rm", "-rf", "\(path).home"]).run()
+    return try sample.copy(to: path).path
+  }
+
+  private func environment(_ path: String) -> [String] {
+    Command.inherited + ["COFFER_HOME=\(path).home"]
   }
 
   private static func credential() throws -> Credential {
