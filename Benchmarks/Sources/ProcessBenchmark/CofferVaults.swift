@@ -35,7 +35,8 @@ struct CofferVaults {
     let read = try copy(of: sample, to: "\(directory)/agent-get-\(itemCount).coffer")
     let written = try copy(of: sample, to: "\(directory)/agent-put-\(itemCount).coffer")
     for path in [read, written] {
-      try Command([program, "vault", "unlock", "--vault", path, "--key-file", keyFile, "--no-input"], environment: environment(path)
+      try Command(
+        [program, "vault", "unlock", "--vault", path, "--key-file", keyFile, "--no-input"], environment: environment(path)
       )
       .run()
     }
