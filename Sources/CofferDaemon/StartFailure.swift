@@ -114,6 +114,7 @@ struct StartFailure: Error {
     case .full: (.inputOutput, "no room on the disk", "make room and try again")
     case .busy: (.inputOutput, "another process is writing", "try again")
     case .io: (.inputOutput, "reading or writing failed", nil)
+    case .maintenance: (.inputOutput, "maintenance under way", "try again when it has ended")
     case .vaultExists, .replaced, .inDoubt, .outOfMemory, .descriptorsExhausted: (.inputOutput, code.name, nil)
     }
   }

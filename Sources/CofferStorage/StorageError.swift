@@ -43,6 +43,8 @@ public struct StorageError: Error, Equatable, Sendable {
     // Errors of the system
     /// Another process kept the vault for longer than the caller would wait.
     case busy
+    /// Another process restores, converts, re-keys or repairs the vault.
+    case maintenance
     /// No space or quota left. Nothing was changed.
     case full
     /// The file, its directory or its file system cannot be written. Nothing was changed.

@@ -15,6 +15,9 @@ extension StorageError: Explained {
     case .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.verify)
     case .storageDamaged: .init(.integrity, "the file is damaged", Hints.backup)
     case .busy: .init(.inputOutput, "another process is writing", "try again")
+    case .maintenance:
+      .init(
+        .inputOutput, "maintenance under way", "another coffer vault restore, migrate, rotate or repair must end first")
     case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
     case .readOnly: .init(.inputOutput, "is read-only")
     case .inDoubt:

@@ -40,6 +40,12 @@ struct BlockedSignals: ~Copyable {
     _ = unsafe sigprocmask(SIG_BLOCK, &one, nil)
   }
 
+  /// Whether a signal was blocked before: by an operation that ends in its own way when the signal comes.
+  func wasBlocked(_ signal: Int32) -> Bool {
+    var mask = previous
+    return unsafe sigismember(&mask, signal) == 1
+  }
+
   /// The mask from before, for a child.
   var previousMask: sigset_t { previous }
 

@@ -93,7 +93,7 @@ struct Prompt: ~Copyable {
       signals.letThrough(signal)
       return true
     default:
-      signals.letThrough(signal)
+      if !signals.wasBlocked(signal) { signals.letThrough(signal) }
       throw Failure.cancelled
     }
   }

@@ -28,12 +28,13 @@ struct VaultMigrate: ParsableCommand {
     }
     // Held to the end: no agent opens the vault meanwhile.
     let agent = try lock(places.agentLock(forVaultAt: draft.path), path)
+    let maintenance = try about(path) { try MaintenanceLock(forVaultAt: draft.path) }
     let keyFile = try vault.keyFile.map { try Descriptor.openKeyFile($0) }
     try about(path) {
       let kinds = Set(try Vault.inspect(draft).slots.map(\.type))
       try vault.withCredential(kinds, path, keyFile) { try convert(draft, $0, places) }
     }
-    withExtendedLifetime(agent) {}
+    withExtendedLifetime((agent, maintenance)) {}
   }
 
   /// Nil for a vault in the current format.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CofferConsole
-import Glibc
 import SecretMemory
 import VaultCore
 
@@ -17,9 +16,9 @@ struct VaultVerify: ParsableCommand {
     let place = try vault.openPlace()
     let opened = try vault.open(place, isCopy: true)
     let rollback: Rollback? = if case .refused(let rollback) = opened.rollbackCheck { rollback } else { nil }
-    let progress = Progress()
-    let result = try about(place.path) { try opened.verify { progress.show($0, of: $1) } }
-    progress.clear()
+    let work = try LongWork("checking")
+    let result = try about(place.path) { try opened.verify { try work.step($0, of: $1) } }
+    work.end()
     if json {
       let problems = result.problems.map { JSON.object([("code", .text($0.code.name)), ("detail", .text($0.detail))]) }
       let members: [(String, JSON)] = [
@@ -69,24 +68,5 @@ struct VaultVerify: ParsableCommand {
   /// Proven, but nobody has looked inside.
   private func unopened(_ result: Verification) -> String {
     "\(result.unavailableCount) not opened: of another device, or the key of this device is missing"
-  }
-}
-
-/// How far a long operation is: on standard error, for a person, from the second second on.
-final class Progress {
-  private let start = time(nil)
-  private let isWanted = Descriptor.error.isTerminal
-  private var shown: UInt64?
-
-  func show(_ done: UInt64, of total: UInt64) {
-    guard isWanted, total > 0, time(nil) - start >= 1 else { return }
-    let percent = min(100, done / max(1, total / 100))
-    guard percent != shown else { return }
-    shown = percent
-    Descriptor.error.note("\r\(percent) %")
-  }
-
-  func clear() {
-    if shown != nil { Descriptor.error.note("\r     \r") }
   }
 }

@@ -20,6 +20,7 @@ final class SideLock {
   private static let indexes = 1 << 32
   private static let turnstile = 0
   private static let writer = 1
+  // Byte 2 is that of `MaintenanceLock`.
   /// A removal writes about ten pages to the log, in a vault of a million records.
   private static let reserveByteCount = 256 << 10
 
@@ -83,6 +84,11 @@ final class SideLock {
       hasReserve = false
       heldByte = nil
     }
+    file = try Self.file(at: path, creating: creating)
+  }
+
+  /// Opens the lock file beside a vault, and checks it.
+  static func file(at path: String, creating: Bool = true) throws(StorageError) -> OpenFile {
     let file = try OpenFile(path, O_RDWR | (creating ? O_CREAT : 0))
     let status = try file.status()
     try Ownership.check(file: status, path)
@@ -90,7 +96,7 @@ final class SideLock {
     guard status.links <= 1 else { throw StorageError(.hardLink, path) }
     // Just made, under a umask that takes bits from the owner.
     if status.mode & 0o600 != 0o600 { try? file.setMode(0o600) }
-    self.file = file
+    return file
   }
 
   private func take(_ byte: Int, until deadline: Deadline) throws(StorageError) {

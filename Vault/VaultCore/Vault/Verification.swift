@@ -26,9 +26,9 @@ public struct Verification: Sendable {
 extension Vault {
   /// Proves and opens everything in the vault, and looks for what nothing lists. Goes on after a fault, so that one damaged
   /// record does not hide the others. About 10 us for each record; memory is bounded.
-  /// - Parameter progress: called now and then with the records done and the records in all.
-  /// - Throws: only what makes it pointless to go on: `locked`, the header cannot be proven, or the store fails.
-  public borrowing func verify(progress: ((_ done: UInt64, _ total: UInt64) -> Void)? = nil) throws -> Verification {
+  /// - Parameter progress: called now and then with the records done and the records in all. An error that it throws ends the walk.
+  /// - Throws: only what makes it pointless to go on: `locked`, the header cannot be proven, or the store fails; the error of `progress`.
+  public borrowing func verify(progress: ((_ done: UInt64, _ total: UInt64) throws -> Void)? = nil) throws -> Verification {
     try reading { state, _ in
       try state.keys.checkUnlocked()
       return try VerificationWalk(state, progress: progress).run()
@@ -39,7 +39,7 @@ extension Vault {
 /// The walk behind `Vault.verify`.
 final class VerificationWalk {
   private let state: ProvenState
-  private let progress: ((UInt64, UInt64) -> Void)?
+  private let progress: ((UInt64, UInt64) throws -> Void)?
   private var verification = Verification()
   /// The prefixes of nodes that the tree lists, and of those of them that do not prove.
   private var listedNodes: Set<[UInt8]> = []
@@ -48,7 +48,7 @@ final class VerificationWalk {
   private var groups: [Identifier: GroupKeys] = [:]
   private var leafCount: UInt64 = 0
 
-  init(_ state: ProvenState, progress: ((UInt64, UInt64) -> Void)? = nil) {
+  init(_ state: ProvenState, progress: ((UInt64, UInt64) throws -> Void)? = nil) {
     self.state = state
     self.progress = progress
   }
@@ -98,7 +98,7 @@ final class VerificationWalk {
 
   private func check(_ record: RecordHead, leaf: Digest) throws {
     verification.recordCount += 1
-    if verification.recordCount % 1024 == 0 { progress?(verification.recordCount, state.header.recordCount) }
+    if verification.recordCount % 1024 == 0 { try progress?(verification.recordCount, state.header.recordCount) }
     try state.prove(record, id: record.id, leaf: leaf)
     let secret = try state.secret(of: record)
     let meta = try RecordMeta(parsing: record, header: state.header)
