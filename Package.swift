@@ -39,6 +39,7 @@ let package = Package(
     .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore", exclude: ["README.md"]),
     .target(
       name: "AccessRights", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/AccessRights", exclude: ["README.md"]),
+    .target(name: "VaultUpkeep", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/VaultUpkeep", exclude: ["README.md"]),
     .target(name: "Passphrases", dependencies: ["VaultCore", "SecretMemory", "CUtf8proc"]),
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
@@ -111,8 +112,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
-        "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferStorage", "CofferWire", "Coffer", "CofferRequests",
-        "Pinentry", "AppContainers",
+        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferWire", "Coffer",
+        "CofferRequests", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
         "DefaultsCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -125,7 +126,8 @@ let package = Package(
     // Tests, and the programs that they start
     .testTarget(name: "ArchitectureTests", dependencies: ["SecretMemory", "PreferenceStore"]),
     .testTarget(
-      name: "VaultCoreTests", dependencies: ["AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferTesting"]),
+      name: "VaultCoreTests",
+      dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferTesting"]),
     .executableTarget(
       name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore", "SecretMemory"], path: "Tests/Support/StorageProbe"),
     .testTarget(
@@ -136,7 +138,9 @@ let package = Package(
       path: "Tests/Support/VaultProbe"),
     .testTarget(
       name: "VaultFileTests",
-      dependencies: ["Passphrases", "CofferStorage", "AccessRights", "VaultCore", "SecretMemory", "CofferTesting", "VaultProbe"]),
+      dependencies: [
+        "Passphrases", "CofferStorage", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "VaultProbe",
+      ]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(

@@ -3,6 +3,7 @@ import Testing
 
 @testable import SecretMemory
 @testable import VaultCore
+@testable import VaultUpkeep
 
 /// Drafts that the fixture of the file tests is not: `DraftConversionTests`.
 @Suite struct DraftVaultTests {

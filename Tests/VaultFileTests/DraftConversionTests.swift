@@ -6,6 +6,7 @@ import Testing
 @testable import AccessRights
 @testable import SecretMemory
 @testable import VaultCore
+@testable import VaultUpkeep
 
 /// A vault of the draft becomes one of the format, with everything that was in it, or its file stays as it is.
 @Suite struct DraftConversionTests {

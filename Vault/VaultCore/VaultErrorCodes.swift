@@ -139,7 +139,7 @@ extension VaultError.Code {
 
 extension VaultError {
   /// The same, with the record that it concerns in its detail.
-  func naming(_ record: Identifier) -> VaultError {
+  package func naming(_ record: Identifier) -> VaultError {
     guard !detail.hasPrefix("\(record)") else { return self }
     return VaultError(code, detail.isEmpty ? "\(record)" : "\(record): \(detail)")
   }

@@ -1,10 +1,10 @@
-import SecretMemory
+package import SecretMemory
 
 /// Every key of an open vault, or those that a locked one has left. A class, because the vault and each of its transactions hold
 /// it; wiped with the last of them.
-final class VaultKeys {
-  let vault: Identifier
-  let integrity: IntegrityKeys
+package final class VaultKeys {
+  package let vault: Identifier
+  package let integrity: IntegrityKeys
   /// Nil while the vault is not locked.
   let kept: KeptWhileLocked?
   private let forgotten: Forgotten?
@@ -24,7 +24,7 @@ final class VaultKeys {
   }
 
   /// - Throws: `deviceKeyMissing` for a device key of another length than 32 bytes.
-  init(master: consuming Key, vault: Identifier, device: consuming Secret?) throws(VaultError) {
+  package init(master: consuming Key, vault: Identifier, device: consuming Secret?) throws(VaultError) {
     let integrity = try IntegrityKeys(master: master, vault: vault)
     let system = try master.derive(.vault(.systemGroup, vault))
     var deviceKey: Key?
@@ -39,7 +39,7 @@ final class VaultKeys {
   }
 
   /// Those of a vault of the draft, whose tree has another key.
-  init(ofDraft keys: VaultKeys) throws {
+  package init(ofDraft keys: VaultKeys) throws {
     vault = keys.vault
     integrity = try keys.withMaster { try IntegrityKeys(master: $0, vault: keys.vault, tree: .draftTree) }
     kept = nil
@@ -54,10 +54,10 @@ final class VaultKeys {
     forgotten = nil
   }
 
-  var isLocked: Bool { forgotten == nil }
+  package var isLocked: Bool { forgotten == nil }
 
   /// - Throws: `locked`.
-  func checkUnlocked() throws(VaultError) { _ = try unlocked() }
+  package func checkUnlocked() throws(VaultError) { _ = try unlocked() }
 
   private func unlocked() throws(VaultError) -> Forgotten {
     guard let forgotten else { throw VaultError(.locked) }
@@ -65,12 +65,12 @@ final class VaultKeys {
   }
 
   /// - Throws: `locked`; what `body` throws.
-  func withMaster<Result: ~Copyable>(_ body: (borrowing Key) throws -> Result) throws -> Result {
+  package func withMaster<Result: ~Copyable>(_ body: (borrowing Key) throws -> Result) throws -> Result {
     try body(try unlocked().master)
   }
 
   /// - Throws: `locked`.
-  func groupRecordID(_ group: AccessGroup) throws(VaultError) -> Identifier {
+  package func groupRecordID(_ group: AccessGroup) throws(VaultError) -> Identifier {
     var context = Context(.groupID)
     context.append(Array(group.name.utf8))
     return try systemRecordID(context)
@@ -88,7 +88,7 @@ final class VaultKeys {
     return key
   }
 
-  func seal(_ group: GroupKeys, masterEpoch: UInt32) throws(VaultError) -> SealedRecord {
+  package func seal(_ group: GroupKeys, masterEpoch: UInt32) throws(VaultError) -> SealedRecord {
     let meta = RecordMeta(kind: .group, accessibility: .whenUnlocked, epoch: masterEpoch, version: group.version)
     let id = try groupRecordID(group.group)
     return try sealSystemRecord(id, meta: meta, attributes: group.attributes, secret: try group.encodeSecret())
@@ -96,7 +96,7 @@ final class VaultKeys {
 
   /// The plaintext of a field of a system record.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`.
-  func openSystem(
+  package func openSystem(
     _ field: RecordField, _ box: [UInt8], of record: RecordHead, meta: RecordMeta
   ) throws(VaultError) -> Secret {
     let seal = RecordSeal(vault: vault, id: record.id, group: record.group, meta: meta)
@@ -105,7 +105,7 @@ final class VaultKeys {
 
   /// Opens a group's record, which must be proven.
   /// - Throws: `locked`, `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `groupMalformed`, `identifierMismatch`.
-  func openGroup(_ record: RecordHead, secret: [UInt8], meta: RecordMeta) throws(VaultError) -> GroupKeys {
+  package func openGroup(_ record: RecordHead, secret: [UInt8], meta: RecordMeta) throws(VaultError) -> GroupKeys {
     defer { Sodium.wipeStack() }
     let attributes = try openSystem(.attributes, record.attributes, of: record, meta: meta).copyIntoUnprotectedBytes()
     let secret = try openSystem(.secret, secret, of: record, meta: meta)
@@ -117,11 +117,11 @@ final class VaultKeys {
   // MARK: Other system records
 
   /// - Throws: `locked`.
-  func systemRecordID(_ context: Context) throws(VaultError) -> Identifier {
+  package func systemRecordID(_ context: Context) throws(VaultError) -> Identifier {
     try unlocked().system.digest(context).identifier.ofSystemRecord
   }
 
-  func sealSystemRecord(
+  package func sealSystemRecord(
     _ id: Identifier, meta: RecordMeta, attributes: [UInt8], secret: borrowing Secret
   ) throws(VaultError) -> SealedRecord {
     try RecordSeal(vault: vault, id: id, group: .zero, meta: meta)

@@ -4,6 +4,7 @@ import CofferFiles
 import CofferStorage
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 struct VaultMigrate: ParsableCommand {
   static let configuration = CommandConfiguration(

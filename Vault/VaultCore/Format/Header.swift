@@ -1,7 +1,7 @@
 import SecretMemory
 
 /// The header: row 0 of `hdr`, 256 bytes. Section 4.1 of FORMAT.md.
-struct Header: Equatable {
+package struct Header: Equatable {
   static let byteCount = 256
   static let magic = Array("CofferV1".utf8)
   static let majorVersion: UInt16 = 1
@@ -14,18 +14,18 @@ struct Header: Equatable {
 
   var minor = Header.minorVersion
   var readOnlyFlags: UInt32 = 0
-  var depth = 0
-  let vault: Identifier
-  var generation: UInt64
-  var recordCount: UInt64
-  let created: Timestamp
-  var masterEpoch: UInt32
-  var slotCount: UInt32
+  package var depth = 0
+  package let vault: Identifier
+  package var generation: UInt64
+  package var recordCount: UInt64
+  package let created: Timestamp
+  package var masterEpoch: UInt32
+  package var slotCount: UInt32
   /// The digest of rows 1 to 9.
-  var slotsDigest: Digest
-  var root: Digest
+  package var slotsDigest: Digest
+  package var root: Digest
   /// The MAC of the generation before; zeros in the first.
-  var previousMAC: Digest
+  package var previousMAC: Digest
 
   /// The 224 bytes that the MAC covers.
   private var authenticated: [UInt8] {
@@ -58,13 +58,13 @@ struct Header: Equatable {
 }
 
 /// A header as it lies in the file. Section 4.1 of FORMAT.md.
-struct SealedHeader {
-  let header: Header
+package struct SealedHeader {
+  package let header: Header
   /// 256 bytes.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// The last 32 bytes. Names the state of the whole vault, together with the generation.
-  let mac: Digest
+  package let mac: Digest
 
   init(header: Header, bytes: [UInt8]) {
     self.header = header

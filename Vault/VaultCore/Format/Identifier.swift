@@ -45,10 +45,10 @@ public struct Identifier: Hashable, Sendable, Comparable {
   }
 
   /// The identifier of a record of kinds 2 to 5 with this digest: a byte of 00, then the first 15.
-  var ofSystemRecord: Identifier { Identifier(high: high >> 8, low: high << 56 | low >> 8) }
+  package var ofSystemRecord: Identifier { Identifier(high: high >> 8, low: high << 56 | low >> 8) }
 
   /// The identifier of an item with this digest: the first byte becomes one of 01 to 7F.
-  var ofItem: Identifier { Identifier(high: (1 + (high >> 56) % 127) << 56 | high & 0x00FF_FFFF_FFFF_FFFF, low: low) }
+  package var ofItem: Identifier { Identifier(high: (1 + (high >> 56) % 127) << 56 | high & 0x00FF_FFFF_FFFF_FFFF, low: low) }
 
   public static func < (left: Identifier, right: Identifier) -> Bool {
     (left.high, left.low) < (right.high, right.low)

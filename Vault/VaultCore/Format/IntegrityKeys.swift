@@ -1,12 +1,12 @@
-import SecretMemory
+package import SecretMemory
 
 /// The keys that prove that rows were written with the master key. They open no secret. Section 6 of FORMAT.md.
-final class IntegrityKeys {
+package final class IntegrityKeys {
   private let header: Key
   private let tree: Key
-  let vault: Identifier
+  package let vault: Identifier
 
-  init(master: borrowing Key, vault: Identifier, tree label: Label = .tree) throws(VaultError) {
+  package init(master: borrowing Key, vault: Identifier, tree label: Label = .tree) throws(VaultError) {
     let header = try master.derive(.vault(.header, vault))
     let tree = try master.derive(.vault(label, vault))
     self.vault = vault
@@ -39,7 +39,7 @@ final class IntegrityKeys {
     return header.digest(context)
   }
 
-  func leaf(_ record: RecordHead) -> Digest {
+  package func leaf(_ record: RecordHead) -> Digest {
     var context = Context(.leaf, reserving: 128 + record.attributes.count)
     context.append(vault)
     context.append(record.id)
@@ -64,7 +64,7 @@ final class IntegrityKeys {
 
 extension Context {
   /// A label whose context is the vault's identifier alone.
-  static func vault(_ label: Label, _ vault: Identifier) -> Context {
+  package static func vault(_ label: Label, _ vault: Identifier) -> Context {
     var context = Context(label)
     context.append(vault)
     return context

@@ -1,15 +1,15 @@
-import SecretMemory
+package import SecretMemory
 
 /// The keys of one access group, as its record holds them: one that names items, and one for each protection class and epoch.
 ///
 /// A class because keys cannot be copied into arrays. Immutable. Sections 8.2 and 8.3 of FORMAT.md.
-final class GroupKeys {
-  let group: AccessGroup
-  let created: Timestamp
+package final class GroupKeys {
+  package let group: AccessGroup
+  package let created: Timestamp
   /// The identifier in the items' records. It is random, so the file does not reveal the group's name.
-  let groupID: Identifier
+  package let groupID: Identifier
   /// The generation that wrote the record.
-  let version: UInt64
+  package let version: UInt64
   private let indexKey: Key
   private let classKeys: [ClassKey]
   /// Whether only those keys are left that a lock leaves.
@@ -49,7 +49,7 @@ final class GroupKeys {
   }
 
   /// A new group with keys for the classes that move with the vault; the others come when they are first needed.
-  static func make(_ group: AccessGroup, at now: Timestamp, version: UInt64) throws(VaultError) -> GroupKeys {
+  package static func make(_ group: AccessGroup, at now: Timestamp, version: UInt64) throws(VaultError) -> GroupKeys {
     guard let groupID = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.groupMalformed) }
     return GroupKeys(
       group: group, created: now, groupID: groupID, version: version, indexKey: try .random(),
@@ -61,7 +61,7 @@ final class GroupKeys {
 
   /// The same group with one more key for a class: its first, or that of a further device.
   /// - Throws: `deviceKeyMissing`, `locked`; `vaultFull` at 255 keys, of which a lost device leaves up to three.
-  func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
+  package func adding(_ accessibility: Accessibility, keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
     let last = classKeys.last { $0.accessibility == accessibility }?.epoch ?? 0
     guard classKeys.count < UInt8.max, last < .max else { throw VaultError(.vaultFull, "keys of the group \(group)") }
     let epoch = last + 1
@@ -95,7 +95,7 @@ final class GroupKeys {
       isLocked: true)
   }
 
-  func itemID(_ item: Item) -> Identifier {
+  package func itemID(_ item: Item) -> Identifier {
     var context = Context(.itemID)
     context.append(item.itemClass.rawValue)
     context.append(TLV.encode(item.primaryKey))
@@ -105,7 +105,7 @@ final class GroupKeys {
   /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other
   /// devices have made the others.
   /// - Throws: `deviceKeyMissing`; errors of locked memory.
-  func currentEpoch(_ accessibility: Accessibility, keys: VaultKeys) throws(VaultError) -> UInt32? {
+  package func currentEpoch(_ accessibility: Accessibility, keys: VaultKeys) throws(VaultError) -> UInt32? {
     for classKey in classKeys.reversed() where classKey.accessibility == accessibility {
       do throws(VaultError) {
         _ = try key(accessibility, epoch: classKey.epoch, keys: keys)
@@ -118,12 +118,12 @@ final class GroupKeys {
   }
 
   /// Class and epoch of each key, in order.
-  var keyNames: [(accessibility: Accessibility, epoch: UInt32)] { classKeys.map { ($0.accessibility, $0.epoch) } }
+  package var keyNames: [(accessibility: Accessibility, epoch: UInt32)] { classKeys.map { ($0.accessibility, $0.epoch) } }
 
-  var hasPasscodeKey: Bool { classKeys.contains { $0.accessibility == .whenPasscodeSetThisDevice } }
+  package var hasPasscodeKey: Bool { classKeys.contains { $0.accessibility == .whenPasscodeSetThisDevice } }
 
   /// - Throws: `unknownGroup` (no such key), `deviceKeyMissing`, `wrongDeviceKey`; `locked` for a key that a lock has not left.
-  func key(_ accessibility: Accessibility, epoch: UInt32, keys: VaultKeys) throws(VaultError) -> Key {
+  package func key(_ accessibility: Accessibility, epoch: UInt32, keys: VaultKeys) throws(VaultError) -> Key {
     guard let classKey = classKeys.first(where: { $0.accessibility == accessibility && $0.epoch == epoch }) else {
       if isLocked { throw VaultError(.locked) }
       throw VaultError(.unknownGroup, "no key for class \(accessibility.rawValue), epoch \(epoch)")
@@ -144,7 +144,7 @@ final class GroupKeys {
   // MARK: The record
 
   /// The plaintext of field `a`.
-  var attributes: [UInt8] {
+  package var attributes: [UInt8] {
     var attributes = Attributes()
     attributes["name"] = .text(group.name)
     attributes["created"] = .time(created)
@@ -152,7 +152,7 @@ final class GroupKeys {
   }
 
   /// The plaintext of field `s`.
-  func encodeSecret() throws(VaultError) -> Secret {
+  package func encodeSecret() throws(VaultError) -> Secret {
     let entryCounts = classKeys.map { 8 + ClassKey.storedCount($0.accessibility) }
     var secret = try Secret(count: Identifier.byteCount + Key.byteCount + 1 + entryCounts.reduce(0, +))
     secret.write(groupID.bytes, at: 0)
@@ -170,7 +170,8 @@ final class GroupKeys {
   }
 
   /// - Throws: `attributesMalformed`, `groupMalformed`.
-  static func decode(attributes bytes: [UInt8], secret: borrowing Secret, version: UInt64) throws(VaultError) -> GroupKeys {
+  package static func decode(attributes bytes: [UInt8], secret: borrowing Secret, version: UInt64) throws(VaultError) -> GroupKeys
+  {
     let attributes = try TLV.decode(bytes)
     guard case .text(let name)? = attributes["name"], case .time(let created)? = attributes["created"] else {
       throw VaultError(.groupMalformed, "name or time")

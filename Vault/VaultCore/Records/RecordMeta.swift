@@ -1,7 +1,7 @@
-import SecretMemory
+package import SecretMemory
 
 /// The kind of a record. Kinds 3 to 6 are reserved for records of later versions.
-enum RecordKind: UInt8 {
+package enum RecordKind: UInt8 {
   case item = 1
   case group
   case accessRule
@@ -10,10 +10,10 @@ enum RecordKind: UInt8 {
   case history
 
   /// Sealed under the system key, in the group of zeros.
-  var isSystem: Bool { self != .item && self != .history }
+  package var isSystem: Bool { self != .item && self != .history }
 
   /// The first bytes of identifiers of such records.
-  var firstBytes: ClosedRange<UInt8> {
+  package var firstBytes: ClosedRange<UInt8> {
     switch self {
     case .item: 0x01...0x7F
     case .history: 0x80...0xFF
@@ -23,14 +23,18 @@ enum RecordKind: UInt8 {
 }
 
 /// The clear header of a record, 16 bytes. Every key of the record is bound to it. Section 7.1 of FORMAT.md.
-struct RecordMeta: Equatable {
-  let kind: RecordKind
-  let accessibility: Accessibility
-  let epoch: UInt32
+package struct RecordMeta: Equatable {
+  package let kind: RecordKind
+  package let accessibility: Accessibility
+  package let epoch: UInt32
   /// The generation whose commit wrote the record.
-  let version: UInt64
+  package let version: UInt64
 
-  var bytes: [UInt8] {
+  package init(kind: RecordKind, accessibility: Accessibility, epoch: UInt32, version: UInt64) {
+    (self.kind, self.accessibility, self.epoch, self.version) = (kind, accessibility, epoch, version)
+  }
+
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = [kind.rawValue, accessibility.rawValue, 0, 0]
     bytes.append(littleEndian: epoch)
     bytes.append(littleEndian: version)
@@ -41,7 +45,7 @@ struct RecordMeta: Equatable {
 extension RecordMeta {
   /// - Parameter generation: the newest that the record may be of, if that is not the header's.
   /// - Throws: `recordMalformed`.
-  init(parsing record: RecordHead, header: Header, upTo generation: UInt64? = nil) throws(VaultError) {
+  package init(parsing record: RecordHead, header: Header, upTo generation: UInt64? = nil) throws(VaultError) {
     var reader = ByteReader(record.meta, orThrow: .recordMalformed)
     let rawKind: UInt8 = try reader.readInteger()
     let rawAccessibility: UInt8 = try reader.readInteger()

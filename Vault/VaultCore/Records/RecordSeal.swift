@@ -1,7 +1,7 @@
-import SecretMemory
+package import SecretMemory
 
 /// A field of a record: which of the two it is goes into its key.
-enum RecordField: UInt8 {
+package enum RecordField: UInt8 {
   case attributes = 1
   case secret = 2
 }
@@ -9,11 +9,15 @@ enum RecordField: UInt8 {
 /// Where a record stands. Each field has a key of its own, derived from all of this: secretbox has no associated data, and a field
 /// that is moved to another vault, record, group, kind, class, epoch, version or field opens under no key.
 /// Section 7.2 of FORMAT.md.
-struct RecordSeal {
-  let vault: Identifier
-  let id: Identifier
-  let group: Identifier
-  let meta: RecordMeta
+package struct RecordSeal {
+  package let vault: Identifier
+  package let id: Identifier
+  package let group: Identifier
+  package let meta: RecordMeta
+
+  package init(vault: Identifier, id: Identifier, group: Identifier, meta: RecordMeta) {
+    (self.vault, self.id, self.group, self.meta) = (vault, id, group, meta)
+  }
 
   private func key(_ field: RecordField, from groupKey: borrowing Key) throws(VaultError) -> Key {
     var context = Context(.record)
@@ -26,7 +30,7 @@ struct RecordSeal {
   }
 
   /// - Throws: `secretTooLarge`.
-  func seal(
+  package func seal(
     attributes: [UInt8], secret: borrowing Secret, with groupKey: borrowing Key
   ) throws(VaultError) -> SealedRecord {
     let hedge = meta.bytes
@@ -38,7 +42,7 @@ struct RecordSeal {
   }
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.
-  func open(_ field: RecordField, _ box: [UInt8], with groupKey: borrowing Key) throws(VaultError) -> Secret {
+  package func open(_ field: RecordField, _ box: [UInt8], with groupKey: borrowing Key) throws(VaultError) -> Secret {
     try SecretBox.open(box, key: try key(field, from: groupKey))
   }
 }

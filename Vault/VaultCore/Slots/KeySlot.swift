@@ -37,20 +37,20 @@ public struct SlotDescription: Equatable, Sendable {
 }
 
 /// A row 1 to 8 of `hdr`: the master key, sealed under a credential. Sections 5.1 and 5.3 of FORMAT.md.
-struct KeySlot {
+package struct KeySlot {
   static let maximumExtensionCount = 4096
   /// The length of the bytes before the commitment, to which the commitment and the key are bound.
   private static let parameterCount = 56
   private static let fixedCount = 160
 
-  let index: Int
-  let type: SlotType
-  let kdf: KDFParameters?
-  let salt: [UInt8]
-  let id: Identifier
+  package let index: Int
+  package let type: SlotType
+  package let kdf: KDFParameters?
+  package let salt: [UInt8]
+  package let id: Identifier
   let commitment: Digest
   let sealedMasterKey: [UInt8]
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// - Throws: `slotMalformed`, `unknownSlotType`, `kdfBelowFloor`.
   init(index: Int, parsing bytes: [UInt8]) throws(VaultError) {
@@ -127,5 +127,5 @@ struct KeySlot {
     return context
   }
 
-  var description: SlotDescription { SlotDescription(index: index, id: id, type: type, kdf: kdf, salt: salt) }
+  package var description: SlotDescription { SlotDescription(index: index, id: id, type: type, kdf: kdf, salt: salt) }
 }

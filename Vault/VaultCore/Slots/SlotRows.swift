@@ -1,10 +1,10 @@
-import SecretMemory
+package import SecretMemory
 
 /// Rows 1 to 9 of `hdr`: the slots, and the MACs of up to 64 generations before this one. Sections 4.2 and 4.3 of FORMAT.md.
-struct SlotRows {
-  static let historyLength = 64
+package struct SlotRows {
+  package static let historyLength = 64
 
-  private(set) var slots: [Int: [UInt8]] = [:]
+  package private(set) var slots: [Int: [UInt8]] = [:]
   /// Oldest first; the last one is the header's `previousMAC`.
   private(set) var history: [Digest] = []
 
@@ -13,7 +13,7 @@ struct SlotRows {
 
   /// Reads and proves the rows against their header, which must be proven.
   /// - Throws: `slotsForged`, and what the store throws.
-  init(proving rows: any Rows, header: Header, keys: IntegrityKeys) throws {
+  package init(proving rows: any Rows, header: Header, keys: IntegrityKeys) throws {
     try self.init(reading: rows)
     let expectedCount = Int(clamping: min(UInt64(Self.historyLength), header.generation - 1))
     guard keys.slotsDigest(self) == header.slotsDigest, slots.count == Int(header.slotCount), history.count == expectedCount,
@@ -23,7 +23,7 @@ struct SlotRows {
 
   /// Reads the rows without proof.
   /// - Throws: `headerMalformed` for rows that the format does not have, or no slot; `slotsForged` for a ring of another shape.
-  init(reading rows: any Rows) throws {
+  package init(reading rows: any Rows) throws {
     for key in try rows.headerKeys() where key != 0 {
       guard (1...Int64(Header.historyKey)).contains(key) else { throw VaultError(.headerMalformed, "row \(key)") }
       let key = Int(key)
@@ -63,7 +63,7 @@ struct SlotRows {
   }
 
   /// - Throws: `slotMalformed`, `unknownSlotType`, `kdfBelowFloor`.
-  func parsed() throws(VaultError) -> [KeySlot] {
+  package func parsed() throws(VaultError) -> [KeySlot] {
     try slots.sorted { $0.key < $1.key }.map { (slot) throws(VaultError) in try KeySlot(index: slot.key, parsing: slot.value) }
   }
 

@@ -1,14 +1,14 @@
 import CSodium
 
 /// 32 bytes of BLAKE2b that need not stay secret. Compared in constant time: a digest is an authenticator as well.
-struct Digest: Equatable, Sendable {
-  static let byteCount = 32
-  static let zero = Digest(unchecked: [UInt8](repeating: 0, count: byteCount))
+package struct Digest: Equatable, Sendable {
+  package static let byteCount = 32
+  package static let zero = Digest(unchecked: [UInt8](repeating: 0, count: byteCount))
 
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Nil unless there are exactly 32 bytes.
-  init?(_ bytes: some Collection<UInt8>) {
+  package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = [UInt8](bytes)
   }
@@ -28,7 +28,7 @@ struct Digest: Equatable, Sendable {
     return digest
   }
 
-  static func == (left: Digest, right: Digest) -> Bool {
+  package static func == (left: Digest, right: Digest) -> Bool {
     unsafe left.bytes.withUnsafeBytes { left in
       unsafe right.bytes.withUnsafeBytes { right in
         unsafe sodium_memcmp(left.baseAddress, right.baseAddress, byteCount) == 0

@@ -1,34 +1,34 @@
 import CSodium
-import SecretMemory
+package import SecretMemory
 
 /// 32 secret bytes: a key of BLAKE2b, secretbox, or both.
-struct Key: ~Copyable, Sendable {
-  static let byteCount = 32
+package struct Key: ~Copyable, Sendable {
+  package static let byteCount = 32
 
-  let secret: Secret
+  package let secret: Secret
 
-  static func random() throws(VaultError) -> Key { Key(unchecked: try .random(count: byteCount)) }
+  package static func random() throws(VaultError) -> Key { Key(unchecked: try .random(count: byteCount)) }
 
   /// Nil unless there are exactly 32 bytes.
-  init?(_ secret: consuming Secret) {
+  package init?(_ secret: consuming Secret) {
     guard secret.count == Self.byteCount else { return nil }
     self.secret = secret
   }
 
   /// - Throws: `memoryNotLockable`, `outOfMemory`.
-  borrowing func duplicate() throws(VaultError) -> Key { Key(unchecked: try secret.duplicate()) }
+  package borrowing func duplicate() throws(VaultError) -> Key { Key(unchecked: try secret.duplicate()) }
 
   private init(unchecked secret: consuming Secret) {
     self.secret = secret
   }
 
   /// KDF(self, label, context) of the format, as a key.
-  borrowing func derive(_ context: Context) throws(VaultError) -> Key {
+  package borrowing func derive(_ context: Context) throws(VaultError) -> Key {
     unsafe try hash(context.bytes.span.bytes)
   }
 
   /// KDF(self, label, context) of the format, as a digest that need not stay secret.
-  borrowing func digest(_ context: Context) -> Digest {
+  package borrowing func digest(_ context: Context) -> Digest {
     var digest = [UInt8](repeating: 0, count: Digest.byteCount)
     let status = unsafe secret.withPointer { key in
       // BLAKE2b leaves the key on the stack, as part of what it hashes.

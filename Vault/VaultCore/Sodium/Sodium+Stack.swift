@@ -7,7 +7,7 @@ extension Sodium {
 
   /// For the end of a call that has copied keys: an optimised build, and the loader that binds a function at its first call, leave the
   /// content of vector registers on the stack, deeper than any one call of libsodium.
-  @inline(never) static func wipeStack() {
+  @inline(never) package static func wipeStack() {
     // Overwrites the vector registers first: the loader would save them on the stack again, as libraries bind their functions later.
     // memmove(3) has registers of its own for each class of length (with AVX-512, ymm16 and up, which BLAKE2b does not use), so zeros
     // are copied in each class.

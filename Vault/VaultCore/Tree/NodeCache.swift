@@ -1,6 +1,6 @@
 /// Nodes that were proven once. A digest stands for one content under one key, so what it was proven for stays proven, whatever
 /// the tree has become since and whatever lies in the file now. Nothing in it is secret.
-final class NodeCache {
+package final class NodeCache {
   /// The limit for all bodies together, in bytes: room for every node of a vault of some 80,000 items.
   static let maximumByteCount = 4 << 20
 

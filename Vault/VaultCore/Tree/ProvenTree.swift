@@ -2,7 +2,7 @@ import SecretMemory
 
 /// The integrity tree of one transaction: reads nodes from the untrusted store and proves each from the header's root downwards.
 /// Section 9.4 of FORMAT.md.
-struct ProvenTree {
+package struct ProvenTree {
   let rows: any Rows
   let depth: Int
   let root: Digest
@@ -14,7 +14,7 @@ struct ProvenTree {
 
   /// The leaf digest of a record, or nil: then it is proven that no record has the identifier.
   /// - Throws: `nodeMissing`, `nodeMalformed`, `nodeForged`.
-  func leaf(_ id: Identifier) throws -> Digest? {
+  package func leaf(_ id: Identifier) throws -> Digest? {
     try leafNode(over: id)?.digest(of: id.bytes)
   }
 

@@ -2,31 +2,31 @@ import SecretMemory
 
 /// The integrity tree while a change is put together: proven nodes, with the edits of one transaction on top. Digests are
 /// computed once, at the end. Section 9.3 of FORMAT.md.
-struct TreeEditor {
+package struct TreeEditor {
   private let tree: ProvenTree
-  private(set) var depth: Int
+  package private(set) var depth: Int
   /// Nodes that were read for editing, or made. An empty one is deleted at the end.
   private var nodes: [[UInt8]: Node] = [:]
   /// Nodes as the store has them, proven once in this transaction.
   private var proven: [[UInt8]: Node] = [:]
   /// Nodes of an earlier, lower depth that have to go.
   private var dropped: Set<[UInt8]> = []
-  private(set) var recordCount: UInt64
+  package private(set) var recordCount: UInt64
 
-  init(_ tree: ProvenTree, recordCount: UInt64) {
+  package init(_ tree: ProvenTree, recordCount: UInt64) {
     self.tree = tree
     depth = tree.depth
     self.recordCount = recordCount
   }
 
   /// For a vault that is being made: a root without entries.
-  init(empty rows: any Rows, keys: IntegrityKeys) {
+  package init(empty rows: any Rows, keys: IntegrityKeys) {
     self.init(ProvenTree(rows: rows, depth: 0, root: .zero, keys: keys), recordCount: 0)
     nodes[[]] = Node(prefix: [], isLeaf: true)
   }
 
   /// The leaf digest as it is after the edits so far.
-  mutating func leaf(_ id: Identifier) throws -> Digest? {
+  package mutating func leaf(_ id: Identifier) throws -> Digest? {
     try (nodes[id.prefix(depth)] ?? provenNode(id.prefix(depth)))?.digest(of: id.bytes)
   }
 
@@ -46,7 +46,7 @@ struct TreeEditor {
 
   /// Adds, replaces or (nil) removes the leaf of a record.
   /// - Throws: `vaultFull`, and what proves wrong on the way.
-  mutating func set(_ id: Identifier, to digest: Digest?) throws {
+  package mutating func set(_ id: Identifier, to digest: Digest?) throws {
     let prefix = id.prefix(depth)
     if nodes[prefix] == nil {
       nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true)
@@ -97,7 +97,7 @@ struct TreeEditor {
 
   /// Computes the digests upwards and writes the nodes into the change.
   /// - Returns: the new root.
-  mutating func finish(into change: inout Change) throws -> Digest {
+  package mutating func finish(into change: inout Change) throws -> Digest {
     for level in stride(from: depth, to: 0, by: -1) {
       for node in nodes.values where node.prefix.count == level {
         let parent: [UInt8] = node.prefix.dropLast()

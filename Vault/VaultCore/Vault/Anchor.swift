@@ -67,19 +67,19 @@ struct Anchor {
 
 /// The anchors of earlier states. They are loaded before the state that they are compared with, because a commit in between
 /// would look like a rollback.
-struct SeenBefore {
+package struct SeenBefore {
   /// The note of the path; nil if nothing was opened there.
   private let lastVault: [UInt8]?
   private let anchor: [UInt8]
 
-  init(_ store: any AnchorStore, of vault: Identifier) throws {
+  package init(_ store: any AnchorStore, of vault: Identifier) throws {
     let note = try store.lastVault() ?? []
     lastVault = note.isEmpty ? nil : note
     anchor = try store.load(vault) ?? []
   }
 
   /// - Returns: and the generation that needs no saving.
-  func check(_ state: ProvenState, _ rows: SlotRows) -> (RollbackCheck, saved: UInt64) {
+  package func check(_ state: ProvenState, _ rows: SlotRows) -> (RollbackCheck, saved: UInt64) {
     let isNoted = lastVault == state.header.vault.bytes
     var seen: UInt64?
     do throws(VaultError) {

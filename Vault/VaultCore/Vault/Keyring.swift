@@ -2,21 +2,21 @@ import SecretMemory
 
 /// The state that an open vault keeps between transactions: its keys, the last header, and the groups it has opened. Nothing in
 /// it is used before the header was compared, because another process may have written since.
-final class Keyring {
-  private(set) var keys: VaultKeys
+package final class Keyring {
+  package private(set) var keys: VaultKeys
   /// The newest state this process has seen. The store must never show an older one.
-  private(set) var newest: SealedHeader?
+  package private(set) var newest: SealedHeader?
   private let nodes = NodeCache()
   /// A leaf digest stands for one content of the record, so what was opened for it stays right.
   private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
 
-  init(keys: VaultKeys) {
+  package init(keys: VaultKeys) {
     self.keys = keys
   }
 
   /// Begins a transaction. Where another process has written since, the state must continue the one seen last.
   /// - Throws: `rolledBack`, `forked`, `slotsForged`, and what proving the header throws.
-  func prove(_ rows: any Rows) throws -> ProvenState {
+  package func prove(_ rows: any Rows) throws -> ProvenState {
     let state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
     if let newest, newest.mac != state.mac {
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
@@ -28,7 +28,7 @@ final class Keyring {
 
   /// The keys of a group, proven; nil is a proven absence.
   /// - Throws: `locked` for a group that a locked vault does not know; what proving and opening the record throws.
-  func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
+  package func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
     if let kept = keys.kept { return try kept.group(group, in: state) }
     let id = try groups[group]?.record ?? keys.groupRecordID(group)
     guard let leaf = try state.tree.leaf(id) else { return nil }
@@ -39,7 +39,7 @@ final class Keyring {
   }
 
   /// - Throws: `groupNotFound`; as `group`.
-  func existing(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys {
+  package func existing(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys {
     guard let keys = try self.group(group, in: state) else { throw VaultError(.groupNotFound, group.name) }
     return keys
   }
@@ -51,5 +51,5 @@ final class Keyring {
   }
 
   /// After a commit of our own.
-  func adopt(_ header: SealedHeader) { newest = header }
+  package func adopt(_ header: SealedHeader) { newest = header }
 }

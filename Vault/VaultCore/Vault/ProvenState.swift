@@ -1,21 +1,21 @@
-import SecretMemory
+package import SecretMemory
 
 /// One state of the vault inside one transaction of the store, proven from the header on. Each transaction begins by making one.
 /// Section 10.1 of FORMAT.md.
-struct ProvenState {
-  let rows: any Rows
-  let keys: VaultKeys
-  let sealedHeader: SealedHeader
-  let tree: ProvenTree
+package struct ProvenState {
+  package let rows: any Rows
+  package let keys: VaultKeys
+  package let sealedHeader: SealedHeader
+  package let tree: ProvenTree
 
-  var header: Header { sealedHeader.header }
-  var mac: Digest { sealedHeader.mac }
+  package var header: Header { sealedHeader.header }
+  package var mac: Digest { sealedHeader.mac }
 
   /// - Parameters:
   ///   - known: A header that these keys have proven. The same bytes need no second proof.
   ///   - nodes: Nodes that these keys have proven.
   /// - Throws: `notAVault` if there is no header; errors of parsing and proving it.
-  init(proving rows: any Rows, keys: VaultKeys, known: SealedHeader? = nil, nodes: NodeCache? = nil) throws {
+  package init(proving rows: any Rows, keys: VaultKeys, known: SealedHeader? = nil, nodes: NodeCache? = nil) throws {
     sealedHeader = try SealedHeader(reading: rows)
     if known?.bytes != sealedHeader.bytes {
       guard sealedHeader.header.vault == keys.vault else { throw VaultError(.headerForged, "another vault") }
@@ -30,24 +30,24 @@ struct ProvenState {
 
   /// A record by its identifier; nil is a proven absence.
   /// - Throws: `recordMissing`, `recordForged`, and what the tree throws.
-  func record(_ id: Identifier) throws -> RecordHead? {
+  package func record(_ id: Identifier) throws -> RecordHead? {
     guard let leaf = try tree.leaf(id) else { return nil }
     return try record(id, expecting: leaf)
   }
 
-  func record(_ id: Identifier, expecting leaf: Digest) throws -> RecordHead {
+  package func record(_ id: Identifier, expecting leaf: Digest) throws -> RecordHead {
     guard let record = try rows.record(id) else { throw VaultError(.recordMissing, "\(id)") }
     try prove(record, id: id, leaf: leaf)
     return record
   }
 
-  func prove(_ record: RecordHead, id: Identifier, leaf: Digest) throws(VaultError) {
+  package func prove(_ record: RecordHead, id: Identifier, leaf: Digest) throws(VaultError) {
     guard record.id == id, keys.integrity.leaf(record) == leaf else { throw VaultError(.recordForged, "\(id)") }
   }
 
   /// The column `s` of a record that is proven.
   /// - Throws: `recordMissing`, `recordForged`.
-  func secret(of record: RecordHead) throws -> [UInt8] {
+  package func secret(of record: RecordHead) throws -> [UInt8] {
     guard let secret = try rows.secret(record.id) else { throw VaultError(.recordMissing, "\(record.id)") }
     guard Digest(unchecked: Digest.hash(secret, byteCount: Digest.byteCount)) == Digest(record.secretDigest) else {
       throw VaultError(.recordForged, "\(record.id): the secret")
@@ -60,7 +60,7 @@ struct ProvenState {
   /// and one record.
   /// - Parameter damaged: is called for each record that is missing or damaged, also if `body` throws that. The walk goes on if
   ///   it returns.
-  func forEachRecord(
+  package func forEachRecord(
     _ kind: RecordKind, damaged: (VaultError) throws -> Void, _ body: (RecordHead, RecordMeta) throws -> Void
   ) throws {
     try forEachListed(kind.firstBytes) { id, leaf, row in
@@ -78,7 +78,7 @@ struct ProvenState {
   /// - Parameters:
   ///   - visit: see `ProvenTree.Entries`.
   ///   - unlisted: is called for each row that the tree does not list.
-  func forEachListed(
+  package func forEachListed(
     _ firstBytes: ClosedRange<UInt8>,
     visit: ([UInt8], VaultError?) throws -> Void = { if let error = $1 { throw error } },
     unlisted: (Identifier?, Result<RecordHead, VaultError>) throws -> Void = { _, _ in },
@@ -106,7 +106,7 @@ struct ProvenState {
   // MARK: Groups
 
   /// Opens the record of a group, which must be proven.
-  func openGroup(_ record: RecordHead) throws -> GroupKeys {
+  package func openGroup(_ record: RecordHead) throws -> GroupKeys {
     let meta = try RecordMeta(parsing: record, header: header)
     guard meta.kind == .group else { throw VaultError(.recordMalformed, "no group") }
     return try keys.openGroup(record, secret: secret(of: record), meta: meta)
@@ -118,7 +118,7 @@ struct ProvenState {
   /// - Throws: `recordMalformed` for another kind of record; `unknownGroup`, `sealBroken` or `identifierMismatch` for one that
   ///   is in another group, which no genuine writer makes.
   /// - Parameter generation: the newest that a record may be of, where it is not the header's.
-  func itemMeta(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
+  package func itemMeta(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> RecordMeta {
     let meta = try RecordMeta(parsing: record, header: header, upTo: generation)
     guard meta.kind == .item else { throw VaultError(.recordMalformed, "no item") }
     guard record.group != group.groupID else { return meta }
@@ -129,7 +129,7 @@ struct ProvenState {
 
   /// Opens the sealed attributes of an item and checks them against the identifier of its row.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
-  func openItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Entry {
+  package func openItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Entry {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
     let attributes = try seal(record, meta).open(.attributes, record.attributes, with: key)
     let item = try Item(decoding: attributes.copyIntoUnprotectedBytes())
@@ -140,12 +140,12 @@ struct ProvenState {
   }
 
   /// - Parameter secret: The record's column `s`.
-  func openSecret(_ secret: [UInt8], of record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
+  package func openSecret(_ secret: [UInt8], of record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
     return try seal(record, meta).open(.secret, secret, with: key)
   }
 
-  func openSecret(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
+  package func openSecret(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Secret {
     try openSecret(secret(of: record), of: record, meta: meta, group: group)
   }
 

@@ -3,9 +3,9 @@ public import SecretMemory
 /// Several changes that become one commit. Lives inside `Vault.transaction`; what it reads includes what it changed.
 /// Section 10.2 of FORMAT.md.
 public struct Transaction: ~Copyable {
-  let state: ProvenState
+  package let state: ProvenState
   private let keyring: Keyring
-  var tree: TreeEditor
+  package var tree: TreeEditor
   private var slotRows: SlotRows
   private var change = Change()
   /// Groups that this transaction made or gave a key.
@@ -15,10 +15,10 @@ public struct Transaction: ~Copyable {
 
   /// The generation that this commit will be.
   public var generation: UInt64 { state.header.generation + 1 }
-  var keys: VaultKeys { state.keys }
+  package var keys: VaultKeys { state.keys }
 
   /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
-  init(proving rows: any Rows, keyring: Keyring) throws {
+  package init(proving rows: any Rows, keyring: Keyring) throws {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
     guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
@@ -152,7 +152,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// Writes or (nil) removes a row, and its leaf.
-  mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
+  package mutating func edit(_ id: Identifier, _ record: SealedRecord?) throws {
     do {
       try tree.set(id, to: record.map { keys.integrity.leaf($0.head) })
     } catch {
@@ -238,12 +238,12 @@ public struct Transaction: ~Copyable {
 
   // MARK: Slots
 
-  func slots() throws -> [KeySlot] {
+  package func slots() throws -> [KeySlot] {
     try slotRows.parsed()
   }
 
   /// - Throws: `locked`: ways in are the owner's affair.
-  mutating func setSlot(_ index: Int, _ slot: KeySlot?) throws {
+  package mutating func setSlot(_ index: Int, _ slot: KeySlot?) throws {
     try keys.checkUnlocked()
     slotRows.setSlot(index, slot?.bytes)
     change.header[index] = .some(slot?.bytes)
@@ -259,13 +259,13 @@ public struct Transaction: ~Copyable {
   /// Puts the change together: nodes, slots, history, header.
   /// - Returns: an empty change, and nil, where nothing was edited.
   /// - Throws: what an edit failed with half-way, whether or not `body` caught it.
-  mutating func finish() throws -> (change: Change, header: SealedHeader?) {
+  package mutating func finish() throws -> (change: Change, header: SealedHeader?) {
     if let failure { throw failure }
     return change.isEmpty ? (change, nil) : try seal()
   }
 
   /// The next generation.
-  mutating func seal() throws -> (change: Change, header: SealedHeader?) {
+  package mutating func seal() throws -> (change: Change, header: SealedHeader?) {
     slotRows.append(state.mac)
     change.header[Header.historyKey] = slotRows.historyBytes
     var header = state.header

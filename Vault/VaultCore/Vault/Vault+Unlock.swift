@@ -1,16 +1,20 @@
-import SecretMemory
+package import SecretMemory
 
 extension Vault {
-  struct Unlocked: ~Copyable {
+  package struct Unlocked: ~Copyable {
     let master: Key
     let vault: Identifier
     let slot: SlotDescription
+
+    package consuming func keys(device: consuming Secret?) throws -> VaultKeys {
+      try VaultKeys(master: master, vault: vault, device: device)
+    }
   }
 
   /// Finds the slot that the credential opens. Nothing read here is proven yet: the master key is what proves it.
   ///
   /// The key derivation, up to seconds of it, runs outside the store's transaction.
-  static func unlock(
+  package static func unlock(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling
   ) throws -> Unlocked {
     let (vault, slots) = try store.read { rows in

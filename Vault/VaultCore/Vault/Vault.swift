@@ -85,7 +85,7 @@ public struct Vault: ~Copyable {
   ) throws -> Vault {
     let unlocked = try unlock(store, with: credential, ceiling: ceiling)
     let slot = unlocked.slot
-    let keyring = Keyring(keys: try VaultKeys(master: unlocked.master, vault: unlocked.vault, device: deviceKey))
+    let keyring = Keyring(keys: try unlocked.keys(device: deviceKey))
     let seen = try anchor.map { try SeenBefore($0, of: keyring.keys.vault) }
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
@@ -172,7 +172,7 @@ public struct Vault: ~Copyable {
   // MARK: Transactions
 
   /// One read transaction on a proven state.
-  func reading<Result: ~Copyable>(_ body: (ProvenState, Keyring) throws -> Result) throws -> Result {
+  package func reading<Result: ~Copyable>(_ body: (ProvenState, Keyring) throws -> Result) throws -> Result {
     let keyring = keyring
     return try store.read { rows in try body(try keyring.prove(rows), keyring) }
   }
@@ -199,5 +199,5 @@ public struct Vault: ~Copyable {
   }
 
   /// For sealing the master key under a new slot.
-  var keys: VaultKeys { keyring.keys }
+  package var keys: VaultKeys { keyring.keys }
 }

@@ -37,7 +37,7 @@ extension Vault {
 }
 
 /// The walk behind `Vault.verify`.
-final class VerificationWalk {
+package final class VerificationWalk {
   private let state: ProvenState
   private let progress: ((UInt64, UInt64) throws -> Void)?
   private var verification = Verification()
@@ -48,12 +48,12 @@ final class VerificationWalk {
   private var groups: [Identifier: GroupKeys] = [:]
   private var leafCount: UInt64 = 0
 
-  init(_ state: ProvenState, progress: ((UInt64, UInt64) throws -> Void)? = nil) {
+  package init(_ state: ProvenState, progress: ((UInt64, UInt64) throws -> Void)? = nil) {
     self.state = state
     self.progress = progress
   }
 
-  func run() throws -> Verification {
+  package func run() throws -> Verification {
     try collect {
       _ = try SlotRows(proving: state.rows, header: state.header, keys: state.keys.integrity).parsed()
     }

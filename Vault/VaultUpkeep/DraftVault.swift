@@ -1,4 +1,5 @@
 package import SecretMemory
+package import VaultCore
 
 /// A vault of the draft of the format, "CFV1", open. Its header, slots, groups' keys and boxes are those of the format; the identifiers of
 /// its records, their leaves and the key of its tree are not. Not thread-safe.
@@ -13,8 +14,7 @@ package final class DraftVault {
     opening store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
     deviceKey: consuming Secret? = nil
   ) throws {
-    let unlocked = try Vault.unlock(store, with: credential, ceiling: ceiling)
-    keys = try VaultKeys(master: unlocked.master, vault: unlocked.vault, device: deviceKey)
+    keys = try Vault.unlock(store, with: credential, ceiling: ceiling).keys(device: deviceKey)
   }
 
   /// Proves the draft and seals each of its records anew, as the next generation of the same vault: master key, slots, groups' keys and
