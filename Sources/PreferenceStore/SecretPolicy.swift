@@ -1,6 +1,3 @@
-internal import CofferPreferences
-internal import CofferPropertyLists
-internal import LeakDetection
 internal import Synchronization
 
 extension UserDefaults {
@@ -21,19 +18,10 @@ extension UserDefaults {
   /// takes 1 to 2 µs.
   ///
   /// Thread-safe.
-  /// Thread-safe.
   public static var secretPolicy: SecretPolicy {
     get { SecretPolicy(rawValue: currentSecretPolicy.load(ordering: .relaxed)) ?? .refuse }
     set { currentSecretPolicy.store(newValue.rawValue, ordering: .relaxed) }
   }
 
   private static let currentSecretPolicy = Atomic(SecretPolicy.allow.rawValue)
-
-  /// - Throws: `looksLikeSecret`, if the policy refuses one of the values.
-  static func checkForSecret(_ value: PropertyListValue?, _ key: String, _ domain: DomainName) throws(PreferenceError) {
-    let policy = secretPolicy
-    guard policy != .allow, let value, let finding = LeakDetector.findings(key: key, value: value).first else { return }
-    guard policy == .warn else { throw PreferenceError(.looksLikeSecret, "\(finding.path): \(finding.rule)") }
-    Diagnostics.looksLikeSecret(finding.path, finding.rule, domain)
-  }
 }

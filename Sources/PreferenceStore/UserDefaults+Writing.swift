@@ -1,6 +1,7 @@
 public import CofferPreferences
 internal import CofferPropertyLists
 internal import Foundation
+internal import LeakDetection
 
 extension UserDefaults {
   func write(_ value: PropertyListValue?, _ key: String) {
@@ -10,6 +11,14 @@ extension UserDefaults {
       return Diagnostics.notSaved(error, application.name)
     }
     if let error = application.own.keep(value, forKey: key) { Diagnostics.notSaved(error, application.name) }
+  }
+
+  /// - Throws: `looksLikeSecret`, if the policy refuses one of the values.
+  static func checkForSecret(_ value: PropertyListValue?, _ key: String, _ domain: DomainName) throws(PreferenceError) {
+    let policy = secretPolicy
+    guard policy != .allow, let value, let finding = LeakDetector.findings(key: key, value: value).first else { return }
+    guard policy == .warn else { throw PreferenceError(.looksLikeSecret, "\(finding.path): \(finding.rule)") }
+    Diagnostics.looksLikeSecret(finding.path, finding.rule, domain)
   }
 
   /// As `set(_:forKey:)`, but throws if the value cannot be stored. Then nothing has changed.

@@ -108,7 +108,15 @@ struct DomainState {
     let generation = files.page.generation
     guard generation != seen || mustTryAgain else { return }
     do throws(PreferenceError) {
-      try follow(files.page)
+      if let content = files.page.content {
+        if content.epoch == 0 {
+          if current != nil || seen == nil { try loadPlist() }
+        } else if try !readTail(upTo: content) {
+          try load(upTo: content, isSparing: isSparing && seen == nil)
+        }
+      } else {
+        try load(upTo: nil)
+      }
       problem = nil
     } catch {
       note(error)
@@ -145,15 +153,6 @@ struct DomainState {
     loaded = (journal, plist)
     reload()
     return true
-  }
-
-  private mutating func follow(_ page: GenerationPage) throws(PreferenceError) {
-    guard let content = page.content else { return try load(upTo: nil) }
-    guard content.epoch != 0 else {
-      if current != nil || seen == nil { try loadPlist() }
-      return
-    }
-    if try !readTail(upTo: content) { try load(upTo: content, isSparing: isSparing && seen == nil) }
   }
 
   /// Under the writers' lock: reads all commits, and corrects the page if it does not agree with the journal.

@@ -12,7 +12,18 @@ extension FileDomain {
     var events: [PreferenceEvent] = []
     let result = writing.withLock { writing -> Result<Edited, PreferenceError> in
       do throws(PreferenceError) {
-        return .success(try edit(&writing, isOpening, timeout ?? options.timeout, &events, body))
+        let timeout = timeout ?? options.timeout
+        var written: [JournalRecord.Entry] = []
+        var edited = try editOnce(&writing, isOpening, timeout, &events) { state, files throws(PreferenceError) in
+          written = try body(&state, files)
+          return written
+        }
+        // If the lock file was deleted, another process may have locked a new one and written concurrently; reapply our entries.
+        while edited.hasWritten, writing.files.last?.isDeleted == true {
+          let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
+          edited.changed += again.changed
+        }
+        return .success(edited)
       } catch {
         return .failure(error)
       }
@@ -27,23 +38,6 @@ extension FileDomain {
     var hasWritten = false
     /// The changed keys, collected only if there are observers.
     var changed: [String] = []
-  }
-
-  private func edit(
-    _ writing: inout WritingState, _ isOpening: Bool, _ timeout: UInt64, _ events: inout [PreferenceEvent],
-    _ body: (inout DomainState, DomainFiles) throws(PreferenceError) -> [JournalRecord.Entry]
-  ) throws(PreferenceError) -> Edited {
-    var written: [JournalRecord.Entry] = []
-    var edited = try editOnce(&writing, isOpening, timeout, &events) { state, files throws(PreferenceError) in
-      written = try body(&state, files)
-      return written
-    }
-    // If the lock file was deleted, another process may have locked a new one and written concurrently; reapply our entries.
-    while edited.hasWritten, writing.files.last?.isDeleted == true {
-      let again = try editOnce(&writing, false, timeout, &events) { state, _ in written.filter { !state.holds($0) } }
-      edited.changed += again.changed
-    }
-    return edited
   }
 
   private func editOnce(

@@ -87,14 +87,14 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
 
   public func value(forKey key: String) -> PropertyListValue? {
     let key = PropertyListDictionary.Key(key)
-    return read { state in
+    return withState { state in
       state.fetch(key)
       return state.value(forKey: key)
     }
   }
 
   public func values() -> PropertyListDictionary {
-    read { state in
+    withState { state in
       // `problem` has the reason if this fails.
       try? state.complete()
       return state.values
@@ -102,10 +102,10 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   /// The number of bytes of all keys and values, see `PreferenceLimits.domainByteCount`.
-  public var byteCount: Int { read { $0.image.byteCount } }
+  public var byteCount: Int { withState { $0.image.byteCount } }
 
   /// The reason why values are missing: the files are damaged or cannot be read. nil if all values are there.
-  public var problem: PreferenceError? { read { $0.problem } }
+  public var problem: PreferenceError? { withState { $0.problem } }
 
   public func observe(
     note: @escaping @Sendable (PreferenceChange) -> Void,
@@ -118,7 +118,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return observation
   }
 
-  private func read<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
+  /// Runs `body` on the state as it is after the commits of all processes.
+  func withState<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result {
     let (result, events, isComplete) = state.withLock { state in
       state.refresh()
       defer { state.events = [] }
@@ -170,8 +171,6 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   }
 
   // MARK: Used by the other files of this class
-
-  func withState<Result: Sendable>(_ body: (inout DomainState) -> Result) -> Result { read(body) }
 
   var hasUnsaved: Bool { withState { !$0.unsaved.isEmpty } }
 

@@ -128,21 +128,18 @@ struct JournalImage {
   }
 
   private mutating func apply(_ entry: JournalRecord.Entry, _ sequence: UInt64, _ changes: inout ChangeCollector) {
+    let (key, value): (PropertyListDictionary.Key, PropertyListValue?)
     switch entry {
-    case .set(let key, let value): set(value, key, sequence, &changes)
-    case .remove(let key): set(nil, key, sequence, &changes)
+    case .set(let set, let new): (key, value) = (set, new)
+    case .remove(let removed): (key, value) = (removed, nil)
     case .exported(let file, let through):
       exported = file
       exportedThrough = through
       exportIsNew = true
       unexported = unexported.filter { $0.value > through && $0.value != sequence }
-    case .index: break
+      return
+    case .index: return
     }
-  }
-
-  private mutating func set(
-    _ value: PropertyListValue?, _ key: PropertyListDictionary.Key, _ sequence: UInt64, _ changes: inout ChangeCollector
-  ) {
     let old = values.update(key, to: value)
     byteCount += Self.byteCount(key, value) - Self.byteCount(key, old)
     if sequence > exportedThrough { unexported[key] = sequence }

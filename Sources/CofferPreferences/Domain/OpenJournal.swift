@@ -36,29 +36,28 @@ struct OpenJournal {
   /// Appends a record at `start`. Beyond the end of the file, zeros are added: writing to allocated blocks makes a synchronisation a
   /// third faster, and works on a full disk.
   mutating func append(_ record: [UInt8], at start: Int) throws(PreferenceError) {
-    try write(record, at: start)
-    mark = (start, Self.mark(of: record))
-  }
-
-  private mutating func write(_ bytes: [UInt8], at start: Int) throws(PreferenceError) {
-    let end = start + bytes.count
-    if end <= allocatedLength { return try file.write(bytes, at: start) }
-    let chunk = min(max(4096, start), 64 << 10)
-    let padded = (end / chunk + 1) * chunk
-    do throws(PreferenceError) {
-      try file.write(bytes + [UInt8](repeating: 0, count: padded - end), at: start)
-      allocatedLength = padded
-    } catch {
-      guard error.code == .full else { throw error }
+    let end = start + record.count
+    if end <= allocatedLength {
+      try file.write(record, at: start)
+    } else {
+      let chunk = min(max(4096, start), 64 << 10)
+      let padded = (end / chunk + 1) * chunk
       do throws(PreferenceError) {
-        try file.write(bytes, at: start)
+        try file.write(record + [UInt8](repeating: 0, count: padded - end), at: start)
+        allocatedLength = padded
       } catch {
-        // An uncommitted record need not stay; on a full disk its blocks may be needed by another program.
-        ftruncate(file.number, off_t(start))
-        allocatedLength = 0
-        throw error
+        guard error.code == .full else { throw error }
+        do throws(PreferenceError) {
+          try file.write(record, at: start)
+        } catch {
+          // An uncommitted record need not stay; on a full disk its blocks may be needed by another program.
+          ftruncate(file.number, off_t(start))
+          allocatedLength = 0
+          throw error
+        }
       }
     }
+    mark = (start, Self.mark(of: record))
   }
 
   /// Whether the file at the path is this journal, of at least this length, with this process's last record.

@@ -1,25 +1,22 @@
 public import CofferPropertyLists
 
 extension SearchList {
-  @inline(__always)
-  private func read<Result>(_ key: String, _ body: (UnsafeMutablePointer<SearchCache.Slot>) -> Result) -> Result {
-    ThreadSearchCaches.withCache(of: self) { unsafe $0.read(key, body) }
+  /// nil if no entry has a value.
+  public func value(forKey key: String) -> PropertyListValue? {
+    unsafe ThreadSearchCaches.read(key, in: self) { unsafe $0.pointee.value }
   }
 
-  /// nil if no entry has a value.
-  public func value(forKey key: String) -> PropertyListValue? { unsafe read(key) { unsafe $0.pointee.value } }
-
   /// As `coercedToInteger`.
-  public func integer(forKey key: String) -> Int { unsafe read(key) { unsafe $0.pointee.integer } }
+  public func integer(forKey key: String) -> Int { unsafe ThreadSearchCaches.read(key, in: self) { unsafe $0.pointee.integer } }
 
   /// As `coercedToDouble`.
-  public func double(forKey key: String) -> Double { unsafe read(key) { unsafe $0.pointee.double } }
+  public func double(forKey key: String) -> Double { unsafe ThreadSearchCaches.read(key, in: self) { unsafe $0.pointee.double } }
 
   /// As `coercedToFloat`.
   public func float(forKey key: String) -> Float { value(forKey: key)?.coercedToFloat ?? 0 }
 
   /// As `coercedToBool`.
-  public func bool(forKey key: String) -> Bool { unsafe read(key) { unsafe $0.pointee.bool } }
+  public func bool(forKey key: String) -> Bool { unsafe ThreadSearchCaches.read(key, in: self) { unsafe $0.pointee.bool } }
 
   /// As `coercedToString`.
   public func string(forKey key: String) -> String? { value(forKey: key)?.coercedToString }

@@ -19,18 +19,21 @@ enum ThreadSearchCaches {
     return key
   }()
 
-  /// The cache of this thread for the list, created anew if the structure of the list has changed.
+  /// Reads from the cache of this thread for the list, which is created anew if the structure of the list has changed.
+  /// - Parameter body: As for `SearchCache.read`.
   @inline(__always)
-  static func withCache<Result>(of list: SearchList, _ body: (SearchCache) -> Result) -> Result {
+  static func read<Result>(
+    _ name: String, in list: SearchList, _ body: (UnsafeMutablePointer<SearchCache.Slot>) -> Result
+  ) -> Result {
     let place = Int(truncatingIfNeeded: list.identity) & (count - 1)
     let version = list.version
     if let table = unsafe pthread_getspecific(key)?.assumingMemoryBound(to: Unmanaged<SearchCache>?.self),
       let cache = unsafe table[place],
       unsafe cache._withUnsafeGuaranteedRef({ $0.list == list.identity && $0.structure.version == version })
     {
-      return unsafe cache._withUnsafeGuaranteedRef(body)
+      return unsafe cache._withUnsafeGuaranteedRef { unsafe $0.read(name, body) }
     }
-    return body(replace(place, list))
+    return unsafe replace(place, list).read(name, body)
   }
 
   @inline(never)
