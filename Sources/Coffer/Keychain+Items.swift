@@ -19,7 +19,7 @@ extension Keychain {
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked,
     installBound: Bool = false
   ) throws -> Reference {
-    try answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)).reference()
+    try transport.answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)).reference()
   }
 
   /// The matching items, without their secrets, ordered by group as the caller holds them. If class and all primary attributes
@@ -37,12 +37,12 @@ extension Keychain {
 
   /// The same, with what could not be read.
   package func listing(_ query: KeychainQuery) throws -> KeychainListing {
-    KeychainListing(try answer(.items(query.itemClass, query.group, query.attributes)).entries())
+    KeychainListing(try transport.answer(.items(query.itemClass, query.group, query.attributes)).entries())
   }
 
   /// Whether there is such a group in the vault: one proven look-up. Groups come into being with their first item.
   /// - Throws: `missingEntitlement`, `locked`; `integrity`, …
-  public func contains(_ group: AccessGroup) throws -> Bool { try answer(.contains(group)).flag() }
+  public func contains(_ group: AccessGroup) throws -> Bool { try transport.answer(.contains(group)).flag() }
 
   /// The one item that is meant.
   /// - Throws: `notFound`; `duplicate` where several are; as `items`.
@@ -59,7 +59,7 @@ extension Keychain {
   ///   - purpose: The text that the owner reads, if the owner is asked.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`, `otherDevice`; `integrity`, …
   public func secret(of reference: Reference, purpose: String = "") throws -> Secret {
-    try answer(.secret(reference, purpose: purpose)).secret()
+    try transport.answer(.secret(reference, purpose: purpose)).secret()
   }
 
   /// Changes the attributes and keeps the secret.
@@ -72,7 +72,7 @@ extension Keychain {
   @discardableResult
   public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
-      try answer(.update(reference, generation: entry.generation, item, nil))
+      try transport.answer(.update(reference, generation: entry.generation, item, nil))
     }
   }
 
@@ -83,7 +83,7 @@ extension Keychain {
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
-      try answer(.update(reference, generation: entry.generation, item, secret.duplicate()))
+      try transport.answer(.update(reference, generation: entry.generation, item, secret.duplicate()))
     }
   }
 
@@ -91,7 +91,7 @@ extension Keychain {
   /// - Throws: `conflict` where somebody has; as `update`.
   @discardableResult
   public func update(_ entry: Entry, secret: borrowing Secret) throws -> Reference {
-    try answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate())).reference()
+    try transport.answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate())).reference()
   }
 
   /// How often a change is tried that meets others.
@@ -125,41 +125,39 @@ extension Keychain {
     _ reference: Reference, to group: AccessGroup, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
-      try answer(.move(reference, generation: entry.generation, item, group))
+      try transport.answer(.move(reference, generation: entry.generation, item, group))
     }
   }
 
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   public func remove(_ reference: Reference) throws {
-    _ = try answer(.remove(reference))
+    _ = try transport.answer(.remove(reference))
   }
 
   /// Removes an item by its class and primary attributes, also one that is damaged and cannot be read.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   public func remove(_ item: Item, in group: AccessGroup) throws {
-    _ = try answer(.discard(item, group))
+    _ = try transport.answer(.discard(item, group))
   }
 
   // MARK: Rights
 
   /// The groups, in order, with the rights in each. For the owner that takes a walk over the vault.
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
-  public var entitlements: Entitlements { get throws { try answer(.entitlements).entitlements().held } }
+  public var entitlements: Entitlements { get throws { try transport.answer(.entitlements).entitlements().held } }
 
   /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
   /// - Throws: `locked`, `appNotInstalled`; `integrity`.
   public var ownGroup: AccessGroup? {
-    get throws { try answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }
+    get throws { try transport.answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }
   }
 
   /// An item by its reference, without its secret.
   /// - Throws: `notFound`, `missingEntitlement`, `locked`, `otherDevice`; `integrity`, …
   public func entry(_ reference: Reference) throws -> Entry {
-    guard let entry = try answer(.entry(reference)).entries().entries.first else { throw KeychainError(.notFound) }
+    guard let entry = try transport.answer(.entry(reference)).entries().entries.first else { throw KeychainError(.notFound) }
     return entry
   }
-
-  private func answer(_ request: consuming ItemRequest) throws -> Answer { try transport.answer(request) }
 }
 
 extension Answer {

@@ -11,17 +11,16 @@ extension Secret {
     unsafe withMutablePointer { unsafe $0[offset] = byte }
   }
 
-  package mutating func write(_ bytes: [UInt8], at offset: Int) {
-    for (index, byte) in bytes.enumerated() { write(byte, at: offset + index) }
-  }
-
-  package mutating func write(_ other: borrowing Secret, at offset: Int) {
-    precondition(offset >= 0 && offset + other.count <= count)
-    let length = other.count
+  package mutating func write(_ bytes: RawSpan, at offset: Int) {
+    precondition(offset >= 0 && offset + bytes.byteCount <= count)
     unsafe withMutablePointer { destination in
-      unsafe other.withPointer { source in unsafe (destination + offset).update(from: source, count: length) }
+      unsafe bytes.withPointer { source in unsafe (destination + offset).update(from: source, count: bytes.byteCount) }
     }
   }
+
+  package mutating func write(_ bytes: [UInt8], at offset: Int) { unsafe write(bytes.span.bytes, at: offset) }
+
+  package mutating func write(_ other: borrowing Secret, at offset: Int) { other.withBytes { write($0, at: offset) } }
 
   /// A copy of `length` bytes from `offset` on.
   package borrowing func copy(_ offset: Int, _ length: Int) throws(VaultError) -> Secret {

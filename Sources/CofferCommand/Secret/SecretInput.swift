@@ -28,19 +28,8 @@ extension Secret {
   /// The same bytes, and zeros after them.
   consuming func enlarged(to count: Int) throws(VaultError) -> Secret {
     var larger = try Secret(count: count)
-    larger.replace(0, with: self)
+    larger.write(self, at: 0)
     return larger
-  }
-
-  /// Overwrites from `offset` on. The caller has made room.
-  mutating func replace(_ offset: Int, with other: borrowing Secret) {
-    withMutableBytes { span in
-      unsafe span.withUnsafeMutableBytes { target in
-        other.withBytes { source in
-          unsafe source.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0) }
-        }
-      }
-    }
   }
 
   var endsLine: Bool {

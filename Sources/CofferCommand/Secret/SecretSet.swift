@@ -48,7 +48,9 @@ struct SecretSet: ParsableCommand {
     if case .stream(let stream) = source { given = try checked(Secret.reading(stream), from: stream.name) }
     let items = try agent ?? access.open(vault, place ?? vault.openPlace())
     let existing = try checkedExisting(selection, in: items)
-    let secret = try given.take() ?? checked(source.read(isInputAllowed: !vault.noInput), from: "secret")
+    let secret =
+      try given.take()
+      ?? checked(Person.askTwice("Secret", isAllowed: !vault.noInput, isEmptyAllowed: true), from: "secret")
     try about("\(selection.name)") {
       if let existing {
         try checkAccessibility(of: existing)

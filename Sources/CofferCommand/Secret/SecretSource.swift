@@ -18,11 +18,4 @@ enum SecretSource {
     }
     return .stream(.input)
   }
-
-  func read(isInputAllowed: Bool) throws -> Secret {
-    switch self {
-    case .stream(let descriptor): try Secret.reading(descriptor)
-    case .person: try Person.askTwice("Secret", isAllowed: isInputAllowed, isEmptyAllowed: true)
-    }
-  }
 }

@@ -21,21 +21,16 @@ enum Person {
   ///   returned.
   static func askTwice(_ question: String, isAllowed: Bool, isEmptyAllowed: Bool) throws -> Secret {
     guard isAllowed else { throw nobody(question) }
-    guard let prompt = try Prompt.open() else {
-      guard let window = try DisplayPrompt.open() else { throw nobody(question) }
-      return try twice(question, isEmptyAllowed) { asked, error in try window.ask(asked, error: error) }
+    let prompt = try Prompt.open()
+    let window = try prompt == nil ? DisplayPrompt.open() : nil
+    func ask(_ asked: String, _ error: String?) throws -> Secret {
+      switch prompt {
+      case .some(let prompt): return try prompt.ask(asked, isFresh: error != nil)
+      case .none:
+        guard let window else { throw nobody(question) }
+        return try window.ask(asked, error: error)
+      }
     }
-    return try twice(question, isEmptyAllowed) { asked, error in
-      try prompt.ask(asked, isFresh: error != nil)
-    } say: {
-      try prompt.say($0)
-    }
-  }
-
-  private static func twice(
-    _ question: String, _ isEmptyAllowed: Bool, _ ask: (String, String?) throws -> Secret,
-    say: (String) throws -> Void = { _ in }
-  ) throws -> Secret {
     var problem: String?
     for attempt in 1...3 {
       let first = try ask("\(question): ", problem)
@@ -47,7 +42,10 @@ enum Person {
         if first.isEqual(to: second) { return first }
         problem = mistyped
       }
-      try say(problem ?? "")
+      switch prompt {
+      case .some(let prompt): try prompt.say(problem ?? "")
+      case .none: break
+      }
     }
     throw Failure(.cancelled, "\(question.lowercased()): typed differently three times; nothing has been changed")
   }

@@ -14,7 +14,7 @@ struct TypedLine: ~Copyable {
     if count == secret.count {
       guard count < Secret.longestValue else { throw VaultError(.secretTooLarge, "more than \(Secret.longestValue) bytes typed") }
       var larger = try Secret(count: count * 4)
-      larger.replace(0, with: secret)
+      larger.write(secret, at: 0)
       secret = larger
     }
     let end = count

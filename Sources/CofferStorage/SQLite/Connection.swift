@@ -113,21 +113,18 @@ internal import CofferFiles
 
   /// Runs a statement to its end, rows aside.
   func run(_ sql: SQL) throws(StorageError) {
-    try run(sql.text, cached: sql)
+    let taken = idle[sql]?.popLast()
+    let statement = if let taken { taken } else { try Statement(sql.text, on: self) }
+    defer {
+      statement.reset()
+      idle[sql, default: []].append(statement)
+    }
+    while try statement.step() {}
   }
 
   /// For the statements that make a new file.
   func run(_ sql: String) throws(StorageError) {
-    try run(sql, cached: nil)
-  }
-
-  private func run(_ sql: String, cached: SQL?) throws(StorageError) {
-    let taken = cached.flatMap { idle[$0]?.popLast() }
-    let statement = if let taken { taken } else { try Statement(sql, on: self) }
-    defer {
-      statement.reset()
-      if let cached { idle[cached, default: []].append(statement) }
-    }
+    let statement = try Statement(sql, on: self)
     while try statement.step() {}
   }
 
