@@ -14,7 +14,7 @@ extension FuzzTarget {
       try promise(head.bytes.prefix(8) == bytes.prefix(8), "a header is encoded as it was read")
       let body = Array(bytes.dropFirst(FrameHeader.byteCount))
       let message = try unsafe Message(parsing: Secret(copying: body.span.bytes))
-      guard case .request = head.kind else {
+      guard case .request(let kind) = head.kind else {
         _ = try? message.reference()
         _ = try? message.status()
         _ = try? message.failure()
@@ -30,12 +30,12 @@ extension FuzzTarget {
         }
         return
       }
-      let call = try Request.parse(head.kind, message)
+      let call = try Request.parse(kind, message)
       let once = try call.frame(request: head.request).copyIntoUnprotectedBytes()
       let again = Array(once.dropFirst(FrameHeader.byteCount))
       let header = try unsafe FrameHeader(parsing: Array(once.prefix(FrameHeader.byteCount)).span.bytes)
       try promise(header.kind == head.kind && header.bodyByteCount == again.count, "a call stays one")
-      let twice = try Request.parse(head.kind, Message(parsing: unsafe Secret(copying: again.span.bytes)))
+      let twice = try Request.parse(kind, Message(parsing: unsafe Secret(copying: again.span.bytes)))
         .frame(request: head.request).copyIntoUnprotectedBytes()
       try promise(once == twice, "what was encoded is read as it was")
     }

@@ -101,10 +101,9 @@ final class AgentTransport: KeychainTransport {
     var parts: [[UInt8]] = []
     while true {
       try socket.awaitAnswer(channel, patience(kind))
-      guard let (header, body) = try channel.receive() else { throw FrameChannel.Failure.closed }
-      guard header.request == number else { throw KeychainError.otherAnswer }
-      var message = try body.message()
-      switch header.kind {
+      guard var frame = try channel.receive() else { throw FrameChannel.Failure.closed }
+      guard frame.header.request == number, var message = frame.message.take() else { throw KeychainError.otherAnswer }
+      switch frame.header.kind {
       case .part: parts += try message.partsAlone()
       case .challenge: throw try Challenge(message)
       case .failed: throw try message.failure()

@@ -110,9 +110,8 @@ private final class AgentWatchReader: Sendable {
 
   /// Returns nil if the agent has closed the connection.
   private func notices(_ channel: FrameChannel) throws -> [Notice]? {
-    guard let (header, body) = try channel.receive() else { return nil }
-    let message = try body.message()
-    switch header.kind {
+    guard var frame = try channel.receive(), let message = frame.message.take() else { return nil }
+    switch frame.header.kind {
     case .notices: return try message.notices()
     case .challenge: throw try Challenge(message)
     case .failed: throw try message.failure()

@@ -8,15 +8,11 @@ struct Fields {
 
   init(_ fields: Attributes) { left = fields }
 
-  private mutating func take(_ name: String) -> AttributeValue? {
-    defer { left[name] = nil }
-    return left[name]
-  }
-
   private mutating func take<Value>(
     _ name: String, _ value: (AttributeValue) throws -> Value?
   ) throws(WireError) -> Value? {
-    guard let field = take(name) else { return nil }
+    guard let field = left[name] else { return nil }
+    left[name] = nil
     guard let value = try? value(field) else { throw WireError(.field, name) }
     return value
   }
@@ -93,14 +89,8 @@ struct Fields {
 /// The content of a request while it is read: each field, the part and the secret are taken once, and `end` refuses the rest.
 struct RequestFields: ~Copyable {
   var fields: Fields
-  private var parts: [[UInt8]]
-  private var secret: Secret?
-
-  init(_ message: consuming Message) throws(WireError) {
-    guard message.parts.count <= 1 else { throw WireError(.malformed, "\(message.parts.count) parts") }
-    (fields, parts) = (Fields(message.fields), message.parts)
-    secret = message.secret.take()
-  }
+  fileprivate(set) var parts: [[UInt8]]
+  fileprivate(set) var secret: Secret?
 
   mutating func part() throws(WireError) -> [UInt8] {
     guard let part = parts.popLast() else { throw WireError(.malformed, "no part") }
@@ -141,7 +131,7 @@ struct Remainder: ~Copyable {
   mutating func takeKey() throws -> Secret {
     guard count >= Self.keyByteCount else { throw WireError(.field, "a key") }
     defer { position += Self.keyByteCount }
-    return try secret.part(position..<position + Self.keyByteCount)
+    return try secret.copy(position, Self.keyByteCount)
   }
 
   func end() throws(WireError) {
@@ -152,13 +142,9 @@ struct Remainder: ~Copyable {
 extension Secret {
   borrowing func joined(to other: borrowing Secret) throws -> Secret {
     var both = try Secret(count: count + other.count)
-    withBytes { both.write($0, at: 0) }
-    other.withBytes { both.write($0, at: count) }
+    both.write(self, at: 0)
+    both.write(other, at: count)
     return both
-  }
-
-  borrowing func part(_ range: Range<Int>) throws -> Secret {
-    try withBytes { try Secret(copying: $0.extracting(range)) }
   }
 }
 

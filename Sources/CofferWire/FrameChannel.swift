@@ -47,6 +47,13 @@ package final class FrameChannel: Sendable {
 
   // MARK: In
 
+  /// A frame that was received.
+  package struct Frame: ~Copyable {
+    package let header: FrameHeader
+    /// nil if the body was dropped.
+    package var message: Message?
+  }
+
   /// The next frame. Returns nil if the other end has closed between two frames.
   /// - Parameter patience: How long the first byte may take, in milliseconds; -1: for ever. The whole frame has
   ///   `frameMilliseconds` from there.
@@ -55,7 +62,7 @@ package final class FrameChannel: Sendable {
   /// - Throws: `WireError`; `Failure`; `VaultError` of locked memory; what `takes` throws.
   package func receive(
     patience: Int32 = -1, takes: (FrameHeader) throws -> Bool = { _ in true }
-  ) throws -> (header: FrameHeader, body: Received)? {
+  ) throws -> Frame? {
     var head = [UInt8](repeating: 0, count: FrameHeader.byteCount)
     if patience >= 0 { guard try wait(Int16(POLLIN), patience) else { throw Failure.late } }
     // Without a deadline, poll(2) is not needed before the read.
@@ -66,7 +73,7 @@ package final class FrameChannel: Sendable {
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
     if header.bodyByteCount > WireLimits.smallBodyByteCount, try !takes(header) {
       try drop(header.bodyByteCount, deadline)
-      return (header, Received(nil))
+      return Frame(header: header, message: nil)
     }
     let permit = try permit(header, deadline)
     defer { withExtendedLifetime(permit) {} }
@@ -74,7 +81,7 @@ package final class FrameChannel: Sendable {
     try body.withMutableBytes { span in
       try unsafe span.withUnsafeMutableBytes { try unsafe fill($0, from: 0, deadline) }
     }
-    return (header, Received(body))
+    return Frame(header: header, message: try Message(parsing: body))
   }
 
   /// - Throws: `Failure.crowded` if other frames have all of the locked memory.
@@ -130,25 +137,6 @@ package final class FrameChannel: Sendable {
       throw Failure.crowded(request: header.request)
     }
     return permit
-  }
-
-  /// The body after a header. A class, because a tuple cannot have noncopyable elements.
-  package final class Received {
-    private var body: Secret?
-    /// Whether it was dropped.
-    package let isDropped: Bool
-
-    init(_ body: consuming Secret?) {
-      isDropped = body == nil
-      self.body = consume body
-    }
-
-    /// Once.
-    /// - Throws: `WireError`: `malformed`.
-    package func message() throws -> Message {
-      guard let body = body.take() else { throw WireError(.malformed, "taken twice") }
-      return try Message(parsing: body)
-    }
   }
 
   private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int, _ deadline: Int64) throws {

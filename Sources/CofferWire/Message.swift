@@ -8,15 +8,9 @@ package import VaultCore
 ///     u32  bytes of a part, and they, for each
 ///          the secret: all the rest
 package struct Message: ~Copyable, Sendable {
-  package var fields: Attributes
-  package var parts: [[UInt8]]
+  package var fields = Attributes()
+  package var parts: [[UInt8]] = []
   package var secret: Secret?
-
-  package init(fields: Attributes = Attributes(), parts: [[UInt8]] = [], secret: consuming Secret? = nil) {
-    self.fields = fields
-    self.parts = parts
-    self.secret = secret
-  }
 
   /// Bytes that are neither part of the fields nor of the secret.
   private static let fixedByteCount = 6
@@ -48,8 +42,11 @@ package struct Message: ~Copyable, Sendable {
     return frame
   }
 
-  // MARK: In
+}
 
+// MARK: In
+
+extension Message {
   /// - Parameter body: The bytes after the header.
   /// - Throws: `WireError`: `malformed`; `VaultError` of locked memory.
   package init(parsing body: borrowing Secret) throws {
@@ -87,19 +84,6 @@ extension Secret? {
       switch self {
       case .some(let secret): secret.count
       case .none: 0
-      }
-    }
-  }
-}
-
-extension Secret {
-  /// Overwrites from `offset` on. The caller has made room.
-  mutating func write(_ bytes: RawSpan, at offset: Int) {
-    withMutableBytes { target in
-      unsafe target.withUnsafeMutableBytes { target in
-        unsafe bytes.withUnsafeBytes {
-          unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
-        }
       }
     }
   }

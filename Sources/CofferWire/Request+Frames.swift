@@ -142,11 +142,10 @@ extension AppRequest {
 extension Request {
   private static let displayNames = ["display", "wayland", "terminal", "terminal-type", "lc-ctype"]
 
-  /// - Throws: `WireError`: `operation` for a frame that is not a request, `field`, `malformed`; `VaultError`: `kdfBelowFloor`, and of locked
-  ///   memory.
-  package static func parse(_ kind: FrameKind, _ message: consuming Message) throws -> Request {
-    guard case .request(let kind) = kind else { throw WireError(.operation, "\(kind) is not a request") }
-    var content = try RequestFields(message)
+  /// - Throws: `WireError`: `field`, `malformed`; `VaultError`: `kdfBelowFloor`, and of locked memory.
+  package static func parse(_ kind: Kind, _ message: consuming Message) throws -> Request {
+    guard message.parts.count <= 1 else { throw WireError(.malformed, "\(message.parts.count) parts") }
+    var content = RequestFields(fields: Fields(message.fields), parts: message.parts, secret: message.secret.take())
     let request = try parse(kind, &content)
     try content.end()
     return request

@@ -83,7 +83,7 @@ import struct CofferRequests.Confirmation
     let frame = try Request.session(.unlock(.derived(Secret(count: 32), .passphrase, salt: salt), display: display)).frame(
       request: 1)
     let body = try frame.withBytes { try Secret(copying: $0.extracting(FrameHeader.byteCount..<$0.byteCount)) }
-    guard case .session(.unlock(_, let found)) = try Request.parse(.request(.unlock), Message(parsing: body)) else {
+    guard case .session(.unlock(_, let found)) = try Request.parse(.unlock, Message(parsing: body)) else {
       Issue.record("another call")
       return
     }

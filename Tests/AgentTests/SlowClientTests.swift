@@ -36,9 +36,8 @@ import VaultCore
     guard let copy = OwnedDescriptor(dup(descriptor)) else { throw POSIXError(.EMFILE) }
     let channel = FrameChannel(copy)
     try channel.send(Request.items(.contains(AccessGroup("default"))).frame(request: 1))
-    let (header, body) = try #require(try channel.receive())
-    try #require(header.kind == .challenge)
-    try channel.answer(Challenge(body.message()))
+    guard var frame = try channel.receive(), let message = frame.message.take() else { throw FrameChannel.Failure.closed }
+    try channel.answer(Challenge(message))
     return descriptor
   }
 

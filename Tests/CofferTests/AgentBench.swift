@@ -105,8 +105,7 @@ extension FrameChannel {
   /// The first request of a connection that needs to be somebody's is challenged. It is not sent again here.
   func introduce() throws {
     try send(Request.items(.contains(.standard)).frame(request: 0))
-    let message = try receive()?.body.message()
-    guard let message else { throw Failure.closed }
+    guard var frame = try receive(), let message = frame.message.take() else { throw Failure.closed }
     try answer(Challenge(message))
   }
 }

@@ -245,9 +245,10 @@ import Waiting
     let keychain = bench.keychain
     _ = try keychain.items()
     func receive() throws -> [Notice]? {
-      guard let (header, body) = try channel.receive(patience: 60_000) else { return nil }
+      guard var frame = try channel.receive(patience: 60_000), let message = frame.message.take() else { return nil }
+      let header = frame.header
       #expect(header.kind == .notices && header.request == 9)
-      return try body.message().notices()
+      return try message.notices()
     }
     #expect(try receive() == [])
     // Far more than the socket holds.

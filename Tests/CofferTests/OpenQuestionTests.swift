@@ -133,9 +133,8 @@ import Waiting
     let channel = FrameChannel(descriptor)
     // The first request is challenged; the one that follows the response is not.
     try ask(on: channel)
-    let (header, body) = try #require(try channel.receive())
-    #expect(header.kind == .challenge)
-    try channel.answer(Challenge(body.message()))
+    guard var frame = try channel.receive(), let message = frame.message.take() else { throw FrameChannel.Failure.closed }
+    try channel.answer(Challenge(message))
     return channel
   }
 

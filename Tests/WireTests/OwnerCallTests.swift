@@ -108,7 +108,7 @@ import VaultCore
       fields["memory"] = .integer(64 << 10)
       change(&fields)
       do {
-        _ = try Request.parse(.request(operation), Message(fields: fields, secret: Secret(count: count)))
+        _ = try Request.parse(operation, Message(fields: fields, secret: Secret(count: count)))
         return false
       } catch { return true }
     }
@@ -126,6 +126,6 @@ import VaultCore
     #expect(try refused(.replaceSlot, { _ in }))
     #expect(try refused(.inspect, { _ in }))
     #expect(try refused(.pins, { _ in }))
-    #expect(throws: WireError.self) { _ = try Request.parse(.request(.grant), Message(fields: Attributes())) }
+    #expect(throws: WireError.self) { _ = try Request.parse(.grant, Message(fields: Attributes())) }
   }
 }

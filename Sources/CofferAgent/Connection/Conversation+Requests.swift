@@ -3,34 +3,9 @@ import CofferWire
 import Pinentry
 import VaultCore
 
-/// Carries out what the gate allows.
+/// Carries out the requests that are not about items, if the gate allows them.
 extension Conversation {
-  /// Logs that it is allowed, once nothing but the doing is left, and does it: a program that is refused has no entry but the refusal.
-  mutating func done(_ request: consuming Request, as role: Gate.Role, _ facts: Gate.Facts) throws -> Answer {
-    let allowed = { [shared, peer] (new: Reference?) in
-      var facts = facts
-      if let new { (facts.group, facts.item) = (new.group, new.id) }
-      try shared.append(facts, .allow(role), peer)
-    }
-    switch consume request {
-    case .session(let request): return try done(request) { try allowed(nil) }
-    case .vault(let request):
-      guard let administration = shared.administration else { throw KeychainError(.notAllowed) }
-      return try administration.answer(request, &ownedAt) { try allowed(nil) }
-    case .apps(let request): return try done(request, role) { try allowed(nil) }
-    case .items(let request):
-      let program = role == .owner ? nil : facts.program
-      return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in
-        try callers.caller(program, in: vault, at: rules) { try caller(program, in: $0) }
-      } confirm: { confirmation, lockCount in
-        try confirm(confirmation, facts.program, lockCount)
-      } allowed: {
-        try allowed($0)
-      }
-    }
-  }
-
-  private mutating func done(_ request: consuming SessionRequest, allowed: () throws -> Void) throws -> Answer {
+  mutating func done(_ request: consuming SessionRequest, allowed: () throws -> Void) throws -> Answer {
     switch consume request {
     case .status: return .status(shared.vault.status)
     case .inspect:
@@ -56,7 +31,7 @@ extension Conversation {
     }
   }
 
-  private func done(_ request: AppRequest, _ role: Gate.Role, allowed: () throws -> Void) throws -> Answer {
+  func done(_ request: AppRequest, _ role: Gate.Role, allowed: () throws -> Void) throws -> Answer {
     switch request {
     case .leases:
       try allowed()
@@ -78,7 +53,7 @@ extension Conversation {
     }
   }
 
-  private func confirm(_ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64) throws {
+  func confirm(_ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64) throws {
     guard let questions = shared.questions else { throw KeychainError(.confirmationNeeded, confirmation.group.name) }
     try questions.confirm(confirmation, of: program, peer, lockCount: lockCount, connection: channel.descriptor)
     // An answer takes a while, and it was given about this program.

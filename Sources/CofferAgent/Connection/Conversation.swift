@@ -65,15 +65,23 @@ struct Conversation: ~Copyable {
     defer { ended() }
     do {
       // A program that may ask nothing takes no place from others.
-      while try isAnswered(), let (header, body) = try channel.receive(takes: { try !isRefused($0) }) {
-        (number, byteCount) = (header.request, header.bodyByteCount)
-        guard !body.isDropped else {
-          try send(refused(header))
+      while try isAnswered(), var frame = try channel.receive(takes: { try !isRefused($0) }) {
+        (number, byteCount) = (frame.header.request, frame.header.bodyByteCount)
+        guard let message = frame.message.take() else {
+          try send(refused(frame.header))
           continue
         }
-        let request = try Request.parse(header.kind, body.message())
-        if request.kind == .watch { if try watch() { continue } else { return } }
-        try answer(request)
+        guard case .request(let kind) = frame.header.kind else { throw Self.isNoRequest(frame.header) }
+        let request = try Request.parse(kind, message)
+        if kind == .watch { if try watch() { continue } else { return } }
+        let answer: Answer
+        do {
+          answer = try decided(request, kind)
+        } catch {
+          try send(error)
+          continue
+        }
+        try answer.frames(request: number) { try channel.send($0) }
         if isEnding { shared.end() }
       }
     } catch FrameChannel.Failure.crowded(let request) {
@@ -90,8 +98,12 @@ struct Conversation: ~Copyable {
     if case .refuse = try Gate.decide(facts(of: header)) { true } else { false }
   }
 
+  private static func isNoRequest(_ header: FrameHeader) -> WireError {
+    WireError(.operation, "\(header.kind) is not a request")
+  }
+
   private func facts(of header: FrameHeader) throws -> Gate.Facts {
-    guard case .request(let kind) = header.kind else { throw WireError(.operation, "\(header.kind) is not a request") }
+    guard case .request(let kind) = header.kind else { throw Self.isNoRequest(header) }
     return try facts(kind, isSenderProven: true)
   }
 
@@ -125,24 +137,14 @@ struct Conversation: ~Copyable {
     return true
   }
 
-  private mutating func answer(_ request: consuming Request) throws {
-    let answer: Answer
-    do {
-      answer = try decided(request)
-    } catch {
-      return try send(error)
-    }
-    try answer.frames(request: number) { try channel.send($0) }
-  }
-
   /// Sends why there is no answer: a challenge, or an error.
   func send(_ error: any Error) throws {
     try channel.send((error as? Challenge)?.frame(request: number) ?? KeychainError(error).frame(request: number))
   }
 
   /// - Throws: `Challenge`, if the client has to return a number first.
-  private mutating func decided(_ request: consuming Request) throws -> Answer {
-    let (kind, subject) = (request.kind, request.subject)
+  private mutating func decided(_ request: consuming Request, _ kind: Request.Kind) throws -> Answer {
+    let subject = request.subject
     let facts = try facts(kind, subject.group, subject.item)
     let decision = Gate.decide(facts)
     switch decision {
@@ -158,6 +160,31 @@ struct Conversation: ~Copyable {
         // The gate lets the program in; the vault decides what it may do there.
         if error.code.isRefusal { try shared.append(facts, .refuse(code: error.code, rule: error.detail), peer) }
         throw error
+      }
+    }
+  }
+
+  /// Logs that it is allowed, once nothing but the doing is left, and does it: a program that is refused has no entry but the refusal.
+  private mutating func done(_ request: consuming Request, as role: Gate.Role, _ facts: Gate.Facts) throws -> Answer {
+    let allowed = { [shared, peer] (new: Reference?) in
+      var facts = facts
+      if let new { (facts.group, facts.item) = (new.group, new.id) }
+      try shared.append(facts, .allow(role), peer)
+    }
+    switch consume request {
+    case .session(let request): return try done(request) { try allowed(nil) }
+    case .vault(let request):
+      guard let administration = shared.administration else { throw KeychainError(.notAllowed) }
+      return try administration.answer(request, &ownedAt) { try allowed(nil) }
+    case .apps(let request): return try done(request, role) { try allowed(nil) }
+    case .items(let request):
+      let program = role == .owner ? nil : facts.program
+      return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in
+        try callers.caller(program, in: vault, at: rules) { try caller(program, in: $0) }
+      } confirm: { confirmation, lockCount in
+        try confirm(confirmation, facts.program, lockCount)
+      } allowed: {
+        try allowed($0)
       }
     }
   }

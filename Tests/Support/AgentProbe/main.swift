@@ -34,16 +34,15 @@ func ask(_ channel: FrameChannel) -> String {
   ask(channel) { try Request.items(.items(nil, nil, Attributes())).frame(request: 1) }
 }
 
-func ask(_ channel: FrameChannel, _ frame: () throws -> Secret) -> String {
+func ask(_ channel: FrameChannel, _ request: () throws -> Secret) -> String {
   do {
-    try channel.send(frame())
-    guard let (header, body) = try channel.receive() else { return "closed" }
-    let message = try body.message()
-    guard header.kind == .challenge else {
-      return header.kind == .failed ? try message.failure().code.name : "\(header.kind)"
+    try channel.send(request())
+    guard var frame = try channel.receive(), let message = frame.message.take() else { return "closed" }
+    guard frame.header.kind == .challenge else {
+      return frame.header.kind == .failed ? try message.failure().code.name : "\(frame.header.kind)"
     }
     try channel.answer(Challenge(message))
-    try channel.send(frame())
+    try channel.send(request())
   } catch {
     return "\(error)"
   }
@@ -52,9 +51,8 @@ func ask(_ channel: FrameChannel, _ frame: () throws -> Secret) -> String {
 
 func next(_ channel: FrameChannel) -> String {
   do {
-    guard let (header, body) = try channel.receive() else { return "closed" }
-    let message = try body.message()
-    return header.kind == .failed ? try message.failure().code.name : "\(header.kind)"
+    guard var frame = try channel.receive(), let message = frame.message.take() else { return "closed" }
+    return frame.header.kind == .failed ? try message.failure().code.name : "\(frame.header.kind)"
   } catch {
     return "\(error)"
   }
@@ -107,8 +105,7 @@ func guess(_ path: String, _ count: Int) throws {
   }
   guard let first = channels.first else { exit(2) }
   try first.send(Request.session(.inspect).frame(request: 1))
-  guard let (_, body) = try first.receive() else { exit(3) }
-  let answer = try body.message()
+  guard var received = try first.receive(), let answer = received.message.take() else { exit(3) }
   guard let slot = try VaultSummary(wireRows: answer.rows()).slots.first(where: \.type.hasPassphrase) else { exit(4) }
   let frame = try Request.session(.unlock(.derived(.random(count: 32), slot.type, salt: slot.salt))).frame(request: 1)
   for channel in channels { try channel.send(frame) }
@@ -158,10 +155,10 @@ if words[1] == "watch" {
   if words.count == 3 { say(next(channel)) }
 } else if words[1] == "challenged" {
   try channel.send(Request.items(.items(nil, nil, Attributes())).frame(request: 1))
-  guard let (header, body) = try channel.receive() else { exit(3) }
-  say("\(header.kind)")
+  guard var frame = try channel.receive(), let message = frame.message.take() else { exit(3) }
+  say("\(frame.header.kind)")
   // The response is the frame that the command is to send.
-  let response = try Challenge(body.message()).response()
+  let response = try Challenge(message).response()
   extra = [response.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()]
 } else if words[1] != "leave" {
   say(ask(channel))
