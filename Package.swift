@@ -49,6 +49,7 @@ let package = Package(
     .target(
       name: "CofferStorage",
       dependencies: ["VaultCore", "SecretMemory", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
+    .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultCore", "CofferFiles"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     .target(
@@ -112,8 +113,8 @@ let package = Package(
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
-        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferWire", "Coffer",
-        "CofferRequests", "Pinentry", "AppContainers",
+        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
+        "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
         "DefaultsCommand",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -140,6 +141,11 @@ let package = Package(
       name: "VaultFileTests",
       dependencies: [
         "Passphrases", "CofferStorage", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "VaultProbe",
+      ]),
+    .testTarget(
+      name: "LifecycleTests",
+      dependencies: [
+        "Children", "CofferLifecycle", "CofferStorage", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting", "VaultProbe",
       ]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
@@ -216,7 +222,7 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
-        "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "VaultCore", "SecretMemory",
+        "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

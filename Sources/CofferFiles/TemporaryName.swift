@@ -10,15 +10,19 @@ package enum TemporaryName {
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  package static func isTemporary(_ candidate: String, for name: String) -> Bool {
+  package static func isTemporary(_ candidate: String, for name: String) -> Bool { self.name(of: candidate) == name }
+
+  /// The name that a temporary file is to get. Returns nil for a name of another form.
+  package static func name(of candidate: String) -> String? {
     let bytes = Array(candidate.utf8)
-    let start = Array(".\(name).".utf8)
-    guard bytes.count == start.count + 20, bytes.starts(with: start), bytes.suffix(4).elementsEqual(".new".utf8) else {
-      return false
-    }
-    return bytes[start.count..<start.count + 16].allSatisfy {
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-    }
+    guard bytes.count > 22, bytes[0] == UInt8(ascii: "."), bytes.suffix(4).elementsEqual(".new".utf8) else { return nil }
+    let digits = bytes.dropLast(4).suffix(17)
+    let isNumbered =
+      digits.first == UInt8(ascii: ".")
+      && digits.dropFirst().allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+      }
+    return isNumbered ? String(decoding: bytes.dropFirst().dropLast(21), as: UTF8.self) : nil
   }
 
   /// The paths of files that interrupted processes have left.

@@ -42,17 +42,23 @@ struct Creation {
   }
 
   private static func fill(_ path: String, _ change: Change) throws {
+    let connection = try empty(path)
+    try change.apply(to: connection)
+    try connection.run(.commit)
+  }
+
+  /// Opens a new file, within the transaction that fills it. The file has no name of its own yet, and an incomplete one is discarded,
+  /// so no journal is written: SQLite refuses to do without one. The caller commits and syncs.
+  static func empty(_ path: String) throws -> Connection {
     let connection = try Connection(path, .create)
-    // The file has no name yet, and an incomplete one is discarded, so no journal is needed. The caller syncs.
-    for statement in ["PRAGMA page_size=\(Container.pageByteCount)", "PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF"] {
+    for statement in ["PRAGMA page_size=\(Container.pageByteCount)", "PRAGMA journal_mode=MEMORY", "PRAGMA synchronous=OFF"] {
       try connection.run(statement)
     }
     try connection.run(.beginWrite)
     try connection.run("PRAGMA application_id=\(Container.program)")
     try connection.run("PRAGMA user_version=\(Container.formatVersion)")
     for object in Container.schema { try connection.run(object.sql) }
-    try change.apply(to: connection)
-    try connection.run(.commit)
+    return connection
   }
 
   /// Only makers of vaults write such files, and they hold the side lock, so nobody is at work on these.

@@ -24,6 +24,8 @@ public final class FileStore: Store {
   private let busyTimeout: Duration
   private let journal: OpenVault.Journal
   private var state: State
+  /// For a file that nobody changes: no locks, no log, no files beside it.
+  private let isUnchanging: Bool
   private var isInUse = false
 
   /// How many bytes lie in the log beside the file. A copy of the file alone may lack what they hold.
@@ -56,7 +58,18 @@ public final class FileStore: Store {
     _ = try opened(Deadline(after: busyTimeout))
   }
 
-  private init(_ location: Location, _ lock: SideLock, _ state: State, _ busyTimeout: Duration, _ journal: OpenVault.Journal) {
+  /// Opens a vault that is read only, and that nobody changes meanwhile: a copy.
+  package convenience init(unchangingAt path: String) throws {
+    let location = try Location(path)
+    self.init(location, SideLock(location.lock), .closed, .seconds(10), .automatic, isUnchanging: true)
+    _ = try opened(Deadline(after: busyTimeout))
+  }
+
+  private init(
+    _ location: Location, _ lock: SideLock, _ state: State, _ busyTimeout: Duration, _ journal: OpenVault.Journal,
+    isUnchanging: Bool = false
+  ) {
+    self.isUnchanging = isUnchanging
     self.location = location
     self.lock = lock
     self.state = state
@@ -162,7 +175,7 @@ public final class FileStore: Store {
     case .failed(let error): throw error
     case .pending(let creation): try lock.withLock(until: deadline) { try create(by: creation, prepare) }
     case .open, .closed:
-      guard location.isWritable else { throw StorageError(.readOnly, location.path) }
+      guard location.isWritable, !isUnchanging else { throw StorageError(.readOnly, location.path) }
       let vault = try opened(deadline, forWriting: true)
       try lock.withLock(until: deadline) {
         vault.wait(until: deadline)
@@ -212,7 +225,7 @@ public final class FileStore: Store {
     state = .closed
     let vault: OpenVault
     do {
-      vault = try open(writable: true, deadline)
+      vault = try open(writable: !isUnchanging, deadline)
     } catch let error where StorageError(.full) ~= error {
       // SQLite needs 32 KiB for the index of its log, also to read. Without changes in the log the file alone is the vault.
       if !forWriting, try !location.hasPendingChanges() {
@@ -228,6 +241,12 @@ public final class FileStore: Store {
 
   private func open(writable: Bool, _ deadline: Deadline) throws -> OpenVault {
     try OpenVault(location, journal: journal, lock: lock, writable: writable, deadline: deadline)
+  }
+
+  /// The connection of a transaction of this store.
+  func connection(of rows: any Rows) throws(StorageError) -> Connection {
+    guard let rows = rows as? StoredRows else { throw StorageError(.noVault, location.path) }
+    return rows.connection
   }
 
   private func enter() {

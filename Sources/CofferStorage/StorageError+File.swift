@@ -28,7 +28,7 @@ typealias NewFile = CofferFiles.NewFile<StorageError>
 
 extension CofferFiles.Files<StorageError> {
   /// Makes a directory whose name is on the disk, and those above: a vault in one that a power loss takes away would be lost with it.
-  static func makeDurableDirectory(_ path: String) throws(StorageError) {
+  package static func makeDurableDirectory(_ path: String) throws(StorageError) {
     try makeDirectory(path) { parent throws(StorageError) in try synchronizeDirectory(parent) }
   }
 }

@@ -4,7 +4,7 @@ import VaultCore
 /// The rows that one transaction sees. Types and lengths of the columns are checked before their bytes are copied; what the bytes
 /// say is for the core to prove.
 final class StoredRows: Rows {
-  private let connection: Connection
+  let connection: Connection
   private let isDraft: Bool
   private var isOpen = true
 

@@ -2,6 +2,7 @@ import CofferApps
 import CofferCommand
 import CofferConsole
 import CofferFiles
+import CofferLifecycle
 import CofferPreferences
 import CofferRequests
 import CofferStorage
@@ -38,6 +39,7 @@ import VaultCore
     let closed =
       StorageError.Code.allCases.map { StorageError($0).explanation }
       + PreferenceError.Code.allCases.map { PreferenceError($0).explanation }
+      + LifecycleError.Code.allCases.map { LifecycleError($0).explanation }
       + AppsError.Code.allCases.map { AppsError($0).explanation }
       + FileError.Code.allCases.map { FileError($0).explanation }
     for explanation in closed + VaultExplanations.all.values {

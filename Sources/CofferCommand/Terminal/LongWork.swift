@@ -9,7 +9,7 @@ package final class LongWork {
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let width: UInt64 = 24
 
-  private let name: String
+  private var name: String
   private let output: Descriptor
   private let beginning: ContinuousClock.Instant
   private let signals: BlockedSignals
@@ -44,9 +44,19 @@ package final class LongWork {
     output.note("\r\(line)")
   }
 
+  /// Goes on with a further part of the work.
+  package func begin(_ part: String) {
+    wipe()
+    name = part
+  }
+
   /// Wipes the bar. Signals that have come by now are dropped: the work is done, or has failed.
   package func end() {
     while signals.next() != nil {}
+    wipe()
+  }
+
+  private func wipe() {
     guard !shown.isEmpty else { return }
     output.note("\r\(String(repeating: " ", count: shown.count))\r")
     shown = ""

@@ -6,10 +6,10 @@ import VaultCore
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "vault",
-    abstract: "Make, check and unlock vaults.",
+    abstract: "Make, check, unlock and back up vaults.",
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
-      VaultSlot.self, VaultAcceptRollback.self, VaultMigrate.self,
+      VaultSlot.self, VaultBackup.self, VaultAcceptRollback.self, VaultMigrate.self,
     ]
   )
 

@@ -1,6 +1,7 @@
 import CLinux
 import CofferConsole
 import CofferFiles
+import CofferLifecycle
 import CofferStorage
 import Glibc
 import SecretMemory
@@ -64,6 +65,9 @@ struct VaultPlace {
     store = try about(file) { try FileStore.create(at: file, createDirectory: path == nil) }
     anchor = places.anchors(forVaultAt: store.path)
   }
+
+  /// Where its backups lie that were given no name.
+  var backups: BackupDirectory { BackupDirectory(at: places.backups(forVaultAt: store.path)) }
 
   /// The key that binds items to this machine; nil if there is none.
   func deviceKey() throws -> Secret? {

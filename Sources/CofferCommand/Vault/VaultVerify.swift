@@ -29,16 +29,10 @@ struct VaultVerify: ParsableCommand {
       try Descriptor.output.write(JSON.object(members).description + "\n")
     } else if result.isSound {
       let records = counted(result.recordCount, "record")
-      try Descriptor.output.write(result.unavailableCount == 0 ? "\(records), all sound\n" : "\(records), \(unopened(result))\n")
+      try Descriptor.output.write(result.unavailableCount == 0 ? "\(records), all sound\n" : "\(records), \(result.unopened)\n")
     }
     if let rollback, Self.isCopy(rollback), !json { try Descriptor.output.write(Self.text(rollback)) }
-    guard result.isSound else {
-      throw Failure(
-        .integrity, "\(place.path): \(counted(result.problemCount, "problem"))",
-        hint: "what is sound can still be read; keep a copy of the file",
-        details: result.problems.map { Failure($0).message } + unlisted(result)
-          + (result.unavailableCount == 0 ? [] : [unopened(result)]))
-    }
+    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
     if let rollback, !Self.isCopy(rollback) { try about(place.path) { throw rollback.reason } }
   }
 
@@ -60,13 +54,22 @@ struct VaultVerify: ParsableCommand {
     ])
   }
 
-  private func unlisted(_ result: Verification) -> [String] {
-    let more = result.problemCount - UInt64(result.problems.count)
-    return more == 0 ? [] : ["and \(more) more"]
-  }
+}
 
-  /// Proven, but nobody has looked inside.
-  private func unopened(_ result: Verification) -> String {
-    "\(result.unavailableCount) not opened: of another device, or the key of this device is missing"
+extension Failure {
+  /// A vault with problems, and the list of them.
+  static func unsound(
+    _ result: Verification, about path: String, hint: String = "what is sound can still be read; keep a copy of the file"
+  ) -> Failure {
+    let more = result.problemCount - UInt64(result.problems.count)
+    return Failure(
+      .integrity, "\(path): \(counted(result.problemCount, "problem"))", hint: hint,
+      details: result.problems.map { Failure($0).message } + (more == 0 ? [] : ["and \(more) more"])
+        + (result.unavailableCount == 0 ? [] : [result.unopened]))
   }
+}
+
+extension Verification {
+  /// For records that are proven, and whose content was not looked at.
+  var unopened: String { "\(unavailableCount) not opened: of another device, or the key of this device is missing" }
 }

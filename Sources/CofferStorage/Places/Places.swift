@@ -75,6 +75,12 @@ public struct Places: Sendable, Equatable {
     "\(state)/agent-\(TemporaryName.hexadecimal(Self.fnv1a(path))).lock"
   }
 
+  /// The directory for backups of a vault that were given no name: beside it, so that no other vault's lie there.
+  /// - Parameter path: As for the anchors.
+  package func backups(forVaultAt path: String) -> String {
+    path == Self.resolved(vault) ? Path.join(Path.parent(of: path), "backups") : "\(path).backups"
+  }
+
   /// See `DeviceKeyFile`.
   public var deviceKey: String { "\(state)/device.key" }
 

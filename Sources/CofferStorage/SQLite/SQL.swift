@@ -52,6 +52,16 @@ enum SQL: String {
   case removeNode = "DELETE FROM node WHERE p=?1"
   case removeRecord = "DELETE FROM rec WHERE id=?1"
 
+  // Copies of whole vaults.
+  case recordCount = "SELECT count(*) FROM rec"
+  case nodeCount = "SELECT count(*) FROM node"
+  case allHeader = "SELECT k,v FROM hdr ORDER BY k"
+  case allNodes = "SELECT p,b FROM node ORDER BY p"
+  case wholeRecords = "SELECT id,grp,m,a,d,s FROM rec ORDER BY id"
+  case copyHeader = "INSERT INTO hdr(k,v) VALUES(?1,?2)"
+  case copyNode = "INSERT INTO node(p,b) VALUES(?1,?2)"
+  case copyRecord = "INSERT INTO rec(id,grp,m,a,d,s) VALUES(?1,?2,?3,?4,?5,?6)"
+
   var text: String {
     rawValue.replacing("$row", with: Self.row(digest: "d", RecordHead.digestByteCount))
       .replacing("$draft", with: Self.row(digest: "s", RecordHead.maximumFieldByteCount))

@@ -34,6 +34,20 @@ import CSQLite
     try connection.check(result)
   }
 
+  /// Binds a column of the present row of another statement, after its type and length were found to be what the format says.
+  /// - Throws: `columnMismatch`.
+  func bind(
+    _ index: Int32, column: Int32, of row: Statement, _ length: ClosedRange<Int>, _ name: StaticString
+  ) throws(StorageError) {
+    guard unsafe sqlite3_column_type(row.handle, column) == SQLITE_BLOB else {
+      throw StorageError(.columnMismatch, "\(name) has another type or length")
+    }
+    let start = unsafe sqlite3_column_blob(row.handle, column)
+    let count = Int(unsafe sqlite3_column_bytes(row.handle, column))
+    guard length.contains(count) else { throw StorageError(.columnMismatch, "\(name) has \(count) bytes") }
+    try connection.check(unsafe coffer_sqlite3_bind_blob(handle, index, start, Int32(count)))
+  }
+
   /// Whether there is a row.
   func step() throws(StorageError) -> Bool {
     let result = unsafe sqlite3_step(handle)

@@ -1,0 +1,13 @@
+package import CofferConsole
+package import CofferLifecycle
+
+extension LifecycleError: Explained {
+  package var explanation: Explanation {
+    switch code {
+    case .backupExists: .init(.duplicate, "there is such a file already", "nothing is replaced: name another file")
+    case .isTheVault: .init(.usage, "is the vault itself", "name another file")
+    case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
+    case .noBackup: .init(.notFound, "there is no backup", "name a file, or make one: coffer vault backup")
+    }
+  }
+}

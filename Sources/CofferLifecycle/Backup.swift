@@ -1,0 +1,81 @@
+import CofferFiles
+package import CofferStorage
+import Glibc
+package import VaultCore
+
+/// A copy of a vault that was made and read back.
+package struct Backup: Sendable {
+  /// Called with the records done and the records in all. An error that it throws ends the work, and its file is removed.
+  package typealias Step = (UInt64, UInt64) throws -> Void
+
+  package enum Target: Sendable {
+    case file(String)
+    /// Under a name of its own; then the oldest ones there are removed.
+    case directory(BackupDirectory)
+    /// The bytes of the finished file; the directory has it until then.
+    case stream(BackupDirectory, @Sendable ([UInt8]) throws -> Void)
+  }
+
+  /// nil for a stream.
+  package let path: String?
+  /// The header and slots of the file, not proven.
+  package let status: VaultStatus
+  /// The paths of older backups that were removed.
+  package let removed: [String]
+
+  /// Copies a vault as one transaction sees it, without a key, while others write.
+  /// - Parameters:
+  ///   - check: Gets the copy before it has its name. If it throws, the copy is removed.
+  /// - Throws: `LifecycleError`: `backupExists`, `isTheVault`, `directoryMissing`; as `UnnamedVault.fill`; the errors of `check` and `step`.
+  package static func make(
+    of store: FileStore, at target: Target, now: Timestamp, step: Step, check: (FileStore) throws -> Void = { _ in }
+  ) throws -> Backup {
+    let copy = try begin(target, of: store)
+    try copy.fill(from: store, step: step)
+    let status = try Self.status(of: copy, check)
+    switch target {
+    case .file(let path):
+      guard try copy.appear(at: path) else { throw LifecycleError(.backupExists, path) }
+      return Backup(path: path, status: status, removed: [])
+    case .directory(let directory):
+      let path = try directory.keep(copy, generation: status.generation, at: now)
+      return Backup(path: path, status: status, removed: directory.prune())
+    case .stream(_, let write):
+      // The reader may go away, which ends this process.
+      unsafe unlink(copy.path)
+      try copy.forEachPiece(write)
+      return Backup(path: nil, status: status, removed: [])
+    }
+  }
+
+  /// Before anybody is asked for anything: what lies at the path of a backup.
+  /// - Throws: `backupExists`, `isTheVault`.
+  package static func checkFree(_ path: String, of store: FileStore) throws {
+    guard let there = try Files.status(at: path) else { return }
+    let isVault = try Files.status(at: store.path).map(there.isSameFile) ?? false
+    throw LifecycleError(isVault ? .isTheVault : .backupExists, path)
+  }
+
+  private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {
+    switch target {
+    case .file(let path):
+      try checkFree(path, of: store)
+      let (directory, name) = (Path.parent(of: path), Path.name(of: path))
+      UnnamedVault.leftovers(in: directory, remove: true) { $0 == name }
+      guard try Files.status(at: directory, followingLinks: true)?.kind == .directory else {
+        throw LifecycleError(.directoryMissing, directory)
+      }
+      return try UnnamedVault(for: path)
+    case .directory(let directory), .stream(let directory, _):
+      try directory.prepare()
+      return try UnnamedVault(for: directory.unnamedPath)
+    }
+  }
+
+  /// The copy is closed when this returns.
+  private static func status(of copy: borrowing UnnamedVault, _ check: (FileStore) throws -> Void) throws -> VaultStatus {
+    let store = try copy.store()
+    try check(store)
+    return try Vault.inspect(store)
+  }
+}

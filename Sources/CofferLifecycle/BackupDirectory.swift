@@ -1,0 +1,58 @@
+import CofferFiles
+import CofferStorage
+import Glibc
+import VaultCore
+
+/// The directory in which the backups of one vault lie that were made without a name.
+package struct BackupDirectory: Sendable {
+  /// How many of them stay.
+  package static let keptCount = 10
+  /// The name, until it is known, of a file that is being made.
+  static let unnamed = "backup"
+
+  package let path: String
+
+  /// - Parameter path: As `Places.backups` gives it. The directory need not be there.
+  package init(at path: String) { self.path = path }
+
+  /// Its backups, the newest first. Other files are not looked at.
+  package var names: [BackupName] {
+    let names = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
+    return names.compactMap { BackupName($0) }.sorted(by: >)
+  }
+
+  package func path(of name: BackupName) -> String { Path.join(path, name.text) }
+
+  /// Temporary files of processes that were killed.
+  package func leftovers(remove: Bool) -> [String] {
+    UnnamedVault.leftovers(in: path, remove: remove) { $0 == Self.unnamed }
+  }
+
+  /// Makes the directory, for this user alone, and removes what killed processes have left in it.
+  func prepare() throws {
+    try Files.makeDurableDirectory(path)
+    _ = leftovers(remove: true)
+  }
+
+  /// The path of a file that gets its name later.
+  var unnamedPath: String { Path.join(path, Self.unnamed) }
+
+  /// Gives a backup its name: one of a later second if the vault has a backup of this one already.
+  func keep(_ copy: consuming UnnamedVault, generation: UInt64, at now: Timestamp) throws -> String {
+    var name = BackupName(time: now, generation: generation)
+    while try Files.status(at: path(of: name)) != nil {
+      name = BackupName(time: Timestamp(secondsSince1970: name.time.secondsSince1970 + 1), generation: generation)
+    }
+    let path = path(of: name)
+    guard try copy.appear(at: path) else { throw LifecycleError(.backupExists, path) }
+    return path
+  }
+
+  /// Removes the oldest backups. One that cannot be removed stays.
+  /// - Returns: the paths of those that were removed.
+  func prune() -> [String] {
+    names.dropFirst(Self.keptCount).map(path(of:)).filter { unsafe unlink($0) == 0 }
+  }
+}
+
+typealias Files = CofferFiles.Files<StorageError>

@@ -1,0 +1,23 @@
+/// Why an operation on a whole vault was refused. One code for each cause; the detail names what it concerns, and never holds a secret.
+package struct LifecycleError: Error, Equatable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
+    /// Something is at the path of the backup already.
+    case backupExists
+    /// The file that is named is the vault itself.
+    case isTheVault
+    /// The directory of the backup is not there.
+    case directoryMissing
+    /// No file is named, and there is none to take.
+    case noBackup
+  }
+
+  package let code: Code
+  /// For people. Not compared.
+  package let detail: String
+
+  package init(_ code: Code, _ detail: String = "") { (self.code, self.detail) = (code, detail) }
+
+  package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+  /// Matches `catch LifecycleError(.noBackup)`.
+  package static func ~= (pattern: Self, error: any Error) -> Bool { (error as? Self) == pattern }
+}

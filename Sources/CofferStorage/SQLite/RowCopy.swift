@@ -1,0 +1,63 @@
+import VaultCore
+
+/// Copies the rows of one vault into another, each within a transaction of its own connection. One row is in memory at a time.
+///
+/// Rows of our own, not a copy of pages: a page that somebody has planted in the source stays there.
+struct RowCopy {
+  /// How many records are copied between two calls of `step`.
+  private static let interval: UInt64 = 1024
+
+  let source: Connection
+  let target: Connection
+
+  enum Rows {
+    /// All rows.
+    case all
+    /// The nodes and the records.
+    case content
+  }
+
+  /// - Parameter step: Called with the number of records that are copied, and of all.
+  /// - Throws: `columnMismatch` for a row that no reader would accept; `storageDamaged`, also for rows that come twice: SQLite does not
+  ///   notice pages that lead back to earlier ones; the error of `step`.
+  func run(_ rows: Rows, step: (UInt64, UInt64) throws -> Void) throws {
+    let total = UInt64(clamping: try source.integer(.recordCount))
+    if rows == .all { try copyHeader() }
+    try each(.allNodes, into: .copyNode) { row, new in
+      try new.bind(1, column: 0, of: row, Limits.nodeKey, "node.p")
+      try new.bind(2, column: 1, of: row, Limits.node, "node.b")
+    }
+    var done: UInt64 = 0
+    try each(.wholeRecords, into: .copyRecord) { row, new in
+      try new.bind(1, column: 0, of: row, Limits.identifier, "rec.id")
+      try new.bind(2, column: 1, of: row, Limits.identifier, "rec.grp")
+      try new.bind(3, column: 2, of: row, Limits.meta, "rec.m")
+      try new.bind(4, column: 3, of: row, Limits.field, "rec.a")
+      try new.bind(5, column: 4, of: row, Limits.digest, "rec.d")
+      try new.bind(6, column: 5, of: row, Limits.field, "rec.s")
+      if done % Self.interval == 0 { try step(done, total) }
+      done += 1
+    }
+    try step(done, total)
+  }
+
+  private func copyHeader() throws {
+    try each(.allHeader, into: .copyHeader) { row, new in
+      let key = try row.integer(0)
+      try new.bind(1, key)
+      try new.bind(2, column: 1, of: row, Limits.header(key), "hdr.v")
+    }
+  }
+
+  private func each(_ query: SQL, into insertion: SQL, _ bind: (_ row: Statement, _ new: Statement) throws -> Void) throws {
+    try source.with(query) { row in
+      try target.with(insertion) { new in
+        while try row.step() {
+          try bind(row, new)
+          guard try !new.step(), target.changes == 1 else { throw StorageError(.schemaAltered, "a row was not written") }
+          new.reset()
+        }
+      }
+    }
+  }
+}

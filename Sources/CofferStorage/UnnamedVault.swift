@@ -1,0 +1,109 @@
+import CofferFiles
+import Glibc
+import VaultCore
+
+/// A vault file under a temporary name: a copy that is being made. It is removed if it gets no name of its own.
+///
+/// The process that makes it has it locked, so that another one removes what a killed process has left, and nothing else.
+package struct UnnamedVault: ~Copyable {
+  private let new: NewFile
+
+  /// Where it lies until it has its name.
+  package var path: String { new.path }
+
+  /// - Parameter path: The path of the vault that it is to become, in a directory that is there.
+  /// - Throws: `noVault` if the directory is missing; `readOnly`, `accessDenied`, `full`, `io`.
+  package init(for path: String) throws(StorageError) {
+    let location = try Location(path)
+    while true {
+      let new = try NewFile(at: TemporaryName.next(for: location.path))
+      // A cleaner that was faster than the lock has removed it.
+      if case .taken = FileLock(on: new.file.number).attempt(), try new.file.status().links == 0 { continue }
+      self.new = new
+      return
+    }
+  }
+
+  /// Writes the rows of a vault, as one transaction sees them while others write, and reads them back.
+  /// - Parameter step: Called now and then with the records done and the records in all. An error that it throws ends the copy.
+  /// - Throws: as `FileStore.read`; `columnMismatch`, `storageDamaged` for rows that no reader would accept; `full`, `readOnly`, `io`;
+  ///   the error of `step`.
+  package func fill(from store: FileStore, step: (UInt64, UInt64) throws -> Void) throws {
+    let counts = try store.read { rows in
+      let source = try store.connection(of: rows)
+      let target = try Creation.empty(path)
+      try RowCopy(source: source, target: target).run(.all, step: step)
+      try target.run(.commit)
+      return try Self.counts(source, rows)
+    }
+    try new.file.synchronize()
+    let copy = try self.store()
+    let copied = try copy.read { rows in try Self.counts(copy.connection(of: rows), rows) }
+    guard copied == counts else { throw StorageError(.storageDamaged, "the copy differs from what was written") }
+  }
+
+  private struct Counts: Equatable {
+    let header: [[UInt8]?]
+    let keys: [Int64]
+    let nodes: Int64
+    let records: Int64
+  }
+
+  private static func counts(_ connection: Connection, _ rows: any Rows) throws -> Counts {
+    Counts(
+      header: try (0...9).map(rows.header), keys: try rows.headerKeys(), nodes: try connection.integer(.nodeCount),
+      records: try connection.integer(.recordCount))
+  }
+
+  /// Takes the bytes of a file, which may lie anywhere and belong to anybody: nothing is opened in its place.
+  /// - Throws: `noVault` if there is none; `notAVault` for anything but a regular file; `symbolicLink`, `accessDenied`, `full`, `io`; the
+  ///   error of `step`.
+  package func fill(fromFileAt other: String, step: (UInt64, UInt64) throws -> Void) throws {
+    guard let status = try Files.status(at: other) else { throw StorageError(.noVault, other) }
+    guard status.kind != .link else { throw StorageError(.symbolicLink, other) }
+    guard status.kind == .file else { throw StorageError(.notAVault, "\(other) is not a regular file") }
+    let file = try OpenFile(other, O_RDONLY)
+    var done: UInt64 = 0
+    while case let piece = try file.read(upTo: 1 << 20), !piece.isEmpty {
+      try new.file.write(piece)
+      done += UInt64(piece.count)
+      try step(done, UInt64(status.size))
+    }
+  }
+
+  /// The vault, to be read: nothing is locked or made beside it.
+  package func store() throws -> FileStore { try FileStore(unchangingAt: path) }
+
+  /// Hands all bytes of the file on, from its beginning.
+  package func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
+    var offset = 0
+    while case let piece = try new.file.read(at: offset, count: 1 << 20), !piece.isEmpty {
+      try body(piece)
+      offset += piece.count
+    }
+  }
+
+  /// Gives it its name, durably.
+  /// - Returns: false if something lies at the path.
+  /// - Throws: what renaming throws; `inDoubt` if it has the name, and the directory could not be synced.
+  package consuming func appear(at path: String) throws(StorageError) -> Bool {
+    guard try new.appear(at: path) else { return false }
+    do { try Files.synchronizeDirectory(Path.parent(of: path)) } catch { throw StorageError(.inDoubt, error.detail) }
+    return true
+  }
+
+  /// Removes the files that killed processes have left in a directory.
+  /// - Parameter isOurs: Whether the name that such a file was to get is one to look after.
+  /// - Returns: the paths of those that were found.
+  @discardableResult
+  package static func leftovers(in directory: String, remove: Bool, of isOurs: (String) -> Bool) -> [String] {
+    let names = (try? OpenDirectory.foreign(directory).names().map(\.description)) ?? []
+    return names.compactMap { name in
+      guard let own = TemporaryName.name(of: name), isOurs(own) else { return nil }
+      let path = Path.join(directory, name)
+      guard let file = try? SmallFile.open(path), case .taken = FileLock(on: file.number).attempt() else { return nil }
+      if remove { unsafe unlink(path) }
+      return path
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Children
+import CofferFiles
+import CofferStorage
+import CofferTesting
+import Glibc
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import CofferLifecycle
+
+@Suite struct BackupTests {
+  @Test func namesAreReadAsTheyAreWritten() throws {
+    var random = SeededGenerator(seed: 76)
+    for _ in 0..<1000 {
+      let time = Timestamp(secondsSince1970: .random(in: 0..<253_402_300_800, using: &random))
+      let name = BackupName(time: time, generation: .random(in: 0 ... .max, using: &random))
+      #expect(BackupName(name.text) == name)
+    }
+    #expect(BackupName(time: .test, generation: 42).text == "20231114T221320Z-g42.coffer")
+  }
+
+  @Test(arguments: [
+    "", "notes.coffer", "20231114T221320Z-g42.coffer.gz", "20231114T221320Z-g042.coffer", "20231114T221320Z-g-1.coffer",
+    "20231332T221320Z-g42.coffer", "20231114t221320Z-g42.coffer", "20231114T221320Z-g18446744073709551616.coffer",
+    "2023111４T22132Z-g42.coffer", ".20231114T221320Z-g42.coffer.0123456789abcdef.new",
+  ]) func otherNamesAreNotOurs(name: String) { #expect(BackupName(name) == nil) }
+
+  @Test func aBackupHasEveryRowAndIsAtRest() throws {
+    let fixture = Fixture()
+    try fixture.makeVault(items: 700, secret: String(repeating: "x", count: 9000))
+    var steps: [UInt64] = []
+    let backup = try fixture.backup { done, total in
+      steps.append(done)
+      #expect(total == 701)
+    }
+    let path = try #require(backup.path)
+    #expect(steps.first == 0 && steps.last == 701)
+    #expect(backup.status.generation == 2 && backup.status.recordCount == 701)
+    for table in ["hdr", "node", "rec"] {
+      let query = "SELECT * FROM \(table)"
+      #expect(run("sqlite3", path, ".mode quote", query) == run("sqlite3", fixture.path, ".mode quote", query))
+    }
+    #expect(run("sqlite3", path, "PRAGMA integrity_check; PRAGMA journal_mode") == ["ok", "delete"])
+    #expect(run("stat", "-c", "%a %s", path)[0].hasPrefix("600 "))
+    #expect(fixture.names(fixture.backups.path) == ["20231114T221320Z-g2.coffer"])
+    #expect(try fixture.open(path).verify().isSound)
+  }
+
+  @Test func theNewestTenStayAndOtherFilesToo() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups.path
+    for other in ["notes.txt", "mine.coffer", "damaged-20231114T221320Z"] {
+      _ = try fixture.backup()
+      run("touch", "\(directory)/\(other)")
+    }
+    for time in 1...12 { _ = try fixture.backup(at: Int64(time) * 60) }
+    #expect(fixture.backups.names.count == 10)
+    let expected: [Int64] = [12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map { 1_700_000_000 + $0 * 60 }
+    #expect(fixture.backups.names.map(\.time.secondsSince1970) == expected)
+    #expect(fixture.names(directory).count == 13)
+  }
+
+  @Test func twoBackupsOfOneSecondAreBothKept() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    #expect(try fixture.backup().path != fixture.backup().path)
+    #expect(fixture.backups.names.count == 2)
+  }
+
+  @Test func anErrorOnTheWayLeavesNothing() throws {
+    struct Own: Error {}
+    let fixture = Fixture()
+    try fixture.makeVault(items: 2000)
+    #expect(throws: Own.self) { _ = try fixture.backup { done, _ in if done > 0 { throw Own() } } }
+    let store = try FileStore(at: fixture.path)
+    for target in [Backup.Target.directory(fixture.backups), .file("\(fixture.directory)/copy")] {
+      #expect(throws: Own.self) {
+        _ = try Backup.make(of: store, at: target, now: .test, step: { _, _ in }, check: { _ in throw Own() })
+      }
+    }
+    #expect(fixture.names(fixture.backups.path) == [])
+    #expect(!fixture.names().contains { $0.contains("copy") })
+  }
+
+  /// Files of killed processes are removed, the file of a living one stays.
+  @Test func leftoversAreThoseOfDeadProcesses() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    _ = try fixture.backup()
+    let directory = fixture.backups
+    let dead = "\(directory.path)/.backup.0123456789abcdef.new"
+    run("cp", fixture.path, dead)
+    run("cp", fixture.path, "\(directory.path)/.other.0123456789abcdef.new")
+    let living = try UnnamedVault(for: directory.unnamedPath)
+    #expect(directory.leftovers(remove: false) == [dead])
+    _ = try fixture.backup(at: 60)
+    #expect(try CofferFiles.Files<StorageError>.status(at: dead) == nil)
+    #expect(try CofferFiles.Files<StorageError>.status(at: living.path) != nil)
+    #expect(fixture.names(directory.path).contains(".other.0123456789abcdef.new"))
+  }
+
+  @Test(arguments: ["UPDATE rec SET a=zeroblob(2000000)", "UPDATE rec SET m=x'00'", "UPDATE node SET b='text'"])
+  func rowsThatNoReaderAcceptsAreNotCopied(damage: String) throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    run("sqlite3", fixture.path, damage)
+    #expect(throws: StorageError(.columnMismatch)) { _ = try fixture.backup() }
+    #expect(fixture.names(fixture.backups.path) == [])
+  }
+
+  /// Pages that lead back to earlier ones: a copy of them would have no end.
+  @Test func aTableWithoutAnEndIsRefused() throws {
+    let fixture = Fixture()
+    try fixture.makeVault(items: 100)
+    run(
+      "python3", "-c",
+      """
+      import sqlite3, sys
+      path = sys.argv[1]
+      root = sqlite3.connect(path).execute("SELECT rootpage FROM sqlite_schema WHERE name='rec'").fetchone()[0]
+      data = bytearray(open(path, 'rb').read())
+      page = (root - 1) * 4096
+      assert data[page] == 2
+      count = int.from_bytes(data[page + 3:page + 5], 'big')
+      cells = [int.from_bytes(data[page + 12 + 2 * i:page + 14 + 2 * i], 'big') for i in range(count)]
+      # Every child is the first one.
+      first = data[page + cells[0]:page + cells[0] + 4]
+      for cell in cells: data[page + cell:page + cell + 4] = first
+      data[page + 8:page + 12] = first
+      open(path, 'wb').write(data)
+      """, fixture.path)
+    #expect(throws: StorageError(.storageDamaged)) { _ = try fixture.backup() }
+    #expect(fixture.names(fixture.backups.path) == [])
+  }
+}
+
+/// A backup while others write is one commit.
+@Suite(.serialized) struct BackupBesideWritersTests {
+  @Test func fourWritersAndEachBackupProves() throws {
+    let fixture = Fixture()
+    try fixture.makeVault(items: 300)
+    let writers = (1...4).map { seed in
+      Child(["/bin/sh", "-c", #"exec "$0" write "$1" "$2" >/dev/null"#, program("VaultProbe"), fixture.path, "\(seed)"])
+    }
+    var generations: [UInt64] = []
+    var paths: [String] = []
+    let store = try FileStore(at: fixture.path)
+    // Writers start within some time, and then between two backups there are always some commits.
+    for time in 0..<3000 where generations.count < 12 {
+      let path = "\(fixture.directory)/copy-\(time)"
+      let backup = try Backup.make(of: store, at: .file(path), now: .test, step: { _, _ in })
+      guard backup.status.generation > generations.last ?? 2 else {
+        run("rm", path)
+        usleep(20_000)
+        continue
+      }
+      generations.append(backup.status.generation)
+      paths.append(path)
+      let copy = try fixture.open(path)
+      let result = try copy.verify()
+      #expect(result.isSound, "\(result.problems)")
+      #expect(try copy.generation() == backup.status.generation)
+    }
+    for writer in writers { writer.signal(SIGKILL) }
+    #expect(generations.count == 12, "the writers have not written")
+    // The control: rows of two commits in one file do not prove.
+    run("sqlite3", paths[0], "ATTACH '\(paths[11])' AS late; DELETE FROM rec; INSERT INTO rec SELECT * FROM late.rec")
+    #expect(try !fixture.open(paths[0]).verify().isSound)
+  }
+}
