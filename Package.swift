@@ -58,7 +58,8 @@ let package = Package(
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
-    .target(name: "CofferRequests", dependencies: ["AccessRights", "VaultCore", "SecretMemory", "CofferStorage"]),
+    .target(
+      name: "CofferRequests", dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage"]),
     .target(
       name: "CofferWire",
       dependencies: ["AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux"]),
@@ -73,7 +74,7 @@ let package = Package(
     .target(
       name: "Coffer",
       dependencies: [
-        "AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
+        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
         "CofferRequests", "Pinentry", "CofferWire",
         "CofferFiles", "CLinux",
       ]),
@@ -197,8 +198,8 @@ let package = Package(
     .testTarget(
       name: "WireTests",
       dependencies: [
-        "CofferWire", "CofferRequests", "CofferStorage", "AccessRights", "VaultCore", "SecretMemory", "Passphrases",
-        "CofferFiles", "CofferTesting",
+        "CofferWire", "CofferRequests", "CofferStorage", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory",
+        "Passphrases", "CofferFiles", "CofferTesting",
       ]),
     .executableTarget(
       name: "AgentProbe", dependencies: ["CofferWire", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles", "CLinux"],

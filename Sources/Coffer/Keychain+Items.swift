@@ -65,14 +65,17 @@ extension Keychain {
   /// Changes the attributes and keeps the secret.
   /// - Parameters:
   ///   - reference: The reference of the item.
+  ///   - accessible: The new protection class; nil keeps it. The item is sealed anew in each case.
   ///   - change: May run more than once, if another process changes the item at the same time.
   /// - Returns: The reference afterwards: another one if a primary attribute changed.
   /// - Throws: `notFound`, `duplicate`, `missingEntitlement`, `confirmationNeeded`, `locked`, `notAllowed`, `conflict`;
   ///   `integrity`, …
   @discardableResult
-  public func update(_ reference: Reference, _ change: (inout Item) throws -> Void) throws -> Reference {
+  public func update(
+    _ reference: Reference, accessible: Accessibility? = nil, _ change: (inout Item) throws -> Void
+  ) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
-      try transport.answer(.update(reference, generation: entry.generation, item, nil))
+      try transport.answer(.update(reference, generation: entry.generation, item, nil, accessible))
     }
   }
 
@@ -83,7 +86,7 @@ extension Keychain {
     _ reference: Reference, secret: borrowing Secret, _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
     try self.change(reference, change) { (entry, item) in
-      try transport.answer(.update(reference, generation: entry.generation, item, secret.duplicate()))
+      try transport.answer(.update(reference, generation: entry.generation, item, secret.duplicate(), nil))
     }
   }
 
@@ -91,7 +94,8 @@ extension Keychain {
   /// - Throws: `conflict` where somebody has; as `update`.
   @discardableResult
   public func update(_ entry: Entry, secret: borrowing Secret) throws -> Reference {
-    try transport.answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate())).reference()
+    try transport.answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate(), nil))
+      .reference()
   }
 
   /// How often a change is tried that meets others.

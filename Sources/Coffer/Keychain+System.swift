@@ -1,9 +1,10 @@
 package import AccessRights
 internal import CofferApps
-internal import CofferRequests
+package import CofferRequests
 package import CofferWire
 package import SecretMemory
 package import VaultCore
+package import VaultUpkeep
 
 /// Requests to an agent that keeps the vault itself; they cannot be done with the vault's file.
 extension Keychain {
@@ -58,6 +59,14 @@ extension Keychain {
   package func removeSlot(_ id: Identifier, by proof: borrowing Credential, ceiling: KDFCeiling) throws {
     try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.removeSlot(id, by: $0))) }
   }
+
+  // MARK: Groups
+
+  /// The groups that this program may list, with the number of items in each.
+  package func groupContents() throws -> [GroupContents] { try rows(.groups(.list)).map { try GroupContents($0) } }
+
+  /// A change by the owner, who has unlocked the vault through this keychain.
+  package func change(_ request: GroupRequest) throws { _ = try agent.answer(.groups(request)) }
 
   // MARK: Apps
 

@@ -8,8 +8,8 @@ struct Coffer: ParsableCommand {
     abstract: "A keychain and preference store for Linux.",
     version: "0.1.0",
     subcommands: [
-      VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, AgentCommand.self,
-      DoctorCommand.self, CompletionCommand.self,
+      VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
+      AgentCommand.self, DoctorCommand.self, CompletionCommand.self,
     ]
   )
 

@@ -64,7 +64,7 @@ extension ItemService {
     case .add(let item, _, let group, _, _):
       let group = try caller.groupForAdding(group)
       return try ofGroup(group, .write, .add, nil, item, in: vault)
-    case .update(let reference, _, let item, _):
+    case .update(let reference, _, let item, _, _):
       try caller.check(reference.group, .write)
       guard let entry = try vault.existingEntry(reference) else { return [] }
       if let minutes = entry.item.attributes[Item.confirm], item.attributes[Item.confirm] != minutes {

@@ -35,10 +35,10 @@ package struct ItemService {
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
       return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault, allowed))
-    case .update(let reference, let generation, let item, let secret):
+    case .update(let reference, let generation, let item, let secret, let accessible):
       try caller.check(reference.group, .write)
       try allowed(nil)
-      return .reference(try update(reference, generation, item, secret, in: &vault))
+      return .reference(try update(reference, generation, item, secret, accessible, in: &vault))
     case .move(let reference, let generation, let item, let group):
       try checkMove(reference, to: group)
       try allowed(nil)
@@ -129,7 +129,8 @@ package struct ItemService {
   }
 
   private func update(
-    _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, in vault: inout Vault
+    _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, _ accessible: Accessibility?,
+    in vault: inout Vault
   ) throws -> Reference {
     let change = { (old: inout Item) throws in
       try Self.check(item, inPlaceOf: old)
@@ -140,12 +141,12 @@ package struct ItemService {
     case .none:
       return try vault.transaction { transaction in
         try current(&transaction)
-        return try transaction.update(reference, at: now, change)
+        return try transaction.update(reference, accessible: accessible, at: now, change)
       }
     case .some(let secret):
       return try vault.transaction { transaction in
         try current(&transaction)
-        return try transaction.update(reference, secret: secret, at: now, change)
+        return try transaction.update(reference, secret: secret, accessible: accessible, at: now, change)
       }
     }
   }

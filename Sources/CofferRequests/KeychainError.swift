@@ -2,6 +2,7 @@ internal import AccessRights
 package import CofferStorage
 package import SecretMemory
 internal import VaultCore
+internal import VaultUpkeep
 
 /// Why a keychain refused. One code for each cause; the detail never holds a secret.
 public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -148,7 +149,8 @@ extension KeychainError {
     .passphraseSlotMissing: .notAllowed, .secretTooLarge: .notAllowed, .attributeNotAllowed: .notAllowed,
     .nameNotAllowed: .notAllowed, .nameTooLong: .notAllowed, .vaultFull: .full, .memoryNotLockable: .memory,
     .outOfMemory: .memory, .randomNotAvailable: .memory, .newerFormat: .newerFormat, .unknownIncompatibleFlag: .newerFormat,
-    .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed,
+    .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed, .groupExists: .duplicate, .groupRequired: .notAllowed,
+    .groupNotEmpty: .notAllowed, .groupGranted: .notAllowed, .groupOfTeam: .missingEntitlement,
   ]
   private static let storageCodes: [StorageError.Code: Code] = [
     .noVault: .noVault, .noHome: .noVault, .busy: .busy, .full: .full, .inDoubt: .inDoubt, .newerFormat: .newerFormat,

@@ -8,6 +8,7 @@ package enum Request: ~Copyable, Sendable {
   case items(ItemRequest)
   case vault(VaultRequest)
   case apps(AppRequest)
+  case groups(GroupRequest)
 
   package var kind: Kind {
     borrowing get {
@@ -16,6 +17,7 @@ package enum Request: ~Copyable, Sendable {
       case .items(let request): request.kind
       case .vault(let request): request.kind
       case .apps(let request): request.kind
+      case .groups(let request): request.kind
       }
     }
   }
@@ -28,6 +30,7 @@ package enum Request: ~Copyable, Sendable {
       case .vault: (nil, nil)
       case .items(let request): request.subject
       case .apps(let request): (request.group, nil)
+      case .groups(let request): (request.group, nil)
       }
     }
   }
@@ -68,8 +71,8 @@ package enum ItemRequest: ~Copyable, Sendable {
   /// - purpose: Shown to the owner, if the owner is asked.
   case secret(Reference, purpose: String)
   case add(Item, Secret, AccessGroup?, Accessibility, installBound: Bool)
-  /// Replaces the item if it still is of this generation. Without a secret the item keeps its own.
-  case update(Reference, generation: UInt64, Item, Secret?)
+  /// Replaces the item if it still is of this generation. Without a secret or a class the item keeps its own.
+  case update(Reference, generation: UInt64, Item, Secret?, Accessibility?)
   /// Likewise, and into a group.
   case move(Reference, generation: UInt64, Item, AccessGroup)
   case remove(Reference)
@@ -103,7 +106,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .entry(let reference): (reference.group, reference.id)
       case .secret(let reference, purpose: _): (reference.group, reference.id)
       case .add(_, _, let group, _, installBound: _): (group, nil)
-      case .update(let reference, generation: _, _, _): (reference.group, reference.id)
+      case .update(let reference, generation: _, _, _, _): (reference.group, reference.id)
       case .move(let reference, generation: _, _, _): (reference.group, reference.id)
       case .remove(let reference): (reference.group, reference.id)
       case .discard(_, let group): (group, nil)
@@ -132,7 +135,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .entry: .nothing
       case .secret: .nothing
       case .add: .adding
-      case .update(let reference, generation: _, _, _): .updating(reference)
+      case .update(let reference, generation: _, _, _, _): .updating(reference)
       case .move(let reference, generation: _, _, _): .moving(reference)
       case .remove(let reference): .removing(reference)
       case .discard: .removingUnread

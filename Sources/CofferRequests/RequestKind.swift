@@ -37,6 +37,10 @@ extension Request {
     case endLease = 49
     case log = 50
     case logPart = 51
+    case groups = 52
+    case createGroup = 53
+    case renameGroup = 54
+    case removeGroup = 55
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -133,10 +137,11 @@ extension Request.Kind {
     case .create, .addSlot, .replaceSlot, .removeSlot:
       .init(effect: .changes, access: .credential, audit: .decision, answer: .done)
 
-    case .pins, .grants, .leases: .init(effect: .reads, access: .shown, audit: .countedUse, answer: .rows)
+    case .pins, .grants, .leases, .groups: .init(effect: .reads, access: .shown, audit: .countedUse, answer: .rows)
     case .endLease: .init(effect: .changes, access: .shown, audit: .decision, answer: .done)
     case .install: .init(effect: .changes, access: .owner, audit: .decision, answer: .done, isLarge: true)
-    case .uninstall, .grant, .revoke: .init(effect: .changes, access: .owner, audit: .decision, answer: .done)
+    case .uninstall, .grant, .revoke, .createGroup, .renameGroup, .removeGroup:
+      .init(effect: .changes, access: .owner, audit: .decision, answer: .done)
     case .itemCount: .init(effect: .reads, access: .owner, audit: .countedUse, answer: .rows)
     case .forget: .init(effect: .changes, access: .owner, audit: .decision, answer: .rows)
     case .log: .init(effect: .reads, access: .shownBySystem, audit: .countedUse, answer: .rows)
@@ -153,7 +158,8 @@ extension Request.Kind {
     case .move: [.read, .write]
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
-      .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart:
+      .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
+      .removeGroup:
       nil
     }
   }

@@ -15,6 +15,7 @@ extension Request {
       case .items(let request): request.message()
       case .vault(let request): try request.message()
       case .apps(let request): request.message()
+      case .groups(let request): request.message()
       }
     return try message.frame(.request(kind), request: number)
   }
@@ -60,9 +61,10 @@ extension ItemRequest {
       fields["accessible"] = .integer(UInt64(accessibility.rawValue))
       fields["install-bound"] = .integer(installBound ? 1 : 0)
       return Message(fields: fields, parts: [item.encoded], secret: secret)
-    case .update(let reference, let generation, let item, let secret):
+    case .update(let reference, let generation, let item, let secret, let accessibility):
       fields.set(reference)
       fields["generation"] = .integer(generation)
+      fields["accessible"] = accessibility.map { .integer(UInt64($0.rawValue)) }
       // An empty secret is a secret.
       fields["has-secret"] = .integer(secret == nil ? 0 : 1)
       return Message(fields: fields, parts: [item.encoded], secret: secret)
@@ -181,10 +183,9 @@ extension Request {
     case .update:
       let reference = try content.fields.reference()
       let generation = try content.fields.requiredInteger("generation")
-      guard try content.fields.flag("has-secret") else {
-        return .items(.update(reference, generation: generation, try content.item(), nil))
-      }
-      return .items(.update(reference, generation: generation, try content.item(), try content.takeSecret()))
+      let accessibility = try content.fields.value("accessible", Accessibility.self)
+      let secret = try content.fields.flag("has-secret") ? try content.takeSecret() : nil
+      return .items(.update(reference, generation: generation, try content.item(), secret, accessibility))
     case .move:
       let reference = try content.fields.reference()
       let generation = try content.fields.requiredInteger("generation")
@@ -239,6 +240,8 @@ extension Request {
         .logPart(
           ring: try content.fields.requiredText("ring"), first: try content.fields.requiredInteger("first"),
           offset: try content.fields.requiredInteger("offset")))
+
+    case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
     }
   }
 }

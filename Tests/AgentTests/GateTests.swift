@@ -109,10 +109,12 @@ import Testing
   }
 
   private static let vaultCalls: [Request.Kind] = [.create, .addSlot, .replaceSlot, .removeSlot]
-  private static let appCalls: [Request.Kind] = [.install, .uninstall, .itemCount, .forget, .grant, .revoke]
+  private static let appCalls: [Request.Kind] = [
+    .install, .uninstall, .itemCount, .forget, .grant, .revoke, .createGroup, .renameGroup, .removeGroup,
+  ]
   private static let logCalls: [Request.Kind] = [.log, .logPart]
   /// Lists that `coffer` may see, and leases, which it may end.
-  private static let shown: [Request.Kind] = [.pins, .grants, .leases, .endLease]
+  private static let shown: [Request.Kind] = [.pins, .grants, .leases, .endLease, .groups]
 
   /// Requests to the system agent only: about the vault by any program, with a proof in the call; about apps by the owner, from any
   /// program.

@@ -53,7 +53,7 @@ import VaultCore
     // Existing items may be changed, another program has a limit of its own, and the owner has none.
     let entry = try vault.use { try $0.entry(first) }
     _ = try answer(
-      .update(first, generation: entry.generation, entry.item, try Secret(testing: "new")), as: program)
+      .update(first, generation: entry.generation, entry.item, try Secret(testing: "new"), nil), as: program)
     try add("1", to: "two", as: other)
     for number in 5...8 { try add("\(number)", to: "one", as: .owner) }
     // Also what others have put there counts.
@@ -91,7 +91,7 @@ import VaultCore
     let entry = try vault.use { try $0.entry(first) }
     #expect(throws: KeychainError(.quotaExceeded)) {
       _ = try answer(
-        .update(first, generation: entry.generation, entry.item, try Secret(testing: String(repeating: "y", count: 60_000))),
+        .update(first, generation: entry.generation, entry.item, try Secret(testing: String(repeating: "y", count: 60_000)), nil),
         as: program, byteCount: 60_000)
     }
     try add("2", to: "one", as: program, byteCount: 20_000)

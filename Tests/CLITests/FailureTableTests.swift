@@ -22,7 +22,10 @@ import VaultCore
   }
 
   @Test func vaultErrors() throws {
-    let files = ["SecretMemory/VaultError.swift", "VaultCore/VaultErrorCodes.swift", "AccessRights/AccessErrorCodes.swift"]
+    let files = [
+      "SecretMemory/VaultError.swift", "VaultCore/VaultErrorCodes.swift", "AccessRights/AccessErrorCodes.swift",
+      "VaultUpkeep/UpkeepErrorCodes.swift",
+    ]
     let codes = try files.reduce(into: Set<String>()) { try $0.formUnion(Self.codes(in: "Vault/" + $1)) }
     #expect(codes.count > 40)
     #expect(codes.symmetricDifference(VaultExplanations.all.keys.map(\.name)) == [])

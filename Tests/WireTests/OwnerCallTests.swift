@@ -5,6 +5,7 @@ import Passphrases
 import SecretMemory
 import Testing
 import VaultCore
+import VaultUpkeep
 
 @testable import CofferWire
 
@@ -94,6 +95,27 @@ import VaultCore
       }
       #expect(arrived == call)
     }
+  }
+
+  @Test func groupCallsArriveAsTheyWereSent() throws {
+    let (group, other) = (try AccessGroup("g"), try AccessGroup("h"))
+    let calls: [GroupRequest] = [
+      .list, .create(group), .rename(group, to: other), .remove(group, withItems: true), .remove(group, withItems: false),
+    ]
+    for call in calls {
+      guard case .groups(let arrived) = try Self.arrived(.groups(call)) else {
+        Issue.record("\(call)")
+        continue
+      }
+      #expect(arrived == call)
+    }
+    #expect(throws: WireError.self) { _ = try Request.parse(.renameGroup, Message(fields: Attributes())) }
+    var contents = GroupContents(group)
+    contents.itemCounts = [.whenUnlocked: 3, .whenPasscodeSetThisDevice: 1]
+    contents.formerCount = 9
+    contents.grantees = ["a", "unit:b.service"]
+    #expect(try GroupContents(contents.attributes) == contents)
+    #expect(throws: KeychainError(.agent)) { _ = try GroupContents(Attributes()) }
   }
 
   /// Lengths and kinds that do not fit what is there.

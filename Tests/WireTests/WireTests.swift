@@ -70,10 +70,14 @@ struct Received: ~Copyable {
     case .add(_, let secret, let group, _, let installBound): #expect(secret.count == 0 && group == nil && !installBound)
     default: Issue.record("another call")
     }
+    switch try sent(.update(reference, generation: 1, item, nil, .whenPasscodeSetThisDevice)) {
+    case .update(_, generation: _, _, nil, let accessible): #expect(accessible == .whenPasscodeSetThisDevice)
+    default: Issue.record("another call")
+    }
     for text in [nil, "", "new"] {
       let secret = try text.map { try Secret(testing: $0) }
-      switch try sent(.update(reference, generation: .max, item, secret)) {
-      case .update(let reference, let generation, let item, let secret):
+      switch try sent(.update(reference, generation: .max, item, secret, nil)) {
+      case .update(let reference, let generation, let item, let secret, nil):
         #expect(try reference == self.reference && generation == .max && item == self.item)
         var found: String?
         if case .some(let secret) = secret { found = Self.text(secret) }
@@ -297,7 +301,9 @@ struct Received: ~Copyable {
     var calls: [[UInt8]] = []
     calls.append(
       try Request.items(.add(item, Secret(testing: "s"), .standard, .whenUnlocked, installBound: true)).frame(request: 1).copied)
-    calls.append(try Request.items(.update(reference, generation: 3, item, Secret(testing: "s"))).frame(request: 1).copied)
+    calls.append(
+      try Request.items(.update(reference, generation: 3, item, Secret(testing: "s"), .afterFirstUnlock)).frame(request: 1).copied
+    )
     let derived = try Credential.derived(Secret(count: 32), .passphrase, salt: reference.id.bytes)
     calls.append(try Request.session(.unlock(derived)).frame(request: 1).copied)
     calls.append(try Request.items(.items(.note, .standard, item.attributes)).frame(request: 1).copied)

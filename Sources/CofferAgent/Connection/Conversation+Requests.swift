@@ -1,10 +1,19 @@
 import CofferRequests
 import CofferWire
+import Glibc
 import Pinentry
 import VaultCore
 
 /// Carries out the requests that are not about items, if the gate allows them.
 extension Conversation {
+  func done(_ request: GroupRequest, _ role: Gate.Role, allowed: () throws -> Void) throws -> Answer {
+    try allowed()
+    return try shared.vault.use { vault in
+      let caller: Caller = try role == .owner ? .owner : .command(in: vault)
+      return try GroupService(caller, at: Timestamp(secondsSince1970: Int64(time(nil)))).carryOut(request, in: &vault)
+    }
+  }
+
   mutating func done(_ request: consuming SessionRequest, allowed: () throws -> Void) throws -> Answer {
     switch consume request {
     case .status: return .status(shared.vault.status)

@@ -177,6 +177,7 @@ struct Conversation: ~Copyable {
       guard let administration = shared.administration else { throw KeychainError(.notAllowed) }
       return try administration.answer(request, &ownedAt) { try allowed(nil) }
     case .apps(let request): return try done(request, role) { try allowed(nil) }
+    case .groups(let request): return try done(request, role) { try allowed(nil) }
     case .items(let request):
       let program = role == .owner ? nil : facts.program
       return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in

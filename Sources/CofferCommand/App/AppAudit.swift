@@ -8,11 +8,19 @@ import CofferStorage
 import Glibc
 import SecretMemory
 
-/// Writes the entries of a verb of `coffer app` into the audit log: before it acts, when it refuses, and if
-/// it fails after it has begun.
+/// Writes the entries of a verb of `coffer app` or `coffer group` into the audit log: before it acts, when it refuses, and if it fails
+/// after it has begun.
 struct AppAudit {
   enum Verb: String {
-    case install, remove, forget, grant, revoke, run
+    case install = "app.install"
+    case remove = "app.remove"
+    case forget = "app.forget"
+    case grant = "app.grant"
+    case revoke = "app.revoke"
+    case run = "app.run"
+    case createGroup = "group.create"
+    case renameGroup = "group.rename"
+    case removeGroup = "group.rm"
 
     /// All but `run` change what anybody may do.
     var isSynced: Bool { self != .run }
@@ -60,7 +68,7 @@ struct AppAudit {
 
   private func append(_ decision: AuditEntry.Decision, _ reason: String) throws {
     let entry = AuditEntry(
-      at: DecisionLog.now(), decision, "app.\(verb.rawValue)", by: AuditPlace.caller(), application: application, group: group,
+      at: DecisionLog.now(), decision, verb.rawValue, by: AuditPlace.caller(), application: application, group: group,
       because: reason)
     let ring: AuditRing = decision == .refused ? .refusals : verb == .run ? .uses : .decisions
     try log.append(entry, to: ring, isSynced: verb.isSynced)

@@ -40,7 +40,7 @@ struct OpenApps: ~Copyable {
 
   // MARK: Two ways
 
-  private borrowing func reading<Result>(
+  borrowing func reading<Result>(
     _ agent: (Keychain) throws -> Result, _ file: (borrowing Vault) throws -> Result
   ) throws -> Result {
     if let keychain { return try agent(keychain) }
@@ -50,7 +50,7 @@ struct OpenApps: ~Copyable {
     }
   }
 
-  private mutating func changing<Result>(
+  mutating func changing<Result>(
     _ agent: (Keychain) throws -> Result, _ file: (inout Vault) throws -> Result
   ) throws -> Result {
     if let keychain { return try agent(keychain) }

@@ -2,6 +2,7 @@ internal import AccessRights
 package import CofferConsole
 package import SecretMemory
 internal import VaultCore
+internal import VaultUpkeep
 
 extension VaultError: Explained {
   package var explanation: Explanation { VaultExplanations.all[code] ?? Explanation(.other, code.name) }
@@ -74,8 +75,16 @@ package enum VaultExplanations {
     .locked: .init(.locked, "is locked", "coffer vault unlock"),
     .notFound: .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     .duplicate: .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
-    .groupNotFound: .init(.notFound, "no such group", "to make it: coffer secret set --create-group"),
+    .groupNotFound: .init(.notFound, "no such group", "to make it: coffer group create GROUP"),
     .groupExists: .init(.duplicate, "there is such a group already"),
+    .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
+    .groupNotEmpty: .init(.other, "has items", "to remove them too: coffer group rm GROUP --with-items"),
+    .groupGranted: .init(
+      .other, "is granted to programs: coffer access list GROUP",
+      "to take the grants back too: coffer group rm GROUP --with-items"),
+    .groupOfTeam: .init(
+      .denied, "has the name of a team's group, which the team's apps use",
+      "it goes when no app of the team is known: coffer app forget"),
     .secretTooLarge: .init(
       .usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
     .attributeNotAllowed: .init(.usage, "an attribute is not allowed here"),

@@ -19,6 +19,9 @@ struct SecretEdit: ParsableCommand {
   @Option(parsing: .singleValue, help: ArgumentHelp("Remove this attribute. May be repeated.", valueName: "name"))
   var removeAttr: [String] = []
 
+  @Option(help: "Seal the item anew in this class: when the secret can be read, and whether only on this machine.")
+  var accessible: AccessibilityName?
+
   @OptionGroup var plainText: PlainTextOptions
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
@@ -26,7 +29,7 @@ struct SecretEdit: ParsableCommand {
   func run() throws {
     let selection = try Selection(item)
     guard selection.name.field == nil else { throw Failure.usage("name: fields are edited with --attr NAME=VALUE") }
-    if attributes.isEmpty, removeAttr.isEmpty {
+    if attributes.isEmpty, removeAttr.isEmpty, accessible == nil {
       try editSecret(selection)
     } else {
       try editAttributes(selection)
@@ -41,10 +44,10 @@ struct SecretEdit: ParsableCommand {
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
       return stored
     }
-    let items = try access.open(vault)
+    let items = try access.agent(vault) ?? access.open(vault, vault.openPlace(forItem: accessible))
     let entry = try selection.one(in: items)
     try about(entry.name) {
-      _ = try items.keychain.update(entry.reference) { item in
+      _ = try items.keychain.update(entry.reference, accessible: accessible?.accessibility) { item in
         for name in removed {
           guard item.attributes[name] != nil else { throw Failure(.notFound, "\(entry.name): has no attribute \(name)") }
           item.attributes[name] = nil

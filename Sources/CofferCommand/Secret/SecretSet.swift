@@ -42,7 +42,7 @@ struct SecretSet: ParsableCommand {
     let changes = try checkedChanges(selection)
     let source = try SecretSource.choose(file: file, vault)
     let agent = try access.agent(vault)
-    let place = try agent == nil ? openedPlace() : nil
+    let place = try agent == nil ? vault.openPlace(forItem: accessible) : nil
     // The standard input of a pipeline ends before a person is asked for a passphrase.
     var given: Secret?
     if case .stream(let stream) = source { given = try checked(Secret.reading(stream), from: stream.name) }
@@ -82,17 +82,6 @@ struct SecretSet: ParsableCommand {
     try plainText.check(changes)
     try plainText.check(selection.name, typed: item.name, isInputAllowed: !vault.noInput)
     return changes
-  }
-
-  /// The vault's file, with a key of this device if the item needs one.
-  private func openedPlace() throws -> VaultPlace {
-    let place = try vault.openPlace()
-    // All that the caller named is open, and nothing of it has been read.
-    Hardening.hide()
-    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
-      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
-    }
-    return place
   }
 
   /// The group that a new item goes to; nil for the one that the app's manifest names.
@@ -138,7 +127,9 @@ struct SecretSet: ParsableCommand {
   /// - Throws: usage.
   private func checkAccessibility(of existing: Entry) throws {
     guard accessible == nil || accessible == AccessibilityName(existing.accessibility) else {
-      throw Failure.usage("--accessible: is settled when an item is made", hint: "remove it and set it again")
+      throw Failure.usage(
+        "--accessible: is for a new item; this one is \(AccessibilityName(existing.accessibility).rawValue)",
+        hint: "to change it: coffer secret edit NAME --accessible CLASS")
     }
   }
 
@@ -155,5 +146,18 @@ struct SecretSet: ParsableCommand {
 extension Item {
   mutating func apply(_ changes: [AttributeChange]) {
     for change in changes { attributes[change.name] = change.value }
+  }
+}
+
+extension VaultOptions {
+  /// The vault's file, with a key of this device if the item needs one.
+  func openPlace(forItem accessible: AccessibilityName?) throws -> VaultPlace {
+    let place = try openPlace()
+    // All that the caller named is open, and nothing of it has been read.
+    Hardening.hide()
+    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
+      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
+    }
+    return place
   }
 }

@@ -77,6 +77,13 @@ package final class GroupKeys {
     )
   }
 
+  /// The same group under another name: gid and keys stay, so no item is sealed anew.
+  package func renamed(_ group: AccessGroup, version: UInt64) throws(VaultError) -> GroupKeys {
+    GroupKeys(
+      group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: classKeys
+    )
+  }
+
   /// The keys that a lock leaves: the key that names items, and those of the classes "after first unlock", opened, because the
   /// device key is wiped as well. A class key that does not open on this device is left out.
   /// - Throws: errors of locked memory.

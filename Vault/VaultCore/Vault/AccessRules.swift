@@ -31,7 +31,8 @@ extension ProvenState {
   ///   - secret: The record's column `s`, if it was not read from the store.
   ///   - generation: The newest that a record may be of, if that is not the header's.
   /// - Throws: `recordMalformed`, `sealBroken`, `accessRuleMalformed`, `identifierMismatch`; what proving throws.
-  func openAccessRule(_ record: RecordHead, secret: [UInt8]? = nil, upTo generation: UInt64? = nil) throws -> AccessRule? {
+  package func openAccessRule(_ record: RecordHead, secret: [UInt8]? = nil, upTo generation: UInt64? = nil) throws -> AccessRule?
+  {
     let meta = try RecordMeta(parsing: record, header: header, upTo: generation)
     guard meta.kind == .accessRule else { throw VaultError(.recordMalformed, "no access rule") }
     let attributes = try keys.openSystem(.attributes, record.attributes, of: record, meta: meta)

@@ -8,8 +8,8 @@ public struct Transaction: ~Copyable {
   package var tree: TreeEditor
   private var slotRows: SlotRows
   private var change = Change()
-  /// Groups that this transaction made or gave a key.
-  private var editedGroups: [AccessGroup: GroupKeys] = [:]
+  /// Groups that this transaction made, gave a key or (nil) removed.
+  private var editedGroups: [AccessGroup: GroupKeys?] = [:]
   /// The error of an incomplete edit. The transaction is then discarded as a whole, even if `body` catches the error.
   private var failure: (any Error)?
 
@@ -66,27 +66,29 @@ public struct Transaction: ~Copyable {
     return try state.openSecret(secret, of: found.record, meta: found.meta, group: group)
   }
 
-  /// Changes the attributes and keeps the secret.
+  /// Changes the attributes and keeps the secret, and the protection class unless another one is given.
   /// - Returns: the reference afterwards: another one if a primary attribute changed.
   /// - Throws: `notFound`, `duplicate` where the new primary attributes are another item's, and as `add`.
   @discardableResult
   public mutating func update(
-    _ reference: Reference, at now: Timestamp, _ change: (inout Item) throws -> Void
+    _ reference: Reference, accessible: Accessibility? = nil, at now: Timestamp, _ change: (inout Item) throws -> Void
   ) throws -> Reference {
-    try replace(reference, with: try secret(of: reference), at: now, change)
+    try replace(reference, with: try secret(of: reference), accessible, at: now, change)
   }
 
   /// Changes the secret, and the attributes if wanted.
   /// - Throws: `notFound`, `duplicate`, `attributeNotAllowed`, `secretTooLarge`, `deviceKeyMissing`; the error of `change`.
   @discardableResult
   public mutating func update(
-    _ reference: Reference, secret: borrowing Secret, at now: Timestamp, _ change: (inout Item) throws -> Void = { _ in }
+    _ reference: Reference, secret: borrowing Secret, accessible: Accessibility? = nil, at now: Timestamp,
+    _ change: (inout Item) throws -> Void = { _ in }
   ) throws -> Reference {
-    try replace(reference, with: secret, at: now, change)
+    try replace(reference, with: secret, accessible, at: now, change)
   }
 
   private mutating func replace(
-    _ reference: Reference, with secret: borrowing Secret, at now: Timestamp, _ edit: (inout Item) throws -> Void
+    _ reference: Reference, with secret: borrowing Secret, _ accessible: Accessibility?, at now: Timestamp,
+    _ edit: (inout Item) throws -> Void
   ) throws -> Reference {
     let before = try entry(reference)
     var item = before.item
@@ -94,7 +96,8 @@ public struct Transaction: ~Copyable {
     guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
     item = try item.checked(keeping: before.item.attributes)
     item.modified = now
-    return try insert(item, secret: secret, into: reference.group, accessible: before.accessibility, replacing: reference.id)
+    return try insert(
+      item, secret: secret, into: reference.group, accessible: accessible ?? before.accessibility, replacing: reference.id)
   }
 
   /// - Throws: `notFound`, `groupNotFound`, `locked`; integrity errors.
@@ -183,13 +186,22 @@ public struct Transaction: ~Copyable {
     try put(try .make(group, at: now, version: generation))
   }
 
-  private mutating func put(_ group: GroupKeys) throws {
+  package mutating func put(_ group: GroupKeys) throws {
     try edit(keys.groupRecordID(group.group), try keys.seal(group, masterEpoch: state.header.masterEpoch))
     editedGroups[group.group] = group
   }
 
-  private func group(_ group: AccessGroup) throws -> GroupKeys {
-    try editedGroups[group] ?? keyring.existing(group, in: state)
+  /// Removes the record of a group. Its items are the caller's part: without the record they are damage.
+  package mutating func remove(_ group: GroupKeys) throws {
+    try edit(keys.groupRecordID(group.group), nil)
+    editedGroups[group.group] = .some(nil)
+  }
+
+  /// - Throws: `groupNotFound`, `locked`; integrity errors.
+  package func group(_ group: AccessGroup) throws -> GroupKeys {
+    guard let edited = editedGroups[group] else { return try keyring.existing(group, in: state) }
+    guard let edited else { throw VaultError(.groupNotFound, group.name) }
+    return edited
   }
 
   private mutating func group(_ name: AccessGroup, withKeyFor accessible: Accessibility) throws -> GroupKeys {

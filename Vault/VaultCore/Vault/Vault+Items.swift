@@ -15,10 +15,10 @@ extension Vault {
   /// Changes an item in a commit of its own, as `Transaction.update` does.
   /// - Throws: The errors of `Transaction.update`; the errors of the store.
   @discardableResult
-  public mutating func update(_ reference: Reference, at now: Timestamp, _ change: (inout Item) throws -> Void) throws
-    -> Reference
-  {
-    try transaction { try $0.update(reference, at: now, change) }
+  public mutating func update(
+    _ reference: Reference, accessible: Accessibility? = nil, at now: Timestamp, _ change: (inout Item) throws -> Void
+  ) throws -> Reference {
+    try transaction { try $0.update(reference, accessible: accessible, at: now, change) }
   }
 
   /// Changes an item in a commit of its own, as `Transaction.update` does.

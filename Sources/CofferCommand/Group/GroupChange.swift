@@ -1,0 +1,53 @@
+import Coffer
+import CofferConsole
+import CofferRequests
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+/// A change of a group by its owner: checked, logged, done.
+struct GroupChange {
+  private let verb: AppAudit.Verb
+  private let group: AccessGroup
+
+  /// - Throws: usage, for a name that no group can have.
+  init(_ verb: AppAudit.Verb, _ name: String) throws {
+    self.verb = verb
+    group = try Self.group(name)
+  }
+
+  static func group(_ name: String) throws -> AccessGroup { try CofferConsole.about("group \(name)") { try AccessGroup(name) } }
+
+  /// - Parameter agree: Called with the group as it is, before it is changed.
+  func run(
+    _ vault: VaultOptions, agree: ((GroupContents?) throws -> Void)? = nil, _ request: (AccessGroup) -> GroupRequest
+  ) throws {
+    var audit = try AppAudit(verb)
+    audit.group = group.name
+    var opened = try vault.openApps()
+    audit.came(to: opened)
+    try audit.deciding {
+      try opened.checkIsOwner("group", "changes groups")
+      guard let agree else { return }
+      try agree(opened.groupContents().first { $0.group == group })
+    }
+    try CofferConsole.about("group \(group.name)") {
+      try audit.doing { try opened.change(request(group)) }
+    }
+    opened.finish()
+  }
+}
+
+extension OpenApps {
+  /// The groups that the command may list.
+  borrowing func groupContents() throws -> [GroupContents] {
+    let isOwner = isOwner
+    return try reading(
+      { try $0.groupContents() },
+      { try GroupService(isOwner ? .owner : .command(in: $0), at: .now()).contents(in: $0) })
+  }
+
+  fileprivate mutating func change(_ request: GroupRequest) throws {
+    try changing({ try $0.change(request) }, { _ = try GroupService(.owner, at: .now()).carryOut(request, in: &$0) })
+  }
+}

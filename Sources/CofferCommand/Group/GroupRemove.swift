@@ -1,0 +1,49 @@
+import ArgumentParser
+import CofferConsole
+import CofferRequests
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+struct GroupRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rm", abstract: "Remove a group.",
+    discussion: """
+      A group with items or grants needs --with-items, which removes them too. It asks for the group's name at a terminal; without a \
+      terminal it needs --force.
+      """, aliases: ["remove"])
+
+  @Argument(help: "The name of the group.")
+  var name: String
+
+  @Flag(help: "Remove its items, their former versions and the grants too.")
+  var withItems = false
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    guard !withItems || force || vault.isAnybodyThere else {
+      throw Failure(.locked, "group \(name): its name must be typed, and there is nobody to type it", hint: "--force")
+    }
+    try GroupChange(.removeGroup, name).run(vault, agree: agree) { .remove($0, withItems: withItems) }
+  }
+
+  private func agree(_ contents: GroupContents?) throws {
+    guard withItems, let contents else { return }
+    let formers = contents.formerCount == 0 ? "" : ", \(counted(contents.formerCount, "former version"))"
+    Descriptor.error.note(
+      "note: \(name.escapingControls()): \(counted(contents.itemCount, "item"))\(formers), granted to \(contents.granteeText)\n")
+    guard !force else { return }
+    let typed = try Person.ask("Type the group's name to remove all of it: ", isShown: true, isAllowed: true)
+    guard try typed.isEqual(to: Secret(copying: Array(name.utf8))) else { throw Failure.cancelled }
+  }
+}
+
+extension GroupContents {
+  fileprivate var granteeText: String {
+    grantees.isEmpty ? "no program" : grantees.joined(separator: ", ").escapingControls()
+  }
+}

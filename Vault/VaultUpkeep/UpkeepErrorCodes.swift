@@ -1,0 +1,12 @@
+public import SecretMemory
+
+extension VaultError.Code {
+  /// Every vault has the group `default`, under this name.
+  public static let groupRequired = Self("groupRequired")
+  /// The group still has items or former versions of items.
+  public static let groupNotEmpty = Self("groupNotEmpty")
+  /// Something in the group is granted to a program.
+  public static let groupGranted = Self("groupGranted")
+  /// The group's name begins with the name of a team.
+  public static let groupOfTeam = Self("groupOfTeam")
+}
