@@ -150,7 +150,7 @@ extension Keychain {
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
   public var entitlements: Entitlements { get throws { try transport.answer(.entitlements).entitlements().held } }
 
-  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
+  /// The group that no other app has, `TEAM.identifier`. Nil for who is not an app.
   /// - Throws: `locked`, `appNotInstalled`; `integrity`.
   public var ownGroup: AccessGroup? {
     get throws { try transport.answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }

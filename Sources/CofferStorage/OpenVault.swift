@@ -43,7 +43,7 @@ final class OpenVault {
     } else {
       // The log can be read only by one who may lock and map files beside it.
       guard try !location.hasPendingChanges() else {
-        throw StorageError(.readOnly, "\(location.path) has changes in its log that only someone who may write can bring in")
+        throw StorageError(.readOnly, "\(location.path) has changes in its log that only a user with write access can bring in")
       }
       unchanging = status
       connection = try Connection(location.path, .unchanging)
@@ -60,7 +60,7 @@ final class OpenVault {
       try read { _ in try checkLength() }
       if unchanging == nil { try connection.run(.durable) }
     } catch {
-      // Nothing of the log goes into a file that is no vault, and the log stays.
+      // Nothing of the log goes into a file that is not a vault, and the log stays.
       connection.poison()
       lock.letGo()
       guard let lost = (error as? LostFile)?.reason else { throw error }

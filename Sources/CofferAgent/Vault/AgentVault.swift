@@ -234,7 +234,7 @@ package final class AgentVault: @unchecked Sendable {
       try confirm(needed, seenLockCount)
       confirmed.append(needed)
     }
-    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
+    throw KeychainError(.conflict, "the item or its rules have changed since the owner was asked")
   }
 
   /// Carries out a request that only reads, with the rights as they were found last.

@@ -12,7 +12,7 @@ struct AccessAllow: ParsableCommand {
     commandName: "allow", abstract: "Let a program that was refused into a group.",
     discussion: """
       By the number of its refusal in the audit log; without one the refusals are listed that a grant would have changed: number, time, \
-      program, group, operation, file. A program that is no app is let in by its content, and not if its file has changed since. Grants \
+      program, group, operation, file. A program that is not an app is let in by its content, unless its file has changed since. Grants \
       the right that was missing unless others are named, after asking, at a terminal, unless --force or --no-input is given. \
       coffer app revoke takes it back.
       """)

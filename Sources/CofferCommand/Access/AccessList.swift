@@ -36,7 +36,7 @@ struct AccessList: ParsableCommand {
 struct AccessRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke", abstract: "End a lease: the owner is asked again.",
-    discussion: "coffer access list shows the leases. What was granted is taken back with coffer app revoke.")
+    discussion: "coffer access list shows the leases. coffer app revoke takes back a grant.")
 
   @Argument(help: "The number of the lease.")
   var lease: UInt64

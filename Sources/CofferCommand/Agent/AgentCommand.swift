@@ -47,7 +47,7 @@ struct AgentOptions: ParsableArguments {
 
 struct AgentStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Whether it runs, and has the vault open.",
+    commandName: "status", abstract: "Show whether it runs, and has the vault open.",
     discussion: "Prints unlocked, locked or none.")
 
   @OptionGroup var agent: AgentOptions
@@ -64,11 +64,11 @@ struct AgentStatusCommand: ParsableCommand {
 
 struct AgentStop: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "End it.", discussion: "What it had open is locked then. Where none runs, nothing is done.")
+    commandName: "stop", abstract: "End it.", discussion: "Locks the vault that it had open. If none runs, nothing is done.")
 
   @OptionGroup var agent: AgentOptions
 
-  @Flag(help: "Print what it is then, as JSON.")
+  @Flag(help: "Print the state afterwards, as JSON.")
   var json = false
 
   func run() throws {

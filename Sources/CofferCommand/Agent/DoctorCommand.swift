@@ -48,7 +48,8 @@ struct DoctorCommand: ParsableCommand {
     try text.map { text in
       guard let ends = AuditEnds(text) else {
         throw Failure.usage(
-          "\(option) \(text): is no end of the log", hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
+          "\(option) \(text): is not an end of the log",
+          hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
       }
       return ends
     }
@@ -93,7 +94,7 @@ private struct AuditCheck {
     var notes: [String] = []
     if unfinishedCount > 0 {
       let entries = unfinishedCount == 1 ? "1 entry was" : "\(unfinishedCount) entries were"
-      notes.append("\(entries) not finished, by a kill or a full disk; what was written is kept in the log")
+      notes.append("\(entries) not finished, by a kill or a full disk; the bytes that were written are kept in the log")
     }
     for (ring, verification) in rings where verification.isKeptTooOld {
       notes.append(
@@ -105,7 +106,7 @@ private struct AuditCheck {
   var hint: String {
     rings.contains { $0.verification.mayBePowerFailure }
       ? "if the power has failed, entries may be missing that were not synced"
-      : "somebody has changed its files; keep a copy of them before you do anything"
+      : "another program has changed its files; keep a copy of them before you do anything"
   }
 
   var json: JSON {
@@ -125,7 +126,7 @@ extension AuditVerification.Problem {
       numbers.count == 1
         ? "entry \(numbers.lowerBound): missing" : "entries \(numbers.lowerBound) to \(numbers.upperBound): missing"
     case .outOfOrder(let number): "entry \(number): stands behind a later one"
-    case .unreadable(let number): "after entry \(number): bytes that are no entry"
+    case .unreadable(let number): "after entry \(number): bytes that are not an entry"
     case .beginsLate(let number): "before entry \(number): entries are missing, and the log has not removed them"
     case .wereMissing(let number): "entry \(number): says that entries were missing when it was written"
     case .headWasWrong(let number): "entry \(number): says that the end of the log was not known when it was written"

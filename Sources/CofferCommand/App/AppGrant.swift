@@ -47,7 +47,7 @@ struct AppGrant: ParsableCommand {
   /// The name that the grant is for, and whose it is.
   private func application(in vault: borrowing OpenApps) throws -> (name: String, team: String) {
     switch try GrantedProgram(namedOnCommandLine: app) {
-    case .command: return (app, "this command, also where a key file opens the vault")
+    case .command: return (app, "this command, even if a key file opens the vault")
     case .unit: return (app, "a service of the system, whatever it runs")
     case .flatpak: return (app, "an application of Flatpak, or a program of yours that says so")
     case .program: return (app, "every program of exactly this content")

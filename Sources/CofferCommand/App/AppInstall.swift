@@ -64,7 +64,7 @@ struct AppInstall: ParsableCommand {
 
 struct AppList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the apps that the vault knows.",
+    commandName: "list", abstract: "List the apps in the vault.",
     discussion: "Columns: app, name, version, state; at no terminal without a heading, separated by tabs.", aliases: ["ls"])
 
   @Flag(help: "As JSON.")
@@ -99,7 +99,7 @@ struct AppList: ParsableCommand {
 
 struct AppShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "What an app is, which groups it has, and what it was granted.",
+    commandName: "show", abstract: "Show an app, its groups and its grants.",
     discussion: "Compares the executables with what was signed.")
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")

@@ -10,14 +10,14 @@ import VaultCore
 
 struct AppLog: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "What was decided about apps: allowed, refused, or begun and failed.",
+    commandName: "log", abstract: "List the decisions about apps: allowed, refused, or begun and failed.",
     discussion: """
       The oldest first. Columns: time, decision, operation, app, group, item, reason, executable; at no terminal without a heading, \
       separated by tabs. An item has its name if the vault can be read, by the agent that is unlocked or by a credential that is \
       named, and else the id of its record. coffer doctor says whether the log is whole.
       """)
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.")
   var app: String?
 
   @Option(help: ArgumentHelp("Nothing older: 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h or 7d.", valueName: "time"))
@@ -96,7 +96,7 @@ enum AuditTime {
       if !hasOverflown { return max(0, DecisionLog.now() - product) }
     }
     guard let seconds = DateText.parse(text) else {
-      throw Failure.usage("--since \(text): is no time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
+      throw Failure.usage("--since \(text): is not a time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
     }
     return Int64((seconds + PropertyListDate.referenceOffset) * 1000)
   }

@@ -76,7 +76,7 @@ struct SecretSet: ParsableCommand {
       throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
     }
     guard !installBound || access.application != nil else {
-      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "--as APP says which app")
+      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "name it: --as APP")
     }
     let changes = try attributes.changes(for: selection.itemClass)
     try plainText.check(changes)

@@ -34,10 +34,10 @@ struct VaultInit: ParsableCommand {
   @Flag(help: "Make a recovery key too, and print it once.")
   var recoveryKey = false
 
-  @Flag(help: "Never ask anybody for anything.")
+  @Flag(help: "Never ask for anything.")
   var noInput = false
 
-  @Flag(help: "Go on where memory cannot be locked, so that secrets may be swapped out.")
+  @Flag(help: "Continue if memory cannot be locked; secrets may be swapped out then.")
   var allowSwap = false
 
   func run() throws {

@@ -45,7 +45,7 @@ extension VaultOptions {
     guard let keychain = try systemAgent() else { return nil }
     if namesCredential { try unlock(keychain) }
     guard try keychain.agentState() == .unlocked else {
-      Descriptor.error.note("note: \(Self.systemVault) is locked: what its agent has logged is not shown\n")
+      Descriptor.error.note("note: \(Self.systemVault) is locked: the log of its agent is not shown\n")
       return nil
     }
     return keychain

@@ -7,8 +7,8 @@ struct VaultPassphrase: ParsableCommand {
     commandName: "passphrase",
     abstract: "Change the passphrase that opens the vault.",
     discussion: """
-      Slots of other kinds stay, and so does the master key: whoever has a copy of the vault from before and the old passphrase reads and \
-      changes this vault too, also what is added later.
+      Slots of other kinds stay, and so does the master key: a copy of the vault from before and the old passphrase still read and change \
+      this vault, with items that are added later.
       """
   )
 

@@ -45,14 +45,14 @@ struct VaultPlace {
     case S_IFREG where status.st_size == 0:
       return Failure(.duplicate, "\(path): an empty file lies there", hint: "remove it, or \(another)")
     case S_IFREG: break
-    default: return Failure(.duplicate, "\(path): is no regular file", hint: another)
+    default: return Failure(.duplicate, "\(path): is not a regular file", hint: another)
     }
     do {
       _ = try FileStore(at: path)
     } catch {
       // One that cannot be used is a vault all the same.
       if (error as? StorageError)?.code == .notAVault {
-        return Failure(.duplicate, "\(path): a file lies there that is no vault", hint: another)
+        return Failure(.duplicate, "\(path): a file lies there that is not a vault", hint: another)
       }
     }
     return Failure(StorageError(.vaultExists), about: path)

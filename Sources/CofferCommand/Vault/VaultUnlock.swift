@@ -17,7 +17,7 @@ struct VaultUnlock: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where the owner is asked first, offer to agree for so many minutes, else 5; 0: only once. For an agent that is started.",
+      "If the owner is asked first, offer to agree for so many minutes, else 5; 0: only once. For an agent that is started.",
       valueName: "minutes"))
   var lease: Int?
 
@@ -61,11 +61,11 @@ struct VaultUnlock: ParsableCommand {
 
 struct VaultLock: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lock", abstract: "Let the agent forget the keys.", discussion: "Where no agent runs, nothing is open.")
+    commandName: "lock", abstract: "Let the agent forget the keys.", discussion: "If no agent runs, nothing is open.")
 
   @OptionGroup var agent: AgentOptions
 
-  @Flag(help: "Print what it is then, as JSON.")
+  @Flag(help: "Print the state afterwards, as JSON.")
   var json = false
 
   func run() throws {
