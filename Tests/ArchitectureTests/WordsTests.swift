@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "\"nobody has answered\"", "\"\\(path): is no vault\"", "\"What the vault says of itself.\"", "\"all where none is named\"",
+    "\"nobody has answered\"", "\"\\(path): is no vault\"", "\"What a vault holds.\"", "\"all where none is named\"",
     "\"done; what is left stays\"", "\"the agent knows it\"", "help(\"x\", \"whoever has the file\")",
   ]) func aMessageWithoutASubjectIsFound(line: String) {
     #expect(Words.inLiterals(of: SourceFile(path: "", lines: [line])).count == 1)
