@@ -54,7 +54,9 @@ let package = Package(
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     .target(
       name: "CofferApps",
-      dependencies: ["AccessRights", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
+      dependencies: [
+        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists",
+      ]),
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
@@ -66,8 +68,8 @@ let package = Package(
     .target(
       name: "CofferAgent",
       dependencies: [
-        "AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire",
-        "CofferRequests", "Pinentry",
+        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
+        "CofferWire", "CofferRequests", "Pinentry",
         "CofferFiles", "CLinux",
       ]),
     // Clients

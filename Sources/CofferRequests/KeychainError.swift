@@ -142,7 +142,8 @@ extension KeychainError.Code {
 
 extension KeychainError {
   private static let vaultCodes: [VaultError.Code: Code] = [
-    .locked: .locked, .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound,
+    .locked: .locked, .missingEntitlement: .missingEntitlement, .notFound: .notFound, .versionNotFound: .notFound,
+    .groupNotFound: .notFound, .limitOutOfRange: .notAllowed,
     .duplicate: .duplicate, .appNotInstalled: .appNotInstalled, .wrongCredential: .wrongCredential, .noSuchSlot: .wrongCredential,
     .passphraseNotText: .wrongCredential, .passphraseLength: .wrongCredential, .keyFileLength: .wrongCredential,
     .recoveryKeyMalformed: .wrongCredential, .deviceKeyMissing: .otherDevice, .wrongDeviceKey: .otherDevice,

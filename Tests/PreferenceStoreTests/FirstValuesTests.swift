@@ -100,9 +100,7 @@ import Testing
       Array(Data(contentsOf: fixture.root.appending(path: "Preferences/\(StoreFixture.name).plist"))))
     #expect(list.value == .dictionary(domain.values()))
     // The domain's own property list takes precedence.
-    // Moved, not removed: the watch may write a file of the domain while a removal goes through the directory.
-    try FileManager.default.moveItem(
-      at: fixture.root.appending(path: "Preferences"), to: fixture.root.appending(path: "removed"))
+    try FileManager.default.removeItem(at: fixture.root.appending(path: "Preferences"))
     try fixture.files.write(["c": 3], to: "Preferences/\(StoreFixture.name).plist")
     #expect(FileDomain(try fixture.name, in: directory, options).values().keys.sorted() == ["c"])
     observation.cancel()

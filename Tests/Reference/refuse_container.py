@@ -164,7 +164,7 @@ def vectors(add):
     add("header-major-65535", "R9", "open", header=header_edit(major=65535))
     add("header-incompatible-0", "R10", "open", header=header_edit(incompatible=1))
     add("header-incompatible-31", "R10", "open", header=header_edit(incompatible=1 << 31))
-    add("header-read-only-0", "R11", "write", header=header_edit(read_only=1))
+    add("header-read-only-1", "R11", "write", header=header_edit(read_only=2))
     add("header-read-only-31", "R11", "write", header=header_edit(read_only=1 << 31))
     add("header-depth-3", "R12", "open", header=header_edit(depth=3))
     add("header-depth-max", "R12", "open", header=header_edit(depth=0xFFFFFFFF))

@@ -77,11 +77,19 @@ extension VaultError.Code {
   /// A record belongs to a group that has no record.
   public static let unknownGroup = Self("unknownGroup")
 
+  /// A former version that an item names is missing.
+  public static let historyMissing = Self("historyMissing")
+  /// A former version that no item names.
+  public static let historyUnlisted = Self("historyUnlisted")
+  /// The record of a policy breaks a rule of the format.
+  public static let policyMalformed = Self("policyMalformed")
+
   /// Whether it is a fault of one record, which leaves the others as they are.
   public var concernsOneRecord: Bool {
     let codes: [Self] = [
       .columnMismatch, .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed,
-      .groupMalformed, .identifierMismatch, .unknownGroup, .accessRuleMalformed,
+      .groupMalformed, .identifierMismatch, .unknownGroup, .accessRuleMalformed, .historyMissing, .historyUnlisted,
+      .policyMalformed,
     ]
     return codes.contains(self)
   }
@@ -101,6 +109,10 @@ extension VaultError.Code {
   public static let locked = Self("locked")
   /// The item does not exist.
   public static let notFound = Self("notFound")
+  /// The item has no such version.
+  public static let versionNotFound = Self("versionNotFound")
+  /// A limit of the vault's policy outside the values that it may have.
+  public static let limitOutOfRange = Self("limitOutOfRange")
   /// An item with these primary attributes exists already.
   public static let duplicate = Self("duplicate")
   /// The group does not exist.

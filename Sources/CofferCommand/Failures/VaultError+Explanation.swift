@@ -73,6 +73,12 @@ package enum VaultExplanations {
     .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
 
     .locked: .init(.locked, "is locked", "coffer vault unlock"),
+    .historyMissing: .init(.integrity, "a former version is missing that should be there", Hints.verify),
+    .historyUnlisted: .init(
+      .integrity, "holds a former version that no item names", "coffer secret purge --expired removes it"),
+    .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.verify),
+    .versionNotFound: .init(.notFound, "the item has no such version", "coffer secret history NAME lists them"),
+    .limitOutOfRange: .init(.usage, "the limit cannot have this value"),
     .notFound: .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     .duplicate: .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
     .groupNotFound: .init(.notFound, "no such group", "to make it: coffer group create GROUP"),

@@ -56,6 +56,7 @@ struct SecretEdit: ParsableCommand {
       }
     }
     items.finish()
+    entry.hintAtRestoring()
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -81,6 +82,7 @@ struct SecretEdit: ParsableCommand {
       }
     }
     items.finish()
+    entry.hintAtRestoring()
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.

@@ -64,6 +64,7 @@ struct SecretSet: ParsableCommand {
       }
     }
     items.finish()
+    if let existing { existing.hintAtRestoring() }
     note(secret, from: source)
   }
 

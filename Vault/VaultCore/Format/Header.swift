@@ -8,6 +8,8 @@ package struct Header: Equatable {
   static let minorVersion: UInt16 = 0
   /// The row number of the history ring.
   static let historyKey = 9
+  /// A read-only flag: the vault has former versions, which a writer without them would leave behind.
+  static let historyFlag: UInt32 = 1
   static let maximumDepth = 2
   /// The most records of a vault.
   static let maximumRecordCount: UInt64 = 1 << 24

@@ -109,6 +109,14 @@ package final class GroupKeys {
     return indexKey.digest(context).identifier.ofItem
   }
 
+  /// The identifier of a former version; of the head of a removed item for the version 2^64 - 1.
+  package func historyID(_ origin: Identifier, _ version: UInt64) -> Identifier {
+    var context = Context(.historyID)
+    context.append(origin)
+    context.append(version)
+    return indexKey.digest(context).identifier.ofFormerVersion
+  }
+
   /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other
   /// devices have made the others.
   /// - Throws: `deviceKeyMissing`; errors of locked memory.
