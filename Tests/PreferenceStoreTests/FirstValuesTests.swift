@@ -100,7 +100,9 @@ import Testing
       Array(Data(contentsOf: fixture.root.appending(path: "Preferences/\(StoreFixture.name).plist"))))
     #expect(list.value == .dictionary(domain.values()))
     // The domain's own property list takes precedence.
-    try FileManager.default.removeItem(at: fixture.root.appending(path: "Preferences"))
+    // Moved, not removed: the watch may write a file of the domain while a removal goes through the directory.
+    try FileManager.default.moveItem(
+      at: fixture.root.appending(path: "Preferences"), to: fixture.root.appending(path: "removed"))
     try fixture.files.write(["c": 3], to: "Preferences/\(StoreFixture.name).plist")
     #expect(FileDomain(try fixture.name, in: directory, options).values().keys.sorted() == ["c"])
     observation.cancel()
