@@ -109,10 +109,11 @@ import VaultCore
     #expect(run(probe, "add", fixture.path) == ["ok"])
   }
 
+  /// Four bytes each, because a single one could be there already.
   static let overwritten = [
     "dd if=/dev/zero of=vault.coffer-wal bs=32 count=1 conv=notrunc status=none",
-    "printf X | dd of=vault.coffer-wal bs=1 seek=18 conv=notrunc status=none",
-    "printf X | dd of=vault.coffer-wal bs=1 seek=26 conv=notrunc status=none",
+    "printf XXXX | dd of=vault.coffer-wal bs=1 seek=16 conv=notrunc status=none",
+    "printf XXXX | dd of=vault.coffer-wal bs=1 seek=24 conv=notrunc status=none",
   ]
 
   /// SQLite writes behind such a header, and takes the log for an empty one when it is opened next.
