@@ -7,6 +7,7 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCommand"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
+    .executable(name: "coffer-strength", targets: ["coffer-strength"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -33,6 +34,7 @@ let package = Package(
     .systemLibrary(
       name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted: keys, seals, format
     .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
@@ -107,6 +109,8 @@ let package = Package(
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
+    .executableTarget(
+      name: "coffer-strength", dependencies: ["CZxcvbn", "CofferFiles"], path: "Sources/CofferStrength"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",

@@ -38,6 +38,10 @@ struct DoctorCommand: ParsableCommand {
       if !json, check.problems.isEmpty { try Descriptor.output.write("\(name): \(check.text)\n") }
       if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
     }
+    if PassphraseStrength.program == nil {
+      Descriptor.error.note(
+        "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
+    }
     guard let broken = checks.first(where: { !$0.check.problems.isEmpty }) else { return }
     throw Failure(
       .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,

@@ -40,13 +40,6 @@ struct FileVault: OwnedVault {
     opened.finish()
   }
 
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret {
-    var opened = try options.open(place)
-    let text = try about(place.path) { try opened.addRecoverySlot() }
-    opened.finish()
-    return text
-  }
-
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
     var opened = try options.open(place)
     let slot = try choose(opened.status().slots)
@@ -63,5 +56,15 @@ struct FileVault: OwnedVault {
     let credential = try credential()
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: kdf) }
     opened.finish()
+  }
+
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
+    try options.withCredential(for: place) { credential in
+      var opened = try options.open(place, with: credential)
+      let slot = opened.openedSlot
+      let kdf = try choose(slot)
+      try opened.replaceSlot(slot.id, with: credential, kdf: kdf)
+      opened.finish()
+    }
   }
 }

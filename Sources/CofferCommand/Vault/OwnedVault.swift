@@ -14,9 +14,6 @@ protocol OwnedVault {
 
   func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws
 
-  /// - Returns: The recovery key, to be printed.
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret
-
   /// - Parameter subject: Named by an error.
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws
 
@@ -24,6 +21,10 @@ protocol OwnedVault {
   func replaceSlot(
     kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential) throws
+
+  /// Seals the slot that the credential opens anew, under the same credential.
+  /// - Parameter choose: Gets that slot, and returns its new parameters.
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws
 }
 
 /// The members of `coffer vault status`, in their order.

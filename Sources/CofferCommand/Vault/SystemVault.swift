@@ -30,12 +30,6 @@ struct SystemVault: OwnedVault {
     }
   }
 
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret {
-    let text = try RecoveryKey.random()
-    try addSlot(kdf: kdf) { try .recoveryKey(text.duplicate()) }
-    return text
-  }
-
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
     try options.withCredential(for: keychain) { proof in
       let slot = try choose(keychain.vaultStatus().slots)
@@ -55,5 +49,9 @@ struct SystemVault: OwnedVault {
       try keychain.unlock(with: proof, ceiling: options.ceiling)
       try keychain.replaceSlot(old.id, with: credential(), kdf: kdf, by: proof, ceiling: options.ceiling)
     }
+  }
+
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
+    try options.withCredential(for: keychain) { try keychain.resealSlot(by: $0, ceiling: options.ceiling, choose) }
   }
 }

@@ -47,15 +47,16 @@ struct VaultInit: ParsableCommand {
     if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return try create(with: keychain) }
     try VaultPlace.checkFree(vault)
     let credential = try credential()
+    let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
     let place = try VaultPlace(creating: vault)
     try about(place.path) {
       var vault = try Vault.create(
         in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
         deviceKey: try place.deviceKey())
-      let text = recoveryKey ? try vault.addRecoverySlot() : nil
+      if let recovery { try vault.addSlot(.recoveryKey(recovery.text.duplicate())) }
       vault.finish()
-      if let text { try RecoveryKeyOutput.print(text) }
     }
+    try recovery?.printUnlessShown()
     if Descriptor.error.isTerminal { Descriptor.error.note("\(place.path.escapingControls()): a new vault\n") }
   }
 
@@ -65,12 +66,20 @@ struct VaultInit: ParsableCommand {
       guard try !keychain.hasVault() else {
         throw StorageError(.vaultExists)
       }
-      let text = recoveryKey ? try RecoveryKey.random() : try Secret(count: 0)
+      let credential = try credential()
+      let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
       try keychain.createVault(
-        with: credential(), kdf: lowMemory ? .lowMemory : .standard, recovery: text.duplicate())
-      if recoveryKey { try RecoveryKeyOutput.print(text) }
+        with: credential, kdf: lowMemory ? .lowMemory : .standard,
+        recovery: recovery.map { try $0.text.duplicate() } ?? Secret(count: 0))
+      try recovery?.printUnlessShown()
     }
     if Descriptor.error.isTerminal { Descriptor.error.note("\(VaultOptions.systemVault): a new one, unlocked\n") }
+  }
+
+  private func confirmedRecoveryKey() throws -> NewRecoveryKey {
+    let key = try NewRecoveryKey()
+    try key.confirm(isInputAllowed: !noInput)
+    return key
   }
 
   private func credential() throws -> Credential {
