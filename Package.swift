@@ -51,7 +51,7 @@ let package = Package(
     .target(
       name: "CofferStorage",
       dependencies: ["VaultCore", "SecretMemory", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
-    .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultCore", "CofferFiles"]),
+    .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferFiles"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     .target(
@@ -152,7 +152,8 @@ let package = Package(
     .testTarget(
       name: "LifecycleTests",
       dependencies: [
-        "Children", "CofferLifecycle", "CofferStorage", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting", "VaultProbe",
+        "Children", "CofferLifecycle", "CofferStorage", "CofferFiles", "VaultUpkeep", "VaultCore", "SecretMemory",
+        "CofferTesting", "VaultProbe",
       ]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),

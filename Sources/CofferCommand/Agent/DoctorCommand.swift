@@ -4,11 +4,12 @@ import CofferConsole
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check what Coffer has written beside the vault: the audit log.",
+    commandName: "doctor", abstract: "Check the files beside the vault: the audit log and the backups.",
     discussion: """
       Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
-      Ends with 9 if the log is broken or was removed. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
+      Ends with 9 if the log is broken or was removed. Prints the age of the newest backup and of the last trial restore, and the files \
+      that killed commands have left, each with the command that helps. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
       """)
 
   @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
@@ -33,7 +34,11 @@ struct DoctorCommand: ParsableCommand {
       let check = try AuditCheck(system, continuing: keptOfSystem) { nil }
       checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
     }
-    if json { try Descriptor.output.write(JSON.object(checks.map { ($0.member, $0.check.json) }).description + "\n") }
+    let backups = try vault.systemAgent() == nil ? try BackupCheck(ofVaultAt: vault.vault) : nil
+    if json {
+      let members = checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
+      try Descriptor.output.write(JSON.object(members).description + "\n")
+    }
     for (name, _, check) in checks {
       if !json, check.problems.isEmpty { try Descriptor.output.write("\(name): \(check.text)\n") }
       if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
@@ -42,6 +47,7 @@ struct DoctorCommand: ParsableCommand {
       Descriptor.error.note(
         "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
     }
+    if !json { for line in backups?.lines ?? [] { try Descriptor.output.write("\(line.escapingControls())\n") } }
     guard let broken = checks.first(where: { !$0.check.problems.isEmpty }) else { return }
     throw Failure(
       .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,

@@ -9,7 +9,8 @@ struct VaultCommand: ParsableCommand {
     abstract: "Make, check, unlock and back up vaults.",
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
-      VaultSlot.self, VaultBackup.self, VaultAcceptRollback.self, VaultMigrate.self, VaultPolicy.self, VaultKDF.self,
+      VaultSlot.self, VaultBackup.self, VaultRestore.self, VaultAcceptRollback.self, VaultMigrate.self, VaultPolicy.self,
+      VaultKDF.self,
     ]
   )
 

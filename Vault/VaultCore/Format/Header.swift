@@ -15,7 +15,7 @@ package struct Header: Equatable {
   static let maximumRecordCount: UInt64 = 1 << 24
 
   var minor = Header.minorVersion
-  var readOnlyFlags: UInt32 = 0
+  package var readOnlyFlags: UInt32 = 0
   package var depth = 0
   package let vault: Identifier
   package var generation: UInt64

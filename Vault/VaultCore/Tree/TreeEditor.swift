@@ -19,6 +19,11 @@ package struct TreeEditor {
     self.recordCount = recordCount
   }
 
+  /// Edits the tree of a header that is proven.
+  package init(of header: Header, rows: any Rows, keys: IntegrityKeys) {
+    self.init(ProvenTree(rows: rows, depth: header.depth, root: header.root, keys: keys), recordCount: header.recordCount)
+  }
+
   /// For a vault that is being made: a root without entries.
   package init(empty rows: any Rows, keys: IntegrityKeys) {
     self.init(ProvenTree(rows: rows, depth: 0, root: .zero, keys: keys), recordCount: 0)

@@ -2,7 +2,7 @@ public import SecretMemory
 
 /// A note, kept outside the vault, of the newest state that was seen: tells a genuine but older file from the current one.
 /// 96 bytes; Section 11 of FORMAT.md.
-struct Anchor {
+package struct Anchor {
   static let byteCount = 96
   private static let magic = Array("CofferA1".utf8)
 
@@ -10,7 +10,7 @@ struct Anchor {
   let generation: UInt64
   let mac: Digest
 
-  init(_ header: SealedHeader) {
+  package init(_ header: SealedHeader) {
     vault = header.header.vault
     generation = header.header.generation
     mac = header.mac
@@ -23,7 +23,7 @@ struct Anchor {
     return bytes + mac.bytes
   }
 
-  func sealed(with keys: IntegrityKeys) -> [UInt8] {
+  package func sealed(with keys: IntegrityKeys) -> [UInt8] {
     authenticated + keys.anchorMAC(authenticated).bytes
   }
 
