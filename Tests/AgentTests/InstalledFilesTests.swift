@@ -56,7 +56,8 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     let units = try units()
     #expect(
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
-        "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer", "system/cofferd@.service", "system/cofferd@.socket",
+        "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
+        "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service",
       ])
     for unit in units {

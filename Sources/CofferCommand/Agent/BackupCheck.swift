@@ -31,12 +31,15 @@ struct BackupCheck {
   /// A line for each finding, with the command that helps.
   var lines: [String] {
     var lines = [
-      newest.map { "backup: \(age(of: $0.time)), \(directory.path(of: $0))" } ?? "backup: there is none; coffer vault backup makes one",
+      newest.map { "backup: \(age(of: $0.time)), \(directory.path(of: $0))" }
+        ?? "backup: there is none; coffer vault backup makes one",
       trial.map { "trial restore: \(age(of: $0))\(isOverdue ? "; coffer vault restore --dry-run makes another" : "")" }
         ?? "trial restore: there was none; coffer vault restore --dry-run makes one",
     ]
     lines += leftovers.map { "left by a command that was killed: \($0); coffer vault restore --dry-run removes it" }
-    if hasIntent { lines.append("a restore was not finished; the next command that opens the vault does so: coffer vault verify") }
+    if hasIntent {
+      lines.append("a restore was not finished; the next command that opens the vault does so: coffer vault verify")
+    }
     return lines
   }
 
