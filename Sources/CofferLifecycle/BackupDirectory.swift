@@ -49,9 +49,10 @@ package struct BackupDirectory: Sendable {
   }
 
   /// Removes the oldest backups. One that cannot be removed stays.
+  /// - Parameter kept: The path of one that stays, whatever the clock gave the others for names.
   /// - Returns: the paths of those that were removed.
-  func prune() -> [String] {
-    names.dropFirst(Self.keptCount).map(path(of:)).filter { unsafe unlink($0) == 0 }
+  func prune(keeping kept: String) -> [String] {
+    names.map(path(of:)).filter { $0 != kept }.dropFirst(Self.keptCount - 1).filter { unsafe unlink($0) == 0 }
   }
 }
 

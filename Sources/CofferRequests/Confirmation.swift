@@ -82,8 +82,8 @@ extension ItemService {
       try caller.check(reference.group, .read)
       return []
     case .removed: return []
-    case .version(let reference, _, let purpose): return try about(reference, .read, .read, purpose, in: vault)
-    case .restore(let reference, _): return try aboutChanging(reference, .change, in: vault)
+    case .version(let reference, _, let purpose): return try aboutVersion(reference, .read, .read, purpose, in: vault)
+    case .restore(let reference, _): return try aboutVersion(reference, .change, .write, "", in: vault)
     case .purge(let reference, _): return try aboutChanging(reference, .remove, in: vault)
     case .purgeExpired: return []
     case .discard(let item, let group): return try ofGroup(group, .write, .remove, nil, item, in: vault)
@@ -101,6 +101,15 @@ extension ItemService {
       return try ofGroup(reference.group, rights, deed, entry, entry.item, purpose, in: vault)
     }
     return [try ofItem(entry, deed, rights, purpose, minutes: deed == .read ? minutes : 0, in: vault)]
+  }
+
+  /// Asked each time, because a version may have the attribute `confirm` which the item has no longer, and the other way round.
+  private func aboutVersion(
+    _ reference: Reference, _ deed: Confirmation.Deed, _ rights: Entitlements.Rights, _ purpose: String, in vault: borrowing Vault
+  ) throws -> [Confirmation] {
+    try caller.check(reference.group, rights)
+    guard let entry = try vault.existingEntry(reference) else { return [] }
+    return [try ofItem(entry, deed, rights, purpose, minutes: 0, in: vault)]
   }
 
   private func aboutChanging(

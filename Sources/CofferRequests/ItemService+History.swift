@@ -21,10 +21,10 @@ extension ItemService {
   }
 
   func removed(in group: AccessGroup?, of vault: borrowing Vault) throws -> [Attributes] {
-    let groups = try caller.groups(for: .read, in: group)
+    let groups = try caller.groups(for: [.list, .read], in: group)
     return try vault.removedItems().filter { item in
       let group = item.entry.reference.group
-      return groups?.contains(group) ?? allows(group, .read)
+      return groups?.contains(group) ?? allows(group, [.list, .read])
     }.compactMap(\.removedRow)
   }
 

@@ -71,7 +71,11 @@ package struct ItemService {
     case .purgeExpired(let group, let removed):
       if let group { try caller.check(group, .write) }
       try allowed(nil)
-      let count = try vault.purgeExpired(at: now, removedItems: removed) { (group ?? $0) == $0 && allows($0, .write) }
+      let count = try vault.purgeExpired(at: now, removedItems: removed) {
+        (group ?? $0) == $0 && allows($0, .write)
+          // Removed items are what the owner can get back: a program that has to ask does not take them away unasked.
+          && (!removed || caller.isOwner || !caller.needsConfirmation($0, .write))
+      }
       return .rows([Self.count(count)])
     }
   }

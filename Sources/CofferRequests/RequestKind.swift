@@ -17,7 +17,8 @@ extension Request {
     case contains = 12
     case discard = 13
     case end = 14
-    case history = 15
+    // 15 is `FrameKind.introduce`.
+    case history = 22
     case removed = 16
     case version = 17
     case restore = 18
@@ -161,7 +162,8 @@ extension Request.Kind {
   /// The rights to a group that it needs: none if any right is enough. nil if it does not concern groups.
   package var rights: Entitlements.Rights? {
     switch self {
-    case .secret, .version, .history, .removed: .read
+    case .secret, .version, .history: .read
+    case .removed: [.list, .read]
     case .items, .contains, .entry: .list
     case .add, .update, .remove, .discard, .restore, .purge, .purgeExpired: .write
     case .move: [.read, .write]

@@ -197,7 +197,7 @@ package final class AgentVault: @unchecked Sendable {
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
     let intention = request.intention
-    let isReading = if case .nothing = intention { true } else { false }
+    let isReading = request.kind.traits.effect == .reads
     var request: ItemRequest? = consume request
     var confirmed: [Confirmation] = []
     var seenLockCount: UInt64 = 0

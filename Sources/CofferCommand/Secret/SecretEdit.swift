@@ -56,7 +56,8 @@ struct SecretEdit: ParsableCommand {
       }
     }
     items.finish()
-    entry.hintAtRestoring()
+    // Another class makes no version.
+    if !changes.isEmpty || !removed.isEmpty { entry.hintAtRestoring() }
   }
 
   private func editSecret(_ selection: Selection) throws {
