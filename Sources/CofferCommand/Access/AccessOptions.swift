@@ -21,27 +21,7 @@ struct AccessOptions: ParsableArguments {
   /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is
   /// opened here.
   func open(_ options: VaultOptions) throws -> OpenItems {
-    if let items = try agent(options) { return items }
-    return try open(options, options.openPlace())
-  }
-
-  /// Returns nil if the vault is to be opened in this process. The agent derives the app from the peer process, so `--as` does
-  /// not apply.
-  func agent(_ options: VaultOptions) throws -> OpenItems? {
-    if let keychain = try options.systemAgent() { return try items(keychain, options) }
-    guard application == nil, !noAgent else { return nil }
-    return try options.agent().map { OpenItems($0, application: nil) }
-  }
-
-  /// A named credential opens the vault for all programs, as `coffer vault unlock` does: the agent's vault cannot be open for
-  /// one command.
-  private func items(_ keychain: Keychain, _ options: VaultOptions) throws -> OpenItems {
-    guard application == nil else {
-      throw Failure.usage("--as: the system's agent identifies the program itself", hint: "run the app's program")
-    }
-    guard !noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
-    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try options.unlock(keychain) }
-    return OpenItems(keychain, application: nil)
+    try options.ownedVault().agentItems(self) ?? open(options, options.openPlace())
   }
 
   func open(_ options: VaultOptions, _ place: VaultPlace) throws -> OpenItems {

@@ -25,13 +25,14 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let (kept, keptOfSystem) = (try ends(end, "--end"), try ends(systemEnd, "--system-end"))
-    let (own, system) = try AuditPlace.histories(vault.askableSystemAgent())
+    let agentLog = try vault.ownedVault().agentLog(keepsCredential: false)
+    let own = try AuditPlace.history()
     let state = try AuditPlace.state()
     var checks = [
       (name: "audit log", member: "auditLog", check: try AuditCheck(own, continuing: kept) { try AuditPlace.witness(in: state) })
     ]
-    if try vault.systemAgent() != nil, system != nil || keptOfSystem != nil {
-      let check = try AuditCheck(system, continuing: keptOfSystem) { nil }
+    if let agentLog, agentLog.history != nil || keptOfSystem != nil {
+      let check = try AuditCheck(agentLog.history, continuing: keptOfSystem) { nil }
       checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
     }
     let backups = try vault.systemAgent() == nil ? try BackupCheck(ofVaultAt: vault.vault) : nil

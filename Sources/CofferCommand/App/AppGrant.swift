@@ -33,7 +33,7 @@ struct AppGrant: ParsableCommand {
     let request = GrantRequest(
       verb: "grant", group: group, rights: options.rights, asksForConfirmation: options.confirm, groupHint: "name one of these")
     var team = ""
-    let grant = try request.grant(vault, audit) { opened in
+    let grant = try request.grant(vault.ownedVault(), audit) { opened in
       let (name, ofWhom) = try application(in: opened)
       team = ofWhom
       return name
@@ -73,7 +73,7 @@ struct AppRevoke: ParsableCommand {
     let group = try about(self.group) { try AccessGroup(self.group) }
     var audit = try AppAudit(.revoke)
     audit.group = group.name
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let name = try audit.deciding {
       try GrantedProgram(namedOnCommandLine: app) != nil

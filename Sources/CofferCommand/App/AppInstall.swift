@@ -28,7 +28,7 @@ struct AppInstall: ParsableCommand {
     var audit = try AppAudit(.install)
     let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
     audit.application = signed.manifest.applicationIdentifier
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let plan = try about(audit.application) { try audit.deciding { try AppPlace.apps().plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }
@@ -73,7 +73,7 @@ struct AppList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps(isReading: true)
+    var opened = try vault.ownedVault().apps(isReading: true)
     let apps = try AppPlace.apps()
     if !opened.isReadOnly { try apps.recover(in: &opened) }
     let entries = try apps.entries(in: opened)
@@ -111,7 +111,7 @@ struct AppShow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps(isReading: true)
+    var opened = try vault.ownedVault().apps(isReading: true)
     let apps = try AppPlace.apps()
     if !opened.isReadOnly { try apps.recover(in: &opened) }
     guard try GrantedProgram(namedOnCommandLine: app) == nil else {

@@ -30,11 +30,13 @@ struct AppLog: ParsableCommand {
 
   func run() throws {
     let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
-    let agent = try vault.askableSystemAgent()
-    let (own, system) = try AuditPlace.histories(agent)
+    let owned = try vault.ownedVault()
+    let system = try owned.agentLog(keepsCredential: false)?.history
+    let own = try AuditPlace.history()
     let histories = [own, system].compactMap(\.self)
     guard !histories.isEmpty else { return }
-    let names = try vault.itemNames(agent)
+    // Names for the ids in the log, of existing items.
+    let names = Dictionary(try owned.listedItems().map { ("\($0.reference.id)", $0.name) }) { first, _ in first }
     var isFound = false
     var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "ITEM", "REASON", "BY"])
     try about("the audit log") {
@@ -59,25 +61,6 @@ struct AppLog: ParsableCommand {
   private func concerns(_ entry: AuditEntry) -> Bool {
     guard let app, entry.decision != .noted else { return true }
     return [entry.application, entry.caller.application].contains { RunningApp.isNamed(app, $0) }
-  }
-}
-
-extension VaultOptions {
-  /// The names for the ids in the log, of existing items that the caller may list. Empty if the vault cannot be read
-  /// without asking for anything.
-  /// - Parameter system: As `askableSystemAgent` returns it: a named credential was used to prove the owner to it, and cannot be
-  ///   read again.
-  fileprivate func itemNames(_ system: Keychain?) throws -> [String: String] {
-    let entries: [Entry]
-    if let system {
-      entries = try system.items(KeychainQuery())
-    } else {
-      guard try systemAgent() == nil, try namesCredential || agent()?.agentState() == .unlocked else { return [:] }
-      let opened = try openApps(isReading: true)
-      entries = try opened.entries()
-      opened.finish()
-    }
-    return Dictionary(entries.map { ("\($0.reference.id)", $0.name) }) { first, _ in first }
   }
 }
 

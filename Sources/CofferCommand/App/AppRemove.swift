@@ -19,7 +19,7 @@ struct AppRemove: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.remove)
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
@@ -46,7 +46,7 @@ struct AppForget: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.forget)
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
     try audit.deciding { try opened.checkIsOwner("forget", "deletes the items of a team") }

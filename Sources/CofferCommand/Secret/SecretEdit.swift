@@ -44,7 +44,7 @@ struct SecretEdit: ParsableCommand {
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
       return stored
     }
-    let items = try access.agent(vault) ?? access.open(vault, vault.openPlace(forItem: accessible))
+    let items = try vault.ownedVault().agentItems(access) ?? access.open(vault, vault.openPlace(forItem: accessible))
     let entry = try selection.one(in: items)
     try about(entry.name) {
       _ = try items.keychain.update(entry.reference, accessible: accessible?.accessibility) { item in

@@ -41,7 +41,7 @@ struct SecretSet: ParsableCommand {
     let selection = try Selection(item)
     let changes = try checkedChanges(selection)
     let source = try SecretSource.choose(file: file, vault)
-    let agent = try access.agent(vault)
+    let agent = try vault.ownedVault().agentItems(access)
     let place = try agent == nil ? vault.openPlace(forItem: accessible) : nil
     // The standard input of a pipeline ends before a person is asked for a passphrase.
     var given: Secret?
