@@ -28,6 +28,11 @@ package struct BackupDirectory: Sendable {
     UnnamedVault.leftovers(in: path, remove: remove) { $0 == Self.unnamed }
   }
 
+  /// Removes one of its backups.
+  package func remove(_ path: String) throws {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw StorageError(errno: errno, path) }
+  }
+
   /// Makes the directory, for this user alone, and removes what killed processes have left in it.
   func prepare() throws {
     try Files.makeDurableDirectory(path)

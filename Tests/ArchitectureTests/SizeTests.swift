@@ -9,7 +9,7 @@ import Testing
     #expect(!code.isEmpty && code.count <= limit, "\(module): \(code.count) lines of code")
   }
 
-  @Test func coreHasFewFiles() { #expect(SourceFile.all(in: "Vault").count <= 84) }
+  @Test func coreHasFewFiles() { #expect(SourceFile.all(in: "Vault").count <= 90) }
 
   @Test func filesHoldOneIdea() {
     for folder in ["Vault", "Sources"] {

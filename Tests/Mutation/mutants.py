@@ -118,7 +118,8 @@ MUTANTS = [
     ("item: type of a common attribute", ITEM, "true", "attributes[name].map({ $0.type == absent.type }) ?? true"),
     # Groups
     ("group identifier zero", GROUP, "true", "groupID != .zero"),
-    ("group key reserved 3", GROUP, ("try reader.readZeros(3)", "_ = try reader.read(3)"), None),
+    ("group key reserved 2", GROUP, ("try reader.readZeros(2)", "_ = try reader.read(2)"), None),
+    ("group key mark", GROUP, "true", "mark <= 1"),
     ("group key epoch", GROUP, "true", "epoch > 0"),
     (
         "group key order",

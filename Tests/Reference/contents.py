@@ -132,10 +132,10 @@ def group_id(k_sys, name):
     return system_id(KDF(k_sys, "group-id", name.encode("utf-8")))
 
 
-def pack_group(gid, ik, entries):
-    """entries: {(class, epoch): key or box}"""
+def pack_group(gid, ik, entries, marked=()):
+    """entries: {(class, epoch): key or box}; marked: the keys that are being replaced"""
     return gid + ik + u8(len(entries)) + b"".join(
-        u8(c) + bytes(3) + u32(e) + key for (c, e), key in sorted(entries.items()))
+        u8(c) + u8((c, e) in marked) + bytes(2) + u32(e) + key for (c, e), key in sorted(entries.items()))
 
 
 def check_group_attributes(attributes):
@@ -151,25 +151,27 @@ def check_group_attributes(attributes):
 
 
 def parse_group(b):
-    """gid, IK, {(class, epoch): key or box}"""
+    """gid, IK, {(class, epoch): key or box}, {(class, epoch)} that are marked"""
     if len(b) < 49 or not b[48] or not any(b[:16]):
         refuse("R43", "start")
-    entries, at, last = {}, 49, (0, 0)
+    entries, marked, at, last = {}, set(), 49, (0, 0)
     for _ in range(b[48]):
         if len(b) - at < 8:
             refuse("R43", "length")
         cls, epoch = b[at], int.from_bytes(b[at + 4:at + 8], "little")
-        if any(b[at + 1:at + 4]) or not 1 <= cls <= 5 or not epoch or (cls, epoch) <= last:
+        if b[at + 1] > 1 or any(b[at + 2:at + 4]) or not 1 <= cls <= 5 or not epoch or (cls, epoch) <= last:
             refuse("R43", "entry")
         last = (cls, epoch)
         size = 168 if cls in DEVICE_CLASSES else 32
         entries[last] = b[at + 8:at + 8 + size]
+        if b[at + 1]:
+            marked.add(last)
         at += 8 + size
         if at > len(b):
             refuse("R43", "length")
     if at != len(b):
         refuse("R43", "length")
-    return b[:16], b[16:48], entries
+    return b[:16], b[16:48], entries, marked
 
 
 def device_box_key(device_key, vid, gid, cls, epoch):

@@ -267,7 +267,7 @@ def vectors(add):
         "unsorted-epoch": dict(entries=[(1, 2), (1, 1), (2, 1)]), "doubled": dict(entries=[(1, 1), (1, 1), (2, 1)]),
         "class-0": dict(entries=[(0, 1), (1, 1)]), "class-6": dict(entries=[(1, 1), (6, 1)]),
         "class-255": dict(entries=[(1, 1), (255, 1)]), "epoch-0": dict(entries=[(1, 0), (1, 1)]),
-        "reserved-1": dict(entries=[(1, 1, b"\1\0\0"), (2, 1)]),
+        "mark-2": dict(entries=[(1, 1, b"\2\0\0"), (2, 1)]), "mark-255": dict(entries=[(1, 1, b"\xff\0\0"), (2, 1)]),
         "reserved-2": dict(entries=[(1, 1, b"\0\1\0"), (2, 1)]),
         "reserved-3": dict(entries=[(1, 1), (2, 1, b"\0\0\x80")]), "gid-zero": dict(gid=bytes(16)),
     }.items():

@@ -30,6 +30,7 @@ class Group:
     ik: bytes
     keys: dict
     ver: int
+    marked: set = ()
 
 
 @dataclass
@@ -166,10 +167,10 @@ class Snapshot:
         a, s = self.open_boxes(row, self.keys.sys)
         attributes = c.parse_list(a)
         name = c.check_group_attributes(attributes)
-        gid, ik, keys = c.parse_group(s)
+        gid, ik, keys, marked = c.parse_group(s)
         if not f.same(row.id, c.group_id(self.keys.sys, name)):
             refuse("R44", "group")
-        group = Group(row.id, name, attributes, gid, ik, keys, row.ver)
+        group = Group(row.id, name, attributes, gid, ik, keys, row.ver, marked)
         known = self.by_gid.setdefault(gid, group)
         if known.id != group.id:
             refuse("R43", "gid claimed twice")

@@ -77,7 +77,7 @@ class Change(Snapshot):
 
     def newest_key(self, group, cls):
         """(epoch, GK) to seal with; made if the class has none yet."""
-        epochs = sorted((e for c_, e in group.keys if c_ == cls), reverse=True)
+        epochs = sorted((e for c_, e in group.keys if c_ == cls and (c_, e) not in group.marked), reverse=True)
         for epoch in epochs:
             try:
                 gk = self.group_key(group, cls, epoch)
@@ -88,7 +88,7 @@ class Change(Snapshot):
             if gk is None:
                 raise f.InputError("this class needs the device key")
             return epoch, gk
-        epoch = max(epochs, default=0) + 1
+        epoch = max((e for c_, e in group.keys if c_ == cls), default=0) + 1
         if len(group.keys) >= 255:
             raise f.InputError("the group has no room for a further key")
         gk = stored = self.random(32)

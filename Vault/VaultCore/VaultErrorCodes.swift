@@ -105,6 +105,10 @@ extension VaultError.Code {
   public static let forked = Self("forked")
 
   // The request
+  /// The vault has a new master key, and the keys here were wiped: it is to be opened again.
+  public static let masterKeyChanged = Self("masterKeyChanged")
+  /// The vault holds records that cannot be sealed under a new master key.
+  public static let rotationBlocked = Self("rotationBlocked")
   /// The vault was locked, and the keys for this call were wiped then.
   public static let locked = Self("locked")
   /// The item does not exist.

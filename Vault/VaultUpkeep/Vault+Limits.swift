@@ -1,4 +1,4 @@
-import SecretMemory
+public import SecretMemory
 public import VaultCore
 
 extension Transaction {
@@ -16,4 +16,14 @@ extension Vault {
   /// The limits that the owner has set. Of a locked vault those that were set when it was locked.
   /// - Throws: integrity errors.
   public borrowing func limits() throws -> Limits { try reading { state, _ in try state.limits() } }
+}
+
+extension Limits {
+  /// - Throws: `limitOutOfRange`.
+  public mutating func set(_ name: Name, to value: UInt64) throws(VaultError) {
+    guard name.range.contains(value) else {
+      throw VaultError(.limitOutOfRange, "\(name.rawValue): \(value) is not \(name.range.lowerBound) to \(name.range.upperBound)")
+    }
+    attributes[name.rawValue] = .integer(value)
+  }
 }

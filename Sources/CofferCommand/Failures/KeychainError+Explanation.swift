@@ -38,6 +38,7 @@ extension KeychainError.Code {
     case .missingEntitlement: VaultError(.missingEntitlement).explanation
     case .notFound: VaultError(.notFound).explanation
     case .duplicate: VaultError(.duplicate).explanation
+    case .masterKeyChanged: VaultError(.masterKeyChanged).explanation
     case .appNotInstalled: VaultError(.appNotInstalled).explanation
     case .wrongCredential: VaultError(.wrongCredential).explanation
     case .newerFormat: VaultError(.newerFormat).explanation

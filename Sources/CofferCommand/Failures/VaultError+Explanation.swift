@@ -77,6 +77,10 @@ package enum VaultExplanations {
     .historyUnlisted: .init(
       .integrity, "holds a former version that no item names", "coffer secret purge --expired removes it"),
     .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.verify),
+    .masterKeyChanged: .init(
+      .locked, "the master key was changed, and the keys here were forgotten", "open the vault again: coffer vault unlock"),
+    .rotationBlocked: .init(
+      .integrity, "holds a record that this version cannot seal under a new master key", Hints.upgrade),
     .versionNotFound: .init(.notFound, "the item has no such version", "coffer secret history NAME lists them"),
     .limitOutOfRange: .init(.usage, "the limit cannot have this value"),
     .notFound: .init(.notFound, "no such item", "coffer secret list shows the items there are"),

@@ -5,6 +5,7 @@ import CofferStorage
 import CofferWire
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 /// A vault in a file of the user's, which this process opens.
 struct FileVault: OwnedVault {
@@ -61,22 +62,22 @@ struct FileVault: OwnedVault {
     let place = try options.openPlace()
     // Before the vault is opened, which may bring in what is outside.
     let outside = place.store.logByteCount
-    let status = try about(place.path) { try read(place) }
+    let (status, rekeys) = try about(place.path) { try read(place) }
     return VaultReport(
       members: [
         ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
         ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
         ("check", .text(status.checkCode)), ("outside", .natural(UInt64(outside))), ("proven", .boolean(status.isProven)),
         ("agent", .text(try agent().stateText())),
-      ], slots: status.slots)
+      ] + rekeys.map { ("re-key of \($0.group.name)", .text("\($0.done) of \($0.total)")) }, slots: status.slots)
   }
 
-  private func read(_ place: VaultPlace) throws -> VaultStatus {
-    guard options.namesCredentialOption else { return try Vault.inspect(place.store) }
+  private func read(_ place: VaultPlace) throws -> (VaultStatus, [RekeyStatus]) {
+    guard options.namesCredentialOption else { return (try Vault.inspect(place.store), []) }
     let opened = try options.open(place)
-    let status = try opened.status()
+    let (status, rekeys) = (try opened.status(), try opened.unfinishedRekeys())
     opened.finish()
-    return status
+    return (status, rekeys)
   }
 
   func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CofferConsole
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,7 +11,7 @@ struct VaultCommand: ParsableCommand {
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
       VaultSlot.self, VaultBackup.self, VaultRestore.self, VaultAcceptRollback.self, VaultMigrate.self, VaultPolicy.self,
-      VaultKDF.self,
+      VaultKDF.self, VaultRotate.self,
     ]
   )
 

@@ -75,7 +75,7 @@ package struct SealedHeader {
   }
 
   /// - Throws: `headerMalformed` if there is none; as `init(parsing:)`.
-  init(reading rows: any Rows) throws {
+  package init(reading rows: any Rows) throws {
     guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
     try self.init(parsing: bytes)
   }

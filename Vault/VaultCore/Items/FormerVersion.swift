@@ -1,4 +1,4 @@
-import SecretMemory
+package import SecretMemory
 
 /// A former version of an item, as the item's list names it. Its row holds the attributes and the secret.
 /// Section 8.9 of FORMAT.md.
@@ -26,9 +26,9 @@ public struct FormerVersion: Hashable, Sendable {
 /// The attributes beside an item's own: they name its versions. No client reads or writes them.
 package struct HistoryMarks: Equatable {
   /// Newest first.
-  var former: [FormerVersion] = []
+  package var former: [FormerVersion] = []
   /// The generation of the write that made the value, if a later one wrote the row.
-  var number: UInt64?
+  package var number: UInt64?
   var origin: Identifier?
   var replaced: Timestamp?
   var deleted: Timestamp?
@@ -42,7 +42,7 @@ package struct HistoryMarks: Equatable {
   }
 
   /// - Throws: `attributesMalformed`.
-  init(takenFrom item: inout Item, isItem: Bool) throws(VaultError) {
+  package init(takenFrom item: inout Item, isItem: Bool) throws(VaultError) {
     func take(_ name: String) -> AttributeValue? {
       defer { item.attributes[name] = nil }
       return item.attributes[name]

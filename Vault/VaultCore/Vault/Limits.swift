@@ -1,4 +1,4 @@
-public import SecretMemory
+package import SecretMemory
 
 /// The limits that the owner has set for the vault: the policy `limits`. Section 8.10 of FORMAT.md.
 public struct Limits: Equatable, Sendable {
@@ -43,7 +43,7 @@ public struct Limits: Equatable, Sendable {
   }
 
   /// Those that are set, and names of later versions.
-  package private(set) var attributes = Attributes()
+  package var attributes = Attributes()
 
   /// No limit is set.
   public init() {}
@@ -68,14 +68,6 @@ public struct Limits: Equatable, Sendable {
     if case .integer(let value)? = attributes[name.rawValue] { value } else { nil }
   }
 
-  /// - Throws: `limitOutOfRange`.
-  public mutating func set(_ name: Name, to value: UInt64) throws(VaultError) {
-    guard name.range.contains(value) else {
-      throw VaultError(.limitOutOfRange, "\(name.rawValue): \(value) is not \(name.range.lowerBound) to \(name.range.upperBound)")
-    }
-    attributes[name.rawValue] = .integer(value)
-  }
-
   /// The first of these versions that are kept; they are the newest first.
   package func kept(_ versions: [FormerVersion], at now: Timestamp) -> [FormerVersion] {
     let days = Int64(clamping: value(.historyDays))
@@ -97,7 +89,7 @@ extension VaultKeys {
 extension ProvenState {
   /// The limits; nil is a record of a policy with another name.
   /// - Throws: `policyMalformed`, `identifierMismatch`; what opening throws.
-  func openLimits(_ record: RecordHead, secret: [UInt8]? = nil) throws -> Limits? {
+  package func openLimits(_ record: RecordHead, secret: [UInt8]? = nil) throws -> Limits? {
     let meta = try RecordMeta(parsing: record, header: header)
     var attributes = try TLV.decode(
       keys.openSystem(.attributes, record.attributes, of: record, meta: meta).copyIntoUnprotectedBytes())

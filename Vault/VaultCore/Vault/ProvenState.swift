@@ -93,7 +93,7 @@ package struct ProvenState {
       }
     }
     // One scan: to find a row by its identifier, the store may read the secrets of those that it compares.
-    try rows.forEachRecord(under: firstBytes == 0...0 ? [0] : []) { id, row in
+    try rows.forEachRecord(under: firstBytes.count == 1 ? [firstBytes.lowerBound] : []) { id, row in
       guard let id else { return try unlisted(nil, row) }
       try passMissing(before: id)
       guard let (next, leaf) = listed, next == id else { return try unlisted(id, row) }
@@ -138,7 +138,7 @@ package struct ProvenState {
       generation: meta.version, version: marks.number, former: marks.former)
   }
 
-  func decodedItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Item {
+  package func decodedItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Item {
     let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
     return try Item(decoding: seal(record, meta).open(.attributes, record.attributes, with: key).copyIntoUnprotectedBytes())
   }

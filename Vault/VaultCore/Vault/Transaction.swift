@@ -7,7 +7,9 @@ public struct Transaction: ~Copyable {
   let keyring: Keyring
   package var tree: TreeEditor
   private var slotRows: SlotRows
-  var change = Change()
+  package var change = Change()
+  /// The keys from this commit on, if it brings a new master key.
+  package var renewedKeys: VaultKeys?
   /// Groups that this transaction made, gave a key or (nil) removed.
   private var editedGroups: [AccessGroup: GroupKeys?] = [:]
   /// The error of an incomplete edit. The transaction is then discarded as a whole, even if `body` catches the error.
@@ -274,6 +276,8 @@ public struct Transaction: ~Copyable {
     change.header[Header.historyKey] = slotRows.historyBytes
     var header = state.header
     header.generation = generation
+    if renewedKeys != nil { header.masterEpoch += 1 }
+    let integrity = (renewedKeys ?? keys).integrity
     header.root = try tree.finish(into: &change)
     header.depth = tree.depth
     header.recordCount = tree.recordCount
@@ -281,9 +285,9 @@ public struct Transaction: ~Copyable {
       header.readOnlyFlags |= Header.historyFlag
     }
     header.slotCount = UInt32(slotRows.slots.count)
-    header.slotsDigest = keys.integrity.slotsDigest(slotRows)
+    header.slotsDigest = integrity.slotsDigest(slotRows)
     header.previousMAC = state.mac
-    let sealed = header.sealed(with: keys.integrity)
+    let sealed = header.sealed(with: integrity)
     change.header[0] = sealed.bytes
     return (change, sealed)
   }

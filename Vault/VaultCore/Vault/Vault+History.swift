@@ -1,4 +1,4 @@
-public import SecretMemory
+import SecretMemory
 
 /// An item with the versions before its present value, or a removed item with all of its versions.
 public struct ItemHistory: Equatable, Sendable {
@@ -32,26 +32,6 @@ extension Vault {
   public borrowing func history(of reference: Reference) throws -> ItemHistory {
     try reading { state, keyring in try state.history(of: reference, in: keyring.existing(reference.group, in: state)) }
   }
-
-  /// The secret of one version of an item: a former one, the present one, or one of a removed item.
-  /// - Throws: `notFound`, `versionNotFound`, `groupNotFound`; `historyMissing` and other integrity errors.
-  public borrowing func secret(of reference: Reference, version number: UInt64) throws -> Secret {
-    try reading { state, keyring in
-      let group = try keyring.existing(reference.group, in: state)
-      let history = try state.history(of: reference, in: group)
-      var id = reference.id
-      if let version = history.former.first(where: { $0.number == number }) {
-        id = group.historyID(version.origin, number)
-      } else if number != history.entry.version {
-        throw VaultError(.versionNotFound, "\(number)")
-      } else if history.removed != nil {
-        id = group.historyID(reference.id, .max)
-      }
-      guard let record = try state.record(id) else { throw VaultError(.historyMissing, "version \(number)") }
-      if id != reference.id { _ = try state.openFormer(record, in: group) }
-      return try state.openSecret(record, meta: RecordMeta(parsing: record, header: state.header), group: group)
-    }
-  }
 }
 
 extension VaultError.Code {
@@ -60,7 +40,7 @@ extension VaultError.Code {
 }
 
 extension ProvenState {
-  func history(of reference: Reference, in group: GroupKeys) throws -> ItemHistory {
+  package func history(of reference: Reference, in group: GroupKeys) throws -> ItemHistory {
     if let record = try record(reference.id) {
       let entry = try openItem(record, meta: itemMeta(record, in: group), group: group)
       return ItemHistory(entry: entry, removed: nil, former: entry.former)
