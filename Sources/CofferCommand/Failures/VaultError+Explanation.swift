@@ -87,6 +87,11 @@ package enum VaultExplanations {
     .duplicate: .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
     .groupNotFound: .init(.notFound, "no such group", "to make it: coffer group create GROUP"),
     .groupExists: .init(.duplicate, "there is such a group already"),
+    .repairFromOtherVault: .init(
+      .integrity, "the backup is of another vault, or of another master key", Hints.backup),
+    .repairFromNewer: .init(
+      .integrity, "the backup is newer than the vault", Hints.backup),
+    .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
     .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
     .groupNotEmpty: .init(.other, "has items", "to remove them too: coffer group rm GROUP --with-items"),
     .groupGranted: .init(

@@ -11,7 +11,7 @@ struct VaultCommand: ParsableCommand {
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
       VaultSlot.self, VaultBackup.self, VaultRestore.self, VaultAcceptRollback.self, VaultMigrate.self, VaultPolicy.self,
-      VaultKDF.self, VaultRotate.self,
+      VaultKDF.self, VaultRotate.self, VaultRepair.self,
     ]
   )
 

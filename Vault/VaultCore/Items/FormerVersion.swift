@@ -36,7 +36,7 @@ package struct HistoryMarks: Equatable {
   package init(former: [FormerVersion], number: UInt64?) { (self.former, self.number) = (former, number) }
 
   /// Those of the row of a former version, or, if `former` is given, of a head.
-  init(_ version: FormerVersion, former: [FormerVersion]?) {
+  package init(_ version: FormerVersion, former: [FormerVersion]?) {
     (origin, number, self.former) = (version.origin, version.number, former ?? [])
     if former == nil { replaced = version.replaced } else { deleted = version.replaced }
   }

@@ -121,5 +121,5 @@ package struct TreeEditor {
 
 extension Identifier {
   /// The first `count` bytes.
-  func prefix(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: $0) } }
+  package func prefix(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: $0) } }
 }

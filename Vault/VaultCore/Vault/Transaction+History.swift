@@ -121,7 +121,12 @@ extension Transaction {
   }
 
   package mutating func head(of id: Identifier, in group: GroupKeys) throws -> FormerItem? {
-    try row(group.historyID(id, .max)).map { try state.openFormer($0.head, in: group, upTo: generation) }
+    try former(group.historyID(id, .max), in: group)
+  }
+
+  /// The row of a former version, or a head. nil is a proven absence.
+  package mutating func former(_ row: Identifier, in group: GroupKeys) throws -> FormerItem? {
+    try self.row(row).map { try state.openFormer($0.head, in: group, upTo: generation) }
   }
 
   // MARK: Removal

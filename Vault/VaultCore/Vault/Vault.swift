@@ -5,7 +5,7 @@ public import SecretMemory
 /// Every call is one transaction of the store and begins by proving the header, so that several processes can have the vault
 /// open. Not thread-safe: one owner at a time.
 public struct Vault: ~Copyable {
-  private let store: any Store
+  package let store: any Store
   package let keyring: Keyring
   private let anchorKeeper: AnchorKeeper?
   /// The slot that the credential opened.
