@@ -47,7 +47,7 @@ import VaultCore
     let plain = try editor.add(Item(service: "plain", account: "ada"), secret: Secret(testing: "one"))
     _ = try editor.update(plain, secret: Secret(testing: "two"))
     let versions: [KeychainVersion] = try bench.keychain.history(of: plain)
-    let former = try #require(versions.last).version
+    let former = try #require(versions.last).number
     try bench.answer(AskingBench.once)
     for _ in 0..<2 { #expect(KeychainTests.code { _ = try bench.keychain.secret(of: plain, version: former) } == nil) }
     #expect(bench.questionCount == 2)
