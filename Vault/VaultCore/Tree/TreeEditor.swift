@@ -53,9 +53,7 @@ package struct TreeEditor {
   /// - Throws: `vaultFull`, and what proves wrong on the way.
   package mutating func set(_ id: Identifier, to digest: Digest?) throws {
     let prefix = id.prefix(depth)
-    if nodes[prefix] == nil {
-      nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true)
-    }
+    if nodes[prefix] == nil { nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true) }
     guard let before = nodes[prefix]?.count else { return }
     nodes[prefix]?.set(id.bytes, to: digest)
     let after = nodes[prefix]?.count ?? 0
