@@ -1,6 +1,5 @@
 import ArgumentParser
 import CofferConsole
-import Glibc
 import Passphrases
 import SecretMemory
 import VaultCore
@@ -103,11 +102,9 @@ struct VaultKDF: ParsableCommand {
   /// In milliseconds.
   private func duration(_ parameters: KDFParameters) throws -> Double {
     let credential = try Credential.passphrase(Secret(copying: Array("measured".utf8)))
-    var (start, end) = (timespec(), timespec())
-    unsafe clock_gettime(CLOCK_MONOTONIC, &start)
+    let start = ContinuousClock.now
     _ = try credential.derived(salt: nil, parameters, ceiling: vault.ceiling)
-    unsafe clock_gettime(CLOCK_MONOTONIC, &end)
-    return max(1, Double(end.tv_sec - start.tv_sec) * 1000 + Double(end.tv_nsec - start.tv_nsec) / 1_000_000)
+    return max(1, (ContinuousClock.now - start) / .milliseconds(1))
   }
 
   private func agree(_ present: KDFParameters, _ new: KDFParameters) throws {
