@@ -133,18 +133,15 @@ extension Keychain {
     }
   }
 
-  /// Removes an item. It can be restored, as long as the policy of the vault keeps it.
-  /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
-  @discardableResult
-  public func remove(_ reference: Reference) throws -> Bool { try transport.answer(.remove(reference)).flag() }
+  public func remove(_ reference: Reference) throws {
+    _ = try transport.answer(.remove(reference))
+  }
 
   /// Removes an item by its class and primary attributes, also one that is damaged and cannot be read.
-  /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
-  @discardableResult
-  public func remove(_ item: Item, in group: AccessGroup) throws -> Bool {
-    try transport.answer(.discard(item, group)).flag()
+  public func remove(_ item: Item, in group: AccessGroup) throws {
+    _ = try transport.answer(.discard(item, group))
   }
 
   // MARK: Rights
@@ -153,7 +150,7 @@ extension Keychain {
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
   public var entitlements: Entitlements { get throws { try transport.answer(.entitlements).entitlements().held } }
 
-  /// The group that no other app has, `TEAM.identifier`. Nil for who is not an app.
+  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
   /// - Throws: `locked`, `appNotInstalled`; `integrity`.
   public var ownGroup: AccessGroup? {
     get throws { try transport.answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }
@@ -168,12 +165,12 @@ extension Keychain {
 }
 
 extension Answer {
-  consuming func reference() throws -> Reference {
+  fileprivate consuming func reference() throws -> Reference {
     guard case .reference(let reference) = consume self else { throw KeychainError.otherAnswer }
     return reference
   }
 
-  consuming func secret() throws -> Secret {
+  fileprivate consuming func secret() throws -> Secret {
     guard case .secret(let secret) = consume self else { throw KeychainError.otherAnswer }
     return secret
   }

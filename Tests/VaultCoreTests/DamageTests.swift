@@ -1,6 +1,5 @@
 import CofferTesting
 import Testing
-import VaultUpkeep
 
 @testable import SecretMemory
 @testable import VaultCore
@@ -47,8 +46,6 @@ import VaultUpkeep
     #expect(code { try vault.remove(scene.bob) } == fault.code)
     try vault.remove(Item(service: "github", account: "bob"))
     #expect(scene.store.records[scene.bob.id] == nil)
-    // The former version of an item that did not open has no owner left.
-    #expect(try vault.purgeExpired(at: .test) == 1)
     #expect(try vault.verify().isSound)
     #expect(try vault.entries().entries.count == 2)
     #expect(code { try vault.remove(Item(service: "github", account: "bob")) } == .notFound)
@@ -71,7 +68,6 @@ import VaultUpkeep
     #expect(damaged.first?.detail == "\(scene.bob.id)")
     #expect(found.entries.count == 2)
     try vault.remove(Item(service: "github", account: "bob"))
-    #expect(try vault.purgeExpired(at: .test) == 1)
     #expect(try vault.verify().isSound)
   }
 

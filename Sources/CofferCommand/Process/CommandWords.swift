@@ -13,8 +13,7 @@ enum CommandWords {
       throw .usage(
         "arguments: unknown option '\(word)'",
         hint: word == "-help"
-          ? "coffer --help"
-          : "a word that begins with - and is not an option stands after --; as the value of an option: --name=\(word)")
+          ? "coffer --help" : "what begins with - and is no option stands after --; as the value of an option: --name=\(word)")
     }
   }
 

@@ -32,16 +32,14 @@ extension Vault {
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.
   /// - Throws: The errors of `Transaction.remove`; the errors of the store.
-  @discardableResult
-  public mutating func remove(_ reference: Reference, at now: Timestamp? = nil) throws -> Bool {
-    try transaction { try $0.remove(reference, at: now) }
+  public mutating func remove(_ reference: Reference) throws {
+    try transaction { try $0.remove(reference) }
   }
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.
   /// - Throws: The errors of `Transaction.remove`; the errors of the store.
-  @discardableResult
-  public mutating func remove(_ item: Item, in group: AccessGroup = .standard, at now: Timestamp? = nil) throws -> Bool {
-    try transaction { try $0.remove(item, in: group, at: now) }
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
+    try transaction { try $0.remove(item, in: group) }
   }
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.
