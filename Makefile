@@ -6,7 +6,7 @@ DEFAULTS ?=
 SWIFT ?= swift
 
 # The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
-# Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start.
+# Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start; so is libzxcvbn.
 STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
 # Functions are bound at start: when the loader binds one at its first call, it saves the vector registers, which may hold bytes of a
 # secret, on the stack.
@@ -22,10 +22,13 @@ COFFER = $(PROGRAMS)/coffer
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
-	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
+	@for name in libstdc++.a libzxcvbn.a; do \
+	  archive=$$($(CC) -print-file-name=$$name) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true; \
+	done
 	$(SWIFT) build $(RELEASE) --product coffer
 	$(SWIFT) build $(RELEASE) --product cofferd
 	$(SWIFT) build $(RELEASE) --product coffer-logind
+	$(SWIFT) build $(RELEASE) --product coffer-strength
 
 setup:
 	Scripts/setup
@@ -80,6 +83,7 @@ install: $(if $(wildcard $(COFFER)),,all)
 	install -D -m 755 -s "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"
 	install -D -m 755 -s "$(PROGRAMS)/cofferd" "$(DESTDIR)$(PREFIX)/bin/cofferd"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
+	install -D -m 755 -s "$(PROGRAMS)/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength"
 	for unit in Packaging/systemd/user/*; do \
 	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" && \
 	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; \
@@ -103,6 +107,7 @@ install: $(if $(wildcard $(COFFER)),,all)
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
+	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
 	for link in bin/defaults share/man/man1/defaults.1; do \

@@ -7,6 +7,7 @@ let package = Package(
     .executable(name: "coffer", targets: ["CofferCommand"]),
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
+    .executable(name: "coffer-strength", targets: ["coffer-strength"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -33,6 +34,7 @@ let package = Package(
     .systemLibrary(
       name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     // Trusted: keys, seals, format
     .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
@@ -49,12 +51,14 @@ let package = Package(
     .target(
       name: "CofferStorage",
       dependencies: ["VaultCore", "SecretMemory", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
-    .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultCore", "CofferFiles"]),
+    .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferFiles"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     .target(
       name: "CofferApps",
-      dependencies: ["AccessRights", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists"]),
+      dependencies: [
+        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists",
+      ]),
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
@@ -66,8 +70,8 @@ let package = Package(
     .target(
       name: "CofferAgent",
       dependencies: [
-        "AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit", "CofferWire",
-        "CofferRequests", "Pinentry",
+        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
+        "CofferWire", "CofferRequests", "Pinentry",
         "CofferFiles", "CLinux",
       ]),
     // Clients
@@ -105,6 +109,8 @@ let package = Package(
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
+    .executableTarget(
+      name: "coffer-strength", dependencies: ["CZxcvbn", "CofferFiles"], path: "Sources/CofferStrength"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",
@@ -146,7 +152,8 @@ let package = Package(
     .testTarget(
       name: "LifecycleTests",
       dependencies: [
-        "Children", "CofferLifecycle", "CofferStorage", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting", "VaultProbe",
+        "Children", "CofferLifecycle", "CofferStorage", "CofferFiles", "VaultUpkeep", "VaultCore", "SecretMemory",
+        "CofferTesting", "VaultProbe",
       ]),
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),

@@ -25,7 +25,7 @@ struct AgentSocket: Sendable {
           .agent, cause: .absentAgent, "\(path): is too long for a socket, whose path has at most 107 bytes")
       }
       guard number != EAGAIN else { throw KeychainError(.agentNotAnswering, path) }
-      throw KeychainError(.agent, cause: .absentAgent, "\(path): nobody is there (errno \(number))")
+      throw KeychainError(.agent, cause: .absentAgent, "\(path): no agent listens there (errno \(number))")
     }
     var credentials = coffer_credentials()
     // Check the listener's user: another one could have put a socket there, and would receive secrets.

@@ -133,15 +133,18 @@ extension Keychain {
     }
   }
 
+  /// Removes an item. It can be restored, as long as the policy of the vault keeps it.
+  /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
-  public func remove(_ reference: Reference) throws {
-    _ = try transport.answer(.remove(reference))
-  }
+  @discardableResult
+  public func remove(_ reference: Reference) throws -> Bool { try transport.answer(.remove(reference)).flag() }
 
   /// Removes an item by its class and primary attributes, also one that is damaged and cannot be read.
+  /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
-  public func remove(_ item: Item, in group: AccessGroup) throws {
-    _ = try transport.answer(.discard(item, group))
+  @discardableResult
+  public func remove(_ item: Item, in group: AccessGroup) throws -> Bool {
+    try transport.answer(.discard(item, group)).flag()
   }
 
   // MARK: Rights
@@ -150,7 +153,7 @@ extension Keychain {
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
   public var entitlements: Entitlements { get throws { try transport.answer(.entitlements).entitlements().held } }
 
-  /// The group that no other app has, `TEAM.identifier`. Nil for who is no app.
+  /// The group that no other app has, `TEAM.identifier`. Nil for who is not an app.
   /// - Throws: `locked`, `appNotInstalled`; `integrity`.
   public var ownGroup: AccessGroup? {
     get throws { try transport.answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }
@@ -165,12 +168,12 @@ extension Keychain {
 }
 
 extension Answer {
-  fileprivate consuming func reference() throws -> Reference {
+  consuming func reference() throws -> Reference {
     guard case .reference(let reference) = consume self else { throw KeychainError.otherAnswer }
     return reference
   }
 
-  fileprivate consuming func secret() throws -> Secret {
+  consuming func secret() throws -> Secret {
     guard case .secret(let secret) = consume self else { throw KeychainError.otherAnswer }
     return secret
   }

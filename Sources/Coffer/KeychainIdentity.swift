@@ -13,7 +13,7 @@ public enum KeychainIdentity: Sendable {
   /// The owner of the vault: all groups that it has, `default` first.
   case owner
 
-  /// `TEAM.identifier`; empty if it is no app.
+  /// `TEAM.identifier`; empty if it is not an app.
   var applicationIdentifier: String {
     if case .app(let signed) = self { signed.manifest.applicationIdentifier } else { "" }
   }

@@ -27,7 +27,7 @@ package enum SystemAgent {
       let directory = slash == path.startIndex ? "/" : String(path[..<slash])
       var status = stat()
       guard unsafe lstat(directory, &status) == 0 else {
-        throw KeychainError(.agent, cause: .absentAgent, "\(path): nobody is there (errno \(errno))")
+        throw KeychainError(.agent, cause: .absentAgent, "\(path): no agent listens there (errno \(errno))")
       }
       guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == 0, status.st_mode & 0o022 == 0 else {
         throw KeychainError(.agent, "\(directory): others than root can write there")

@@ -60,7 +60,7 @@ package struct Descriptor: Sendable {
     var status = stat()
     guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       Glibc.close(number)
-      throw Failure(.inputOutput, "\(path): is no file", hint: "a directory, a pipe or a device is none")
+      throw Failure(.inputOutput, "\(path): is not a file", hint: "a directory, a pipe or a device is not one")
     }
     return Descriptor(number: number, name: path)
   }

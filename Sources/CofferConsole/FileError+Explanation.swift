@@ -4,22 +4,22 @@ internal import CofferFiles
 extension FileError: Explained {
   package var explanation: Explanation {
     switch code {
-    case .nameNotAllowed: .init(.usage, "is no name of a file here", "names lead down, and have no ., .. or empty part")
+    case .nameNotAllowed: .init(.usage, "is not a name of a file here", "names lead down, and have no ., .. or empty part")
     case .missing: .init(.notFound, "is not there")
     case .exists: .init(.duplicate, "is there already")
     case .readOnlyDirectory: .init(.denied, "an app may not make files there", "Documents, Library and tmp are the app's own")
     case .running: .init(.inputOutput, "a program of the app is running", "end it, and try again")
     case .attributesNotSupported:
       .init(
-        .inputOutput, "the file system keeps no attributes", "what is not to be in a backup belongs into Library/Caches or tmp")
+        .inputOutput, "the file system keeps no attributes", "files that no backup needs belong into Library/Caches or tmp")
     case .symbolicLink: .init(.inputOutput, "is a symbolic link", "put the file or directory itself there")
-    case .notADirectory: .init(.inputOutput, "is no directory")
-    case .notAFile: .init(.inputOutput, "is no file")
-    case .foreignOwner: .init(.inputOutput, "belongs to somebody else", "run it as the user whose apps they are")
+    case .notADirectory: .init(.inputOutput, "is not a directory")
+    case .notAFile: .init(.inputOutput, "is not a file")
+    case .foreignOwner: .init(.inputOutput, "belongs to another user", "run it as the user whose apps they are")
     case .permissionsTooOpen: .init(.inputOutput, "everybody may write to the directory", "chmod 700 the directory")
     case .tooDeep: .init(.inputOutput, "has more levels of directories than are gone into")
     case .tooLarge: .init(.usage, "is too large")
-    case .archiveRefused: .init(.integrity, "is no archive that coffer app backup has made", "nothing has been changed")
+    case .archiveRefused: .init(.integrity, "is not an archive that coffer app backup has made", "nothing has been changed")
     case .archiveOfAnotherApp:
       .init(
         .denied, "is not a backup of this app", "nothing has been changed; if it is the backup of another app: --from-other-app")

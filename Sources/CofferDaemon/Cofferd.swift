@@ -10,7 +10,7 @@ import SecretMemory
 /// Keeps a vault unlocked, and gives each program what is its own.
 struct Cofferd: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cofferd", abstract: "Keep a vault unlocked, and give each program what is its own.",
+    commandName: "cofferd", abstract: "Keep a vault unlocked, and give each program its own items.",
     discussion:
       "Started by `coffer vault unlock`, or by the service manager. Starts locked, unless $CREDENTIALS_DIRECTORY holds coffer.key or coffer.passphrase. SIGTERM ends it.",
     version: "0.1.0")
@@ -23,7 +23,7 @@ struct Cofferd: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where the owner is asked first, offer to agree for so many minutes; 0: only once.", valueName: "minutes"))
+      "If the owner is asked first, offer to agree for so many minutes; 0: only once.", valueName: "minutes"))
   var lease = 5
 
   @Option(
@@ -34,14 +34,15 @@ struct Cofferd: ParsableCommand {
   @Flag(help: "Use memory that cannot be locked, and may be written to the swap space.")
   var allowSwap = false
 
-  @Flag(help: "Keep the vault of another user, who reaches it through the socket that was handed over alone.")
+  @Flag(help: "Keep the vault of another user. Only the socket that was handed over leads to it.")
   var system = false
 
   @Option(help: ArgumentHelp("With --system: the number of that user.", valueName: "uid"))
   var user: UInt32?
 
   @Option(
-    help: ArgumentHelp("With --system: where everything is kept; else /var/lib/coffer/UID.", valueName: "directory"),
+    help: ArgumentHelp(
+      "With --system: the directory of the vault and its state, else /var/lib/coffer/UID.", valueName: "directory"),
     completion: .directory)
   var directory: String?
 

@@ -37,6 +37,8 @@ struct IdleLock: Sendable {
 
   /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
+  /// How often former versions are looked through, in seconds; the first time after the vault was unlocked.
+  private static let purgePeriod: Int64 = 86_400
 
   init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
     server = service.server
@@ -49,10 +51,13 @@ struct IdleLock: Sendable {
 
   func start() {
     let isStarted = DetachedThread.start("coffer-guardian") {
+      var lastPurge: Int64 = 0
       while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
         guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
+        let now = Int64(time(nil))
+        if now - lastPurge >= Self.purgePeriod, vault.purgeExpired(atSecond: now) { lastPurge = now }
         // Writes the counts within a minute. If that fails, the count stays in its file.
         try? log.flush()
       }

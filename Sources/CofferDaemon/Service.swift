@@ -38,10 +38,7 @@ struct Service {
     do throws(AgentServer.Failure) {
       server = try AgentServer(
         inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
-        programs: programs, questions: questions
-      ) { facts, decision, peer in
-        try log.append(facts, decision, peer)
-      }
+        programs: programs, questions: questions, logFault: { try log.append($0, $1, $2) }, log: { try log.append($0, $1, $2) })
     } catch {
       throw StartFailure(error, socket: socket)
     }
@@ -76,10 +73,8 @@ struct Service {
     server = try AgentServer(
       .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
-      administration: VaultAdministration(vault, places, data), user: user
-    ) { facts, decision, peer in
-      try log.append(facts, decision, peer)
-    }
+      administration: VaultAdministration(vault, places, data), user: user, logFault: { try log.append($0, $1, $2) },
+      log: { try log.append($0, $1, $2) })
     self.vault = vault
     watched = nil
     socket = nil

@@ -65,7 +65,8 @@ struct StartFailure: Error {
     switch failure {
     case .running:
       self.init(
-        .inputOutput, "another agent has this vault", hint: "to end that one: coffer agent stop, or kill(1) where nobody answers",
+        .inputOutput, "another agent has this vault",
+        hint: "to end that one: coffer agent stop, or kill(1) if it does not answer",
         isRunning: true)
     case .openDirectory:
       let directory = String(socket[..<(socket.lastIndex(of: "/") ?? socket.endIndex)])
@@ -98,7 +99,7 @@ struct StartFailure: Error {
     case .noVault: (.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
     case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
     case .noHome: (.usage, "there is no home directory", "set HOME or COFFER_HOME")
-    case .notAVault: (.integrity, "is no vault", "name another file with --vault")
+    case .notAVault: (.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: (.other, "has a format this version does not know", "update coffer")
     case .draftFormat: (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate")
     // The vault's device key, or a credential.
@@ -107,7 +108,7 @@ struct StartFailure: Error {
       (.integrity, "is damaged", "restore a backup; the damaged file stays as it is until you replace it")
     case .symbolicLink: (.inputOutput, "is a symbolic link", "name the file itself")
     case .hardLink: (.inputOutput, "is one file under two names", "put a copy in the place of one of them")
-    case .foreignOwner: (.inputOutput, "belongs to somebody else", "a vault and its directories must belong to you")
+    case .foreignOwner: (.inputOutput, "belongs to another user", "a vault and its directories must belong to you")
     case .permissionsTooOpen: (.inputOutput, "others may read or write it", "chmod 600 a file, chmod 700 a directory")
     case .accessDenied: (.inputOutput, "you may not use it", nil)
     case .readOnly: (.inputOutput, "is read-only", nil)
@@ -125,7 +126,7 @@ struct StartFailure: Error {
     case .foreignOwner: words(StorageError.Code.foreignOwner)
     case .permissionsTooOpen: words(StorageError.Code.permissionsTooOpen)
     case .accessDenied: words(StorageError.Code.accessDenied)
-    case .notADirectory: (.inputOutput, "is no directory", nil)
+    case .notADirectory: (.inputOutput, "is not a directory", nil)
     case .readOnly: words(StorageError.Code.readOnly)
     case .full: words(StorageError.Code.full)
     case .busy: words(StorageError.Code.busy)

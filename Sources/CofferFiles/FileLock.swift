@@ -93,7 +93,7 @@ package struct LockPause: Sendable {
 
   var isYielding: Bool { yields > 0 }
 
-  mutating func wait() {
+  package mutating func wait() {
     guard yields == 0 else {
       yields -= 1
       sched_yield()

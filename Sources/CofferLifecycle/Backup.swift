@@ -39,7 +39,7 @@ package struct Backup: Sendable {
       return Backup(path: path, status: status, removed: [])
     case .directory(let directory):
       let path = try directory.keep(copy, generation: status.generation, at: now)
-      return Backup(path: path, status: status, removed: directory.prune())
+      return Backup(path: path, status: status, removed: directory.prune(keeping: path))
     case .stream(_, let write):
       // The reader may go away, which ends this process.
       unsafe unlink(copy.path)

@@ -28,6 +28,11 @@ package struct BackupDirectory: Sendable {
     UnnamedVault.leftovers(in: path, remove: remove) { $0 == Self.unnamed }
   }
 
+  /// Removes one of its backups.
+  package func remove(_ path: String) throws {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw StorageError(errno: errno, path) }
+  }
+
   /// Makes the directory, for this user alone, and removes what killed processes have left in it.
   func prepare() throws {
     try Files.makeDurableDirectory(path)
@@ -49,9 +54,10 @@ package struct BackupDirectory: Sendable {
   }
 
   /// Removes the oldest backups. One that cannot be removed stays.
+  /// - Parameter kept: The path of one that stays, whatever the clock gave the others for names.
   /// - Returns: the paths of those that were removed.
-  func prune() -> [String] {
-    names.dropFirst(Self.keptCount).map(path(of:)).filter { unsafe unlink($0) == 0 }
+  func prune(keeping kept: String) -> [String] {
+    names.map(path(of:)).filter { $0 != kept }.dropFirst(Self.keptCount - 1).filter { unsafe unlink($0) == 0 }
   }
 }
 

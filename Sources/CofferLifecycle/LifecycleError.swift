@@ -9,6 +9,12 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case directoryMissing
     /// No file is named, and there is none to take.
     case noBackup
+    /// The backup is of another vault than the one that is, or was, at the path.
+    case otherVault
+    /// An agent has the vault open, and the backup does not continue what the agent has seen.
+    case agentHasVault
+    /// Other processes write, so that a backup of what is here never was that.
+    case changedMeanwhile
   }
 
   package let code: Code

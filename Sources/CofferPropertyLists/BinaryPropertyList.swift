@@ -188,7 +188,7 @@ struct BinaryPropertyListReader {
     var dictionary = PropertyListDictionary()
     for position in 0..<count {
       guard case .string(let key) = try object(try reference(position), depth: depth + 1) else {
-        throw PropertyListError(.malformed, "a key is no text")
+        throw PropertyListError(.malformed, "a key is not text")
       }
       dictionary[key] = try object(try reference(count + position), depth: depth + 1)
     }

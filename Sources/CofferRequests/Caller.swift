@@ -44,7 +44,7 @@ package struct Caller {
     Caller(.unowned(granted: try granted(in: vault)))
   }
 
-  /// A program that is no app, by the name under which it was granted something.
+  /// A program that is not an app, by the name under which it was granted something.
   /// - Throws: `missingEntitlement` where nothing was; integrity errors.
   package static func granted(to program: String, in vault: borrowing Vault) throws -> Caller {
     let grants = try vault.grants(to: program)
@@ -132,7 +132,7 @@ package struct Caller {
   // MARK: Items that go with their app
 
   /// The item as it is added: bound to the app, or to none.
-  /// - Throws: `notAllowed` where it says itself what it is bound to, and where the caller is no app.
+  /// - Throws: `notAllowed` where it says itself what it is bound to, and where the caller is not an app.
   func bind(_ item: Item, installBound: Bool) throws -> Item {
     guard item.attributes[Item.installBound] == nil else { throw Self.boundByKeychain }
     guard installBound else { return item }

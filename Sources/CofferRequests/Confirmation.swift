@@ -77,10 +77,15 @@ extension ItemService {
       guard let entry = try vault.existingEntry(reference) else { return source }
       return try group == reference.group
         ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
-    case .remove(let reference):
-      try caller.check(reference.group, .write)
-      guard let entry = try vault.existingEntry(reference) else { return [] }
-      return try ofGroup(reference.group, .write, .remove, entry, entry.item, in: vault)
+    case .remove(let reference): return try aboutChanging(reference, .remove, in: vault)
+    case .history(let reference):
+      try caller.check(reference.group, .read)
+      return []
+    case .removed: return []
+    case .version(let reference, _, let purpose): return try aboutVersion(reference, .read, .read, purpose, in: vault)
+    case .restore(let reference, _): return try aboutVersion(reference, .change, .write, "", in: vault)
+    case .purge(let reference, _): return try aboutChanging(reference, .remove, in: vault)
+    case .purgeExpired: return []
     case .discard(let item, let group): return try ofGroup(group, .write, .remove, nil, item, in: vault)
     }
   }
@@ -96,6 +101,23 @@ extension ItemService {
       return try ofGroup(reference.group, rights, deed, entry, entry.item, purpose, in: vault)
     }
     return [try ofItem(entry, deed, rights, purpose, minutes: deed == .read ? minutes : 0, in: vault)]
+  }
+
+  /// Asked each time, because a version may have the attribute `confirm` which the item has no longer, and the other way round.
+  private func aboutVersion(
+    _ reference: Reference, _ deed: Confirmation.Deed, _ rights: Entitlements.Rights, _ purpose: String, in vault: borrowing Vault
+  ) throws -> [Confirmation] {
+    try caller.check(reference.group, rights)
+    guard let entry = try vault.existingEntry(reference) else { return [] }
+    return [try ofItem(entry, deed, rights, purpose, minutes: 0, in: vault)]
+  }
+
+  private func aboutChanging(
+    _ reference: Reference, _ deed: Confirmation.Deed, in vault: borrowing Vault
+  ) throws -> [Confirmation] {
+    try caller.check(reference.group, .write)
+    guard let entry = try vault.existingEntry(reference) else { return [] }
+    return try ofGroup(reference.group, .write, deed, entry, entry.item, in: vault)
   }
 
   private func ofItem(
@@ -129,10 +151,10 @@ extension ItemService {
 }
 
 extension Vault {
-  /// Returns nil if there is no such item; the request itself reports that.
+  /// The item, or as it was when it was removed. Returns nil if there is no such item; the request itself reports that.
   fileprivate borrowing func existingEntry(_ reference: Reference) throws -> Entry? {
     do {
-      return try entry(reference)
+      return try history(of: reference).entry
     } catch let error as VaultError where error.code == .notFound || error.code == .groupNotFound {
       return nil
     }

@@ -1,6 +1,6 @@
 import VaultCore
 
-/// A program that is no app of a team, to which the owner can grant something all the same: by a name of its own.
+/// A program that is not an app of a team, to which the owner can grant something all the same: by a name of its own.
 package enum GrantedProgram: Hashable, Sendable {
   /// `coffer`.
   case command

@@ -1,11 +1,12 @@
 import AccessRights
 import SecretMemory
 package import VaultCore
+import VaultUpkeep
 
 /// Carries out requests about items, in any process: checks the rights, finds the item, makes the change.
 package struct ItemService {
   let caller: Caller
-  private let now: Timestamp
+  let now: Timestamp
 
   package init(_ caller: Caller, at now: Timestamp) {
     self.caller = caller
@@ -46,13 +47,36 @@ package struct ItemService {
     case .remove(let reference):
       try caller.check(reference.group, .write)
       try allowed(nil)
-      try vault.remove(reference)
-      return .done
+      return .flag(try remove(in: &vault) { try $0.remove(reference, at: $1) })
     case .discard(let item, let group):
       try caller.check(group, .write)
       try allowed(nil)
-      try vault.remove(item, in: group)
-      return .done
+      return .flag(try remove(in: &vault) { try $0.remove(item, in: group, at: $1) })
+    case .history(let reference):
+      try caller.check(reference.group, .read)
+      return .rows(try vault.history(of: reference).rows)
+    case .removed(let group):
+      return .rows(try removed(in: group, of: vault))
+    case .version(let reference, let number, _):
+      try caller.check(reference.group, .read)
+      return .secret(try vault.secret(of: reference, version: number))
+    case .restore(let reference, let number):
+      try caller.check(reference.group, .write)
+      try allowed(nil)
+      return .reference(try vault.transaction { try $0.restore(reference, version: number, at: now) })
+    case .purge(let reference, let scope):
+      try caller.check(reference.group, .write)
+      try allowed(nil)
+      return .rows([Self.count(try purge(reference, scope, in: &vault))])
+    case .purgeExpired(let group, let removed):
+      if let group { try caller.check(group, .write) }
+      try allowed(nil)
+      let count = try vault.purgeExpired(at: now, removedItems: removed) {
+        (group ?? $0) == $0 && allows($0, .write)
+          // Removed items are what the owner can get back: a program that has to ask does not take them away unasked.
+          && (!removed || caller.isOwner || !caller.needsConfirmation($0, .write))
+      }
+      return .rows([Self.count(count)])
     }
   }
 
@@ -97,7 +121,7 @@ package struct ItemService {
 
   // MARK: Rights
 
-  private func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
+  func allows(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
     (try? caller.check(group, rights)) != nil
   }
 
@@ -165,12 +189,7 @@ package struct ItemService {
       let old = try Self.entry(reference, generation, &transaction)
       try Self.check(item, inPlaceOf: old.item)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
-      if item == old.item { return try transaction.move(reference, to: group, at: now) }
-      if group == reference.group { return try transaction.update(reference, at: now) { $0 = item } }
-      // Not a move and then a new name: on the way it could meet an item with its old name.
-      let secret = try transaction.secret(of: reference)
-      try transaction.remove(reference)
-      return try transaction.add(item, secret: secret, to: group, accessible: old.accessibility, at: now)
+      return try transaction.move(reference, to: group, at: now) { $0 = item }
     }
   }
 

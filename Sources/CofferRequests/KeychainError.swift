@@ -11,7 +11,7 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     package enum Kind: String, CaseIterable, Sendable {
       case locked, missingEntitlement, confirmationNeeded, confirmationRefused, notFound, duplicate
       case appNotInstalled, wrongCredential, otherDevice, notAllowed, noVault, integrity, conflict, agent
-      case agentNotAnswering, busy, quotaExceeded, full, storage, inDoubt, memory, newerFormat
+      case agentNotAnswering, busy, quotaExceeded, full, storage, inDoubt, memory, newerFormat, masterKeyChanged
     }
 
     package let kind: Kind
@@ -99,6 +99,8 @@ extension KeychainError.Code {
   public static let otherDevice = Self(.otherDevice)
   /// An attribute, a name or a secret that cannot be stored.
   public static let notAllowed = Self(.notAllowed)
+  /// The vault has a new master key, and the keys that were open are forgotten: it is to be opened again.
+  public static let masterKeyChanged = Self(.masterKeyChanged)
   /// There is no vault.
   public static let noVault = Self(.noVault)
   /// The vault was changed by somebody without its key, or is damaged, or an older copy was put in its place.
@@ -134,7 +136,7 @@ extension KeychainError.Code {
     switch kind {
     case .missingEntitlement, .appNotInstalled, .wrongCredential, .confirmationNeeded, .confirmationRefused, .quotaExceeded: true
     case .locked, .notFound, .duplicate, .otherDevice, .notAllowed, .noVault, .integrity, .conflict, .agent, .agentNotAnswering,
-      .busy, .full, .storage, .inDoubt, .memory, .newerFormat:
+      .busy, .full, .storage, .inDoubt, .memory, .newerFormat, .masterKeyChanged:
       false
     }
   }
@@ -142,7 +144,9 @@ extension KeychainError.Code {
 
 extension KeychainError {
   private static let vaultCodes: [VaultError.Code: Code] = [
-    .locked: .locked, .missingEntitlement: .missingEntitlement, .notFound: .notFound, .groupNotFound: .notFound,
+    .locked: .locked, .masterKeyChanged: .masterKeyChanged, .missingEntitlement: .missingEntitlement, .notFound: .notFound,
+    .versionNotFound: .notFound,
+    .groupNotFound: .notFound, .limitOutOfRange: .notAllowed,
     .duplicate: .duplicate, .appNotInstalled: .appNotInstalled, .wrongCredential: .wrongCredential, .noSuchSlot: .wrongCredential,
     .passphraseNotText: .wrongCredential, .passphraseLength: .wrongCredential, .keyFileLength: .wrongCredential,
     .recoveryKeyMalformed: .wrongCredential, .deviceKeyMissing: .otherDevice, .wrongDeviceKey: .otherDevice,

@@ -78,6 +78,26 @@ package enum ItemRequest: ~Copyable, Sendable {
   case remove(Reference)
   /// Removes an item by its primary attributes, because one that cannot be read has no known reference.
   case discard(Item, AccessGroup)
+  /// The versions of an item, also of a removed one: without values.
+  case history(Reference)
+  /// The removed items that can be restored.
+  case removed(AccessGroup?)
+  /// The secret of one version.
+  case version(Reference, UInt64, purpose: String)
+  /// Makes a version the present one: nil is the newest former one.
+  case restore(Reference, UInt64?)
+  /// Removes versions for good.
+  case purge(Reference, PurgeScope)
+  /// Removes what is beyond the limits of the vault, or all removed items.
+  case purgeExpired(AccessGroup?, removed: Bool)
+
+  package enum PurgeScope: Equatable, Sendable {
+    case version(UInt64)
+    /// All former versions; of a removed item everything.
+    case former
+    /// The item too.
+    case item
+  }
 
   package var kind: Request.Kind {
     borrowing get {
@@ -92,6 +112,12 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .move: .move
       case .remove: .remove
       case .discard: .discard
+      case .history: .history
+      case .removed: .removed
+      case .version: .version
+      case .restore: .restore
+      case .purge: .purge
+      case .purgeExpired: .purgeExpired
       }
     }
   }
@@ -110,6 +136,12 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .move(let reference, generation: _, _, _): (reference.group, reference.id)
       case .remove(let reference): (reference.group, reference.id)
       case .discard(_, let group): (group, nil)
+      case .history(let reference): (reference.group, reference.id)
+      case .removed(let group): (group, nil)
+      case .version(let reference, _, purpose: _): (reference.group, reference.id)
+      case .restore(let reference, _): (reference.group, reference.id)
+      case .purge(let reference, _): (reference.group, reference.id)
+      case .purgeExpired(let group, removed: _): (group, nil)
       }
     }
   }
@@ -139,6 +171,13 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .move(let reference, generation: _, _, _): .moving(reference)
       case .remove(let reference): .removing(reference)
       case .discard: .removingUnread
+      case .history: .nothing
+      case .removed: .nothing
+      case .version: .nothing
+      case .restore(let reference, _): .updating(reference)
+      case .purge(let reference, .item): .removing(reference)
+      case .purge: .nothing
+      case .purgeExpired: .nothing
       }
     }
   }
@@ -156,6 +195,12 @@ package enum ItemRequest: ~Copyable, Sendable {
     case .move: nil
     case .remove: nil
     case .discard: nil
+    case .history(let reference): .history(reference)
+    case .removed(let group): .removed(group)
+    case .version(let reference, let number, let purpose): .version(reference, number, purpose: purpose)
+    case .restore: nil
+    case .purge: nil
+    case .purgeExpired: nil
     }
   }
 }

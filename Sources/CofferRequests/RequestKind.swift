@@ -17,7 +17,14 @@ extension Request {
     case contains = 12
     case discard = 13
     case end = 14
+    // 15 is `FrameKind.introduce`.
+    case history = 22
+    case removed = 16
+    case version = 17
+    case restore = 18
+    case purge = 19
     case watch = 20
+    case purgeExpired = 21
 
     // Requests to an agent that keeps the vault and the apps where their user cannot reach them
     case create = 32
@@ -127,12 +134,15 @@ extension Request.Kind {
     case .items: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .entries, isLarge: true)
     case .contains: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .flag)
     case .entry: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .entries)
-    case .secret:
+    case .history, .removed: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .rows)
+    case .secret, .version:
       .init(effect: .reads, access: .rights, audit: .countedUse, answer: .secret, isLarge: true, asksOwner: true)
-    case .add, .update, .move:
+    case .add, .update, .move, .restore:
       .init(effect: .changes, access: .rights, audit: .use, answer: .reference, isLarge: true, asksOwner: true)
-    case .remove: .init(effect: .changes, access: .rights, audit: .use, answer: .done, asksOwner: true)
-    case .discard: .init(effect: .changes, access: .rights, audit: .use, answer: .done, isLarge: true, asksOwner: true)
+    case .remove: .init(effect: .changes, access: .rights, audit: .use, answer: .flag, asksOwner: true)
+    case .discard: .init(effect: .changes, access: .rights, audit: .use, answer: .flag, isLarge: true, asksOwner: true)
+    case .purge: .init(effect: .changes, access: .rights, audit: .use, answer: .rows, asksOwner: true)
+    case .purgeExpired: .init(effect: .changes, access: .rights, audit: .use, answer: .rows)
 
     case .create, .addSlot, .replaceSlot, .removeSlot:
       .init(effect: .changes, access: .credential, audit: .decision, answer: .done)
@@ -152,9 +162,10 @@ extension Request.Kind {
   /// The rights to a group that it needs: none if any right is enough. nil if it does not concern groups.
   package var rights: Entitlements.Rights? {
     switch self {
-    case .secret: .read
+    case .secret, .version, .history: .read
+    case .removed: [.list, .read]
     case .items, .contains, .entry: .list
-    case .add, .update, .remove, .discard: .write
+    case .add, .update, .remove, .discard, .restore, .purge, .purgeExpired: .write
     case .move: [.read, .write]
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,

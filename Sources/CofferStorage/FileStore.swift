@@ -174,13 +174,27 @@ public final class FileStore: Store {
     switch state {
     case .failed(let error): throw error
     case .pending(let creation): try lock.withLock(until: deadline) { try create(by: creation, prepare) }
-    case .open, .closed:
-      guard location.isWritable, !isUnchanging else { throw StorageError(.readOnly, location.path) }
-      let vault = try opened(deadline, forWriting: true)
-      try lock.withLock(until: deadline) {
-        vault.wait(until: deadline)
-        try guarding(vault) { try vault.write(prepare, makeRoom: lock.releaseReserve) }
-      }
+    case .open, .closed: try write(deadline) { try $0.write(prepare, makeRoom: lock.releaseReserve) }
+    }
+  }
+
+  /// One write transaction on a file that is there.
+  func writing(_ body: (any Rows) throws -> Void) throws {
+    enter()
+    defer { leave() }
+    switch state {
+    case .failed(let error): throw error
+    case .pending: throw StorageError(.noVault, location.path)
+    case .open, .closed: try write(Deadline(after: busyTimeout)) { try $0.replace(body) }
+    }
+  }
+
+  private func write(_ deadline: Deadline, _ body: (OpenVault) throws -> Void) throws {
+    guard location.isWritable, !isUnchanging else { throw StorageError(.readOnly, location.path) }
+    let vault = try opened(deadline, forWriting: true)
+    try lock.withLock(until: deadline) {
+      vault.wait(until: deadline)
+      try guarding(vault) { try body(vault) }
     }
   }
 

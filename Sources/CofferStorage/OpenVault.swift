@@ -43,7 +43,7 @@ final class OpenVault {
     } else {
       // The log can be read only by one who may lock and map files beside it.
       guard try !location.hasPendingChanges() else {
-        throw StorageError(.readOnly, "\(location.path) has changes in its log that only someone who may write can bring in")
+        throw StorageError(.readOnly, "\(location.path) has changes in its log that only a user with write access can bring in")
       }
       unchanging = status
       connection = try Connection(location.path, .unchanging)
@@ -60,7 +60,7 @@ final class OpenVault {
       try read { _ in try checkLength() }
       if unchanging == nil { try connection.run(.durable) }
     } catch {
-      // Nothing of the log goes into a file that is no vault, and the log stays.
+      // Nothing of the log goes into a file that is not a vault, and the log stays.
       connection.poison()
       lock.letGo()
       guard let lost = (error as? LostFile)?.reason else { throw error }
@@ -171,23 +171,47 @@ final class OpenVault {
   /// On a full disk a change that only removes records is tried once more after `makeRoom`: else nobody could ever delete
   /// anything there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
   func write(_ prepare: (any Rows) throws -> Change, makeRoom: () -> Bool) throws {
-    // SQLite keeps a log for each name. Under two names, each overwrites what was acknowledged under the other.
-    guard try (Files.status(at: location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }
-    try settleJournal()
+    try prepareToWrite()
     var prepared: (change: Change, version: Int64)?
     do {
       try transact { rows in
         let change = try prepare(rows)
         if change.onlyRemoves { prepared = (change, try connection.integer(.dataVersion)) }
-        return change
+        return try apply(change)
       }
     } catch let error where StorageError(.full) ~= error {
       guard let prepared, makeRoom() else { throw error }
       try transact { _ in
         guard try connection.integer(.dataVersion) == prepared.version else { throw error }
-        return prepared.change
+        return try apply(prepared.change)
       }
     }
+    try finishWriting()
+  }
+
+  /// Within the side lock: one transaction that may write as many rows as there are.
+  func replace(_ body: (StoredRows) throws -> Void) throws {
+    try prepareToWrite()
+    try transact { rows in
+      try body(rows)
+      return true
+    }
+    try finishWriting()
+  }
+
+  private func prepareToWrite() throws {
+    // SQLite keeps a log for each name. Under two names, each overwrites what was acknowledged under the other.
+    guard try (Files.status(at: location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }
+    try settleJournal()
+  }
+
+  /// - Returns: false for a change of nothing.
+  private func apply(_ change: Change) throws -> Bool {
+    try change.apply(to: connection)
+    return !change.isEmpty
+  }
+
+  private func finishWriting() throws {
     try checkCommitted()
     if connection.logPages >= Self.checkpointPages {
       // The commit is durable in the log. If this fails in fsync the connection is poisoned, and the next call says so.
@@ -211,19 +235,15 @@ final class OpenVault {
   }
 
   /// Until COMMIT is run nothing has been changed, whatever fails.
-  private func transact(_ prepare: (any Rows) throws -> Change) throws {
+  /// - Parameter body: Returns whether something is to be committed.
+  private func transact(_ body: (StoredRows) throws -> Bool) throws {
     let file = try seen.check(connection, forWriting: true)
     try connection.run(.beginWrite)
     let rows = StoredRows(connection)
     do {
       defer { rows.close() }
       try checkState(file)
-      let change = try prepare(rows)
-      if change.isEmpty {
-        connection.endWithoutChange()
-        return
-      }
-      try change.apply(to: connection)
+      guard try body(rows) else { return connection.endWithoutChange() }
     } catch {
       connection.endWithoutChange()
       throw error

@@ -17,8 +17,8 @@ package struct UnnamedVault: ~Copyable {
     let location = try Location(path)
     while true {
       let new = try NewFile(at: TemporaryName.next(for: location.path))
-      // A cleaner that was faster than the lock has removed it.
-      if case .taken = FileLock(on: new.file.number).attempt(), try new.file.status().links == 0 { continue }
+      // A cleaner that was faster than the lock removes it, or has removed it.
+      guard case .taken = FileLock(on: new.file.number).attempt(), try new.file.status().links > 0 else { continue }
       self.new = new
       return
     }

@@ -68,7 +68,7 @@ package final class FrameChannel: Sendable {
     // Without a deadline, poll(2) is not needed before the read.
     let first = unsafe try head.withUnsafeMutableBytes { try unsafe take($0, waits: true) } ?? 0
     guard first > 0 else { return nil }
-    let deadline = Self.now + Int64(frameMilliseconds)
+    let deadline = Deadline(milliseconds: frameMilliseconds)
     unsafe try head.withUnsafeMutableBytes { try unsafe fill($0, from: first, deadline) }
     let header = unsafe try FrameHeader(parsing: head.span.bytes)
     if header.bodyByteCount > WireLimits.smallBodyByteCount, try !takes(header) {
@@ -95,7 +95,7 @@ package final class FrameChannel: Sendable {
   }
 
   /// Takes no more than a small frame does.
-  private func drop(_ count: Int, _ deadline: Int64) throws {
+  private func drop(_ count: Int, _ deadline: Deadline) throws {
     var room = try Secret(count: WireLimits.smallBodyByteCount)
     var left = count
     while left > 0 {
@@ -131,15 +131,15 @@ package final class FrameChannel: Sendable {
   }
 
   /// - Throws: `Failure.crowded`.
-  private func permit(_ header: FrameHeader, _ deadline: Int64) throws -> FramePermit? {
+  private func permit(_ header: FrameHeader, _ deadline: Deadline) throws -> FramePermit? {
     guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
-    guard let permit = largeFrames.permit(of: sender, milliseconds: Int32(clamping: deadline - Self.now)) else {
+    guard let permit = largeFrames.permit(of: sender, milliseconds: deadline.left) else {
       throw Failure.crowded(request: header.request)
     }
     return permit
   }
 
-  private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int, _ deadline: Int64) throws {
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int, _ deadline: Deadline) throws {
     var count = start
     while count < buffer.count {
       if let got = unsafe try take(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), waits: false) {
@@ -147,8 +147,7 @@ package final class FrameChannel: Sendable {
         count += got
         continue
       }
-      let left = deadline - Self.now
-      guard left > 0, try wait(Int16(POLLIN), Int32(clamping: left)) else { throw Failure.late }
+      guard !deadline.hasPassed, try wait(Int16(POLLIN), deadline.left) else { throw Failure.late }
     }
   }
 
@@ -175,7 +174,7 @@ package final class FrameChannel: Sendable {
 
   /// - Throws: `Failure`.
   package func send(_ frame: borrowing Secret) throws {
-    let deadline = Self.now + Int64(frameMilliseconds)
+    let deadline = Deadline(milliseconds: frameMilliseconds)
     try frame.withBytes { bytes in
       try unsafe bytes.withUnsafeBytes { bytes in
         var count = 0
@@ -190,8 +189,7 @@ package final class FrameChannel: Sendable {
           switch errno {
           case EINTR: continue
           case EAGAIN:
-            let left = deadline - Self.now
-            guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+            guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
           case EPIPE, ECONNRESET: throw Failure.closed
           default: throw Failure.system(errno)
           }
@@ -204,7 +202,7 @@ package final class FrameChannel: Sendable {
   /// - Throws: `Failure`.
   func sendWithDescriptor(_ bytes: [UInt8]) throws {
     guard let extra = OwnedDescriptor(coffer_eventfd()) else { throw Failure.system(errno) }
-    let deadline = Self.now + Int64(frameMilliseconds)
+    let deadline = Deadline(milliseconds: frameMilliseconds)
     while true {
       let sent = unsafe bytes.withUnsafeBytes {
         unsafe coffer_send_with_descriptor(descriptor, $0.baseAddress, UInt($0.count), extra.number)
@@ -217,8 +215,7 @@ package final class FrameChannel: Sendable {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        let left = deadline - Self.now
-        guard left > 0, try wait(Int16(POLLOUT), Int32(clamping: left)) else { throw Failure.late }
+        guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
       case EPIPE, ECONNRESET: throw Failure.closed
       default: throw Failure.system(errno)
       }
@@ -227,25 +224,13 @@ package final class FrameChannel: Sendable {
 
   /// Whether it happened in time.
   private func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
-    try Self.wait(descriptor, event, milliseconds)
-  }
-
-  private static func wait(_ descriptor: Int32, _ event: Int16, _ milliseconds: Int32) throws -> Bool {
     var entry = pollfd(fd: descriptor, events: event, revents: 0)
-    let deadline = now + Int64(milliseconds)
+    let deadline = Deadline(milliseconds: milliseconds)
     while true {
-      let left = milliseconds < 0 ? -1 : Int32(clamping: max(0, deadline - now))
-      let ready = unsafe poll(&entry, 1, left)
+      let ready = unsafe poll(&entry, 1, milliseconds < 0 ? -1 : deadline.left)
       if ready > 0 { return true }
       if ready == 0 { return false }
       guard errno == EINTR else { throw Failure.system(errno) }
     }
-  }
-
-  /// Milliseconds of a clock that only goes on.
-  private static var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

@@ -79,7 +79,26 @@ extension ItemRequest {
     case .discard(let item, let group):
       fields["group"] = .text(group.name)
       return Message(fields: fields, parts: [item.encoded])
+    case .history(let reference):
+      fields.set(reference)
+    case .removed(let group):
+      fields["group"] = group.map { .text($0.name) }
+    case .version(let reference, let number, let purpose):
+      fields.set(reference)
+      fields["version"] = .integer(number)
+      fields["purpose"] = .text(purpose)
+    case .restore(let reference, let number):
+      fields.set(reference)
+      fields["version"] = number.map { .integer($0) }
+    case .purge(let reference, let scope):
+      fields.set(reference)
+      if case .version(let number) = scope { fields["version"] = .integer(number) }
+      fields["with-item"] = .integer(scope == .item ? 1 : 0)
+    case .purgeExpired(let group, let removed):
+      fields["group"] = group.map { .text($0.name) }
+      fields["removed"] = .integer(removed ? 1 : 0)
     }
+    return Message(fields: fields)
   }
 }
 
@@ -194,6 +213,20 @@ extension Request {
     case .remove: return .items(.remove(try content.fields.reference()))
     case .discard: return .items(.discard(try content.item(), try content.fields.requiredGroup("group")))
 
+    case .history: return .items(.history(try content.fields.reference()))
+    case .removed: return .items(.removed(try content.fields.group("group")))
+    case .version:
+      let (reference, number) = (try content.fields.reference(), try content.fields.requiredInteger("version"))
+      return .items(.version(reference, number, purpose: try content.fields.requiredText("purpose")))
+    case .restore: return .items(.restore(try content.fields.reference(), try content.fields.integer("version")))
+    case .purge:
+      let (reference, number) = (try content.fields.reference(), try content.fields.integer("version"))
+      let isWithItem = try content.fields.flag("with-item")
+      guard number == nil || !isWithItem else { throw WireError(.field, "with-item") }
+      return .items(.purge(reference, isWithItem ? .item : number.map { .version($0) } ?? .former))
+    case .purgeExpired:
+      return .items(.purgeExpired(try content.fields.group("group"), removed: try content.fields.flag("removed")))
+
     case .create:
       var keys = try content.keys()
       let credential = try content.fields.credential("new", from: &keys)
@@ -244,36 +277,4 @@ extension Request {
     case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
     }
   }
-}
-
-extension Attributes {
-  /// All of it but the key. One that was not derived has no salt, and is malformed at the other end.
-  fileprivate mutating func set(_ credential: borrowing Credential, _ name: String) {
-    self["\(name)-kind"] = .integer(UInt64(credential.slotType.rawValue))
-    self["\(name)-salt"] = credential.salt.map { .data($0) }
-  }
-
-  fileprivate mutating func set(_ kdf: KDFParameters) {
-    self["iterations"] = .integer(UInt64(kdf.iterations))
-    self["memory"] = .integer(UInt64(kdf.memoryKiB))
-  }
-}
-
-extension Fields {
-  /// - Throws: `WireError`: `field`; `VaultError` of locked memory.
-  fileprivate mutating func credential(_ name: String, from keys: inout Remainder) throws -> Credential {
-    let kind = try Self.required("\(name)-kind", try value("\(name)-kind", SlotType.self))
-    guard kind != .external else { throw WireError(.field, "\(name)-kind") }
-    let salt = try Self.required("\(name)-salt", try salt("\(name)-salt"))
-    return try .derived(try keys.takeKey(), kind, salt: salt)
-  }
-
-  fileprivate mutating func kdf() throws -> KDFParameters {
-    guard let iterations = UInt32(exactly: try requiredInteger("iterations")),
-      let memory = UInt32(exactly: try requiredInteger("memory"))
-    else { throw WireError(.field, "memory") }
-    return try KDFParameters(iterations: iterations, memoryKiB: memory)
-  }
-
-  fileprivate mutating func slot() throws(WireError) -> Identifier { try Self.required("slot", try identifier("slot")) }
 }

@@ -39,7 +39,7 @@ extension DoctorFinding {
     case .damaged(let domain, let path, let byteCount):
       self.init(
         kind: "damaged", subject: domain, detail: "\(counted(byteCount, "byte")) of \(path) are damaged",
-        hint: "what lay there was taken from the property list as far as it was there; the next write makes a new journal")
+        hint: "its values were taken from the property list, as far as that has them; the next write makes a new journal")
     case .notExported(let domain, let error):
       let failure = DefaultsFailure(error, about: domain)
       self.init(
@@ -50,12 +50,12 @@ extension DoctorFinding {
       let failure = DefaultsFailure(error, about: path)
       self.init(
         kind: "managed-ignored", subject: path, detail: "managed settings are not used: \(failure.reason)",
-        hint: "the file and its directories must belong to root, and nobody else may write to them")
+        hint: "the file and its directories must belong to root, and no other user may write to them")
     case .firstValuesIgnored(let domain, let error):
       let failure = DefaultsFailure(error, about: domain)
       self.init(
         kind: "foundation-ignored", subject: domain,
-        detail: "what Foundation has stored is not used: \(failure.reason)",
+        detail: "the values that Foundation has stored are not used: \(failure.reason)",
         hint: "coffer defaults import reads a property list that you trust")
     // The first is looked for by `doctor`, the second is thrown.
     case .large, .unsaved: return nil

@@ -17,7 +17,7 @@ extension PreferenceError: Explained {
       .init(
         .usage, "the domain would be too large: 4 MiB are allowed", "keep data in files or in a database, settings here")
     case .valueTooDeep: .init(.usage, "the value has too many levels")
-    case .notAPropertyList: .init(.usage, "is no value of a property list")
+    case .notAPropertyList: .init(.usage, "is not a value of a property list")
     case .looksLikeSecret: .init(.usage, "looks like a secret", "coffer secret set keeps it")
     case .damaged:
       .init(
@@ -27,8 +27,8 @@ extension PreferenceError: Explained {
         .other, "has a format this version does not know", "a newer version of coffer has written it; update coffer")
     case .notWritable: .init(.denied, "can only be read")
     case .symbolicLink: .init(.inputOutput, "is a symbolic link", "name the file itself by its path")
-    case .notAFile: .init(.inputOutput, "is no file")
-    case .foreignOwner: .init(.inputOutput, "belongs to somebody else", "run it as the user whose settings they are")
+    case .notAFile: .init(.inputOutput, "is not a file")
+    case .foreignOwner: .init(.inputOutput, "belongs to another user", "run it as the user whose settings they are")
     case .permissionsTooOpen: .init(.inputOutput, "others may write to the directory", "chmod 700 the directory")
     case .accessDenied: .init(.inputOutput, "you may not read or write it")
     case .readOnly: .init(.inputOutput, "is read-only")

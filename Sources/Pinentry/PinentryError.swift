@@ -46,7 +46,8 @@ package struct PinentryError: Error, Equatable, Sendable {
     .notStarted: "the pinentry cannot be started", .silent: "the pinentry does not react", .ended: "the pinentry has ended",
     .lineTooLong: "a line to or from the pinentry is too long", .tooMuch: "the pinentry sends too much",
     .malformed: "the pinentry does not keep to its protocol", .failed: "the pinentry has failed",
-    .cancelled: "it was cancelled", .timedOut: "nobody has answered in time", .withdrawn: "the program that asked has gone",
+    .cancelled: "it was cancelled", .timedOut: "the question was not answered in time",
+    .withdrawn: "the program that asked has gone",
     .background: "the program is not in the foreground of the terminal",
   ]
 

@@ -19,7 +19,9 @@ package struct PinentryProgram: Sendable {
   package init(environment: (String) -> String?) throws(PinentryError) {
     session = Self.sessionVariables.reduce(into: [:]) { $0[$1] = environment($1) }
     if let path = environment(Self.variable), !path.isEmpty {
-      guard path.utf8.first == UInt8(ascii: "/") else { throw PinentryError(.noProgram, "\(Self.variable) is no absolute path") }
+      guard path.utf8.first == UInt8(ascii: "/") else {
+        throw PinentryError(.noProgram, "\(Self.variable) is not an absolute path")
+      }
       guard unsafe access(path, X_OK) == 0 else { throw PinentryError(.noProgram, "\(Self.variable): cannot be run: \(path)") }
       self.path = path
       return

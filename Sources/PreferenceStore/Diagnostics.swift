@@ -27,7 +27,7 @@ enum Diagnostics {
     case .large(let domain, let byteCount):
       logger.warning(
         """
-        \(domain) holds \(byteCount) bytes, more than \(PreferenceLimits.noticeByteCount): settings are no place for data, \
+        \(domain) holds \(byteCount) bytes, more than \(PreferenceLimits.noticeByteCount): settings are not a place for data, \
         a file or a database is
         """)
       NotificationCenter.default.post(
@@ -46,7 +46,7 @@ enum Diagnostics {
     case .notExported(let domain, let error):
       logger.warning("the property list of \(domain) is not up to date: \(error.code.name), \(error.detail)")
     case .firstValuesIgnored(let domain, let error):
-      logger.error("what Foundation has stored for \(domain) is not used: \(error.code.name), \(error.detail)")
+      logger.error("the values that Foundation has stored for \(domain) are not used: \(error.code.name), \(error.detail)")
     case .managedIgnored(let path, let error):
       logger.error("the managed settings in \(path) are not used: \(error.code.name), \(error.detail)")
     }
@@ -90,7 +90,7 @@ enum Diagnostics {
   }
 
   static func notReadable(_ key: String, _ type: Any.Type) {
-    log("the value of \(key) is no \(type): it is left as it is, and the initial value is used")
+    log("the value of \(key) is not of type \(type): it is left as it is, and the initial value is used")
   }
 
   static func notMigrated(_ key: String, to type: Any.Type) {

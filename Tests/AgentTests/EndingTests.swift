@@ -1,9 +1,11 @@
+import AppContainers
 import CLinux
 import CofferFiles
 import CofferRequests
 import CofferStorage
 import CofferTesting
 import Foundation
+import Synchronization
 import Testing
 import VaultCore
 
@@ -69,6 +71,61 @@ import VaultCore
     let answer = try channel.receive()?.header.kind
     #expect(answer == .done)
     #expect(bench.vault.status.isLocked)
+  }
+
+  /// A vault that was closed can be copied, moved or opened by another agent at once.
+  @Test func stopReturnsWhenTheLockIsFree() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-stop-\(UUID().uuidString.prefix(8))").path
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let places = try Places { $0 == "COFFER_HOME" ? directory : nil }
+    try Vault.throwAway(in: FileStore.create(at: places.vault)).close()
+    let vault = try AgentVault(places)
+    let held = Mutex<AgentServer?>(
+      try AgentServer(
+        at: places.agentSocket, lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+        programs: Programs(in: DataDirectory(at: directory), command: nil)
+      ) { _, _, _ in })
+    let isReleased = Atomic(false)
+    let stop = Process()
+    stop.executableURL = AgentBench.program("coffer")
+    stop.arguments = ["agent", "stop"]
+    stop.environment = ["COFFER_HOME": directory]
+    try stop.run()
+    // Until the request. The lock stays with the server, which lives on in `held`.
+    Self.run(held)
+    let thread = DetachedThread.start("releases") {
+      // As long as a command would take to end if it did not wait.
+      usleep(300_000)
+      isReleased.store(true, ordering: .releasing)
+      held.withLock { $0 = nil }
+    }
+    try #require(thread)
+    stop.waitUntilExit()
+    #expect(stop.terminationStatus == 0)
+    let wasReleased = isReleased.load(ordering: .acquiring)
+    #expect(wasReleased)
+  }
+
+  private static func run(_ held: borrowing Mutex<AgentServer?>) { held.withLock { $0 }?.run() }
+
+  /// The owner sees that something which is not a client has connected.
+  @Test func bytesThatAreNoRequestAreLoggedOnce() throws {
+    let bench = try DaemonBench()
+    for frame in [FrameHeader(.done, request: 1, bodyByteCount: 0).bytes, [UInt8](repeating: 0xFF, count: 16)] {
+      for _ in 0..<20 {
+        let socket = coffer_local_socket()
+        try #require(unsafe coffer_local_name(socket, bench.places.agentSocket, 0) == 0)
+        unsafe write(socket, frame, frame.count)
+        var byte: UInt8 = 0
+        #expect(unsafe recv(socket, &byte, 1, 0) <= 0)
+        close(socket)
+      }
+    }
+    let log = try bench.coffer(["app", "log"]).output.split(separator: "\n").filter { $0.contains("agent.frame") }
+    // Repetitions are counted, whatever the bytes.
+    #expect(log.first?.contains("malformed: malformed") == true && log.count < 20, "\(log)")
   }
 
   /// Repeated requests do not push everything else out of the log.

@@ -9,7 +9,8 @@ import Testing
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
   ]
   static let items: [Request.Kind] = [
-    .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard,
+    .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard, .history, .removed, .version,
+    .restore, .purge, .purgeExpired,
   ]
 
   private func code(_ facts: Gate.Facts) -> KeychainError.Code? {

@@ -56,7 +56,8 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     let units = try units()
     #expect(
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
-        "user/cofferd.service", "user/cofferd.socket", "system/cofferd@.service", "system/cofferd@.socket",
+        "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
+        "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service",
       ])
     for unit in units {
@@ -71,7 +72,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       }
       guard unit.hasSuffix(".service") else { continue }
       let program = try #require(try values("ExecStart", in: unit).first?.split(separator: " ").first)
-      #expect(program == "\(Self.prefix)/bin/cofferd")
+      #expect(program == "\(Self.prefix)/bin/\(unit.hasSuffix("/coffer-backup.service") ? "coffer" : "cofferd")")
       #expect(FileManager.default.isExecutableFile(atPath: stage.root.path + program), "\(program)")
     }
     // The program that cofferd looks for beside itself.
@@ -102,9 +103,9 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     func verify(_ change: (String) -> String) throws -> (status: Int32, errors: String) {
       let folder = stage.root.appending(path: UUID().uuidString)
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let paths = try ["service", "socket"].map { kind in
-        let path = folder.appending(path: "cofferd.\(kind)")
-        let unit = try text("\(Self.prefix)/lib/systemd/user/cofferd.\(kind)")
+      let paths = try ["cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer"].map { name in
+        let path = folder.appending(path: name)
+        let unit = try text("\(Self.prefix)/lib/systemd/user/\(name)")
         try change(unit.replacing(Self.prefix, with: stage.root.path + Self.prefix)).write(
           to: path, atomically: false, encoding: .utf8)
         return path.path
@@ -121,9 +122,10 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       return (process.terminationStatus, found)
     }
     let verified = try verify { $0 }
-    #expect(verified.status == 0 && !verified.errors.contains("cofferd"), "\(verified)")
+    #expect(verified.status == 0 && !verified.errors.contains("coffer"), "\(verified)")
     // Settings that it does not know it names.
     #expect(try verify { $0.replacing("FlushPending", with: "FlushPendingX") }.errors.contains("cofferd.socket"))
+    #expect(try verify { $0.replacing("OnCalendar=daily", with: "OnCalendar=dayly") }.errors.contains("coffer-backup.timer"))
   }
 
   @Test func installedFilesAreRemovedAgain() throws {

@@ -103,7 +103,7 @@ private let areToolsThere =
     // Variables that a parent has left speak of that parent's descriptors; what is no listening socket is refused.
     for (variables, message) in [
       ("LISTEN_PID=1 LISTEN_FDS=1", "no socket was handed over"), ("LISTEN_PID=$$ LISTEN_FDS=2", "LISTEN_FDS"),
-      ("LISTEN_PID=$$ LISTEN_FDS=1 3</dev/null", "no local socket"), ("LISTEN_PID=$$ LISTEN_FDS=1 3<&-", "is closed"),
+      ("LISTEN_PID=$$ LISTEN_FDS=1 3</dev/null", "not a local socket"), ("LISTEN_PID=$$ LISTEN_FDS=1 3<&-", "is closed"),
     ] {
       let parts = variables.split(separator: " ")
       let redirection = parts.filter { $0.hasPrefix("3") }.joined()

@@ -16,6 +16,12 @@ import Testing
     for file in SourceFile.all(in: "Sources") { #expect(!file.imports.contains("CSodium"), "\(file.path)") }
   }
 
+  /// The library copies what it examines into ordinary memory, which only the end of a process clears.
+  @Test func theStrengthOfPassphrasesIsEstimatedElsewhere() {
+    let files = SourceFile.all(in: "Sources").filter { $0.imports.contains("CZxcvbn") }
+    #expect(files.map(\.path) == ["Sources/CofferStrength/main.swift"])
+  }
+
   /// Private interfaces may change with the compiler, and with them whether a vault opens.
   @Test func nothingUsesPrivateInterfacesOfOtherModules() {
     for folder in ["Vault", "Sources"] {

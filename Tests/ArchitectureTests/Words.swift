@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds sentences that hide their subject, in comments and documents.
+/// Finds sentences that hide their subject, in comments, documents and the texts that programs print.
 enum Words {
   private static let hiddenSubject = "(Who|Whoever|What|That|Of|So|Nobody|Somebody)\\b"
   /// A sentence whose subject is a relative clause; questions are allowed.
@@ -14,6 +14,14 @@ enum Words {
   private static let laterSentence = Pattern("(?<=[.:;] )" + relativeSubject)
   private static let firstSentence = Pattern("^" + relativeSubject)
   private static let phrase = Pattern("(?i)\\bnil where\\b|\\bwhere there (?:is|are)\\b")
+  private static let literal = Pattern("\"((?:[^\"\\\\]|\\\\.)*)\"")
+  /// In messages: a hidden subject, an absent one, a negated noun, a condition that begins with "where", and a file or process that talks.
+  private static let message = Pattern(
+    [
+      "\\b(?:nobody|somebody|whoever)\\b", "(?<!there )\\b(?:is|are|was|were) no\\b(?! (?:longer|more))",
+      ", where\\b|\\bwhere (?:there|none|no|nothing)\\b", "(?:^|[.:;] )(?:who|what|that which)\\b(?![^.;]*\\?)",
+      "\\b(?:agent|app|command|file|log|manifest|process|program|vault)s? (?:knows?|says?|tells?|wants?)\\b",
+    ].map { "(?i:\($0))" }.joined(separator: "|"))
   /// The marks of a list in Markdown, and macros of man pages.
   private static let mark = Pattern("^(?:\\s*(?:[-*] |\\d+\\. )|\\.[A-Z]+ )?(.*)$")
 
@@ -41,6 +49,23 @@ enum Words {
     return findings
   }
 
+  /// The findings in the string literals of a source file, with their places.
+  static func inLiterals(of file: SourceFile) -> [String] {
+    var findings: [String] = []
+    var isInside = false
+    for (index, line) in file.lines.enumerated() where comment.group(in: line) == nil {
+      if line.contains("\"\"\"") {
+        isInside.toggle()
+        continue
+      }
+      for text in isInside ? [line] : literal.groups(in: line) where text.contains(" ") {
+        let count = message.count(in: text)
+        findings += Array(repeating: "\(file.path):\(index + 1): \(text)", count: count)
+      }
+    }
+    return findings
+  }
+
   /// The findings in a document. Headings and fenced blocks are left out.
   static func inDocument(_ file: SourceFile) -> [String] {
     var findings: [String] = []
@@ -63,6 +88,12 @@ private struct Pattern {
 
   func count(in text: String) -> Int {
     expression?.numberOfMatches(in: text, range: NSRange(text.startIndex..., in: text)) ?? 0
+  }
+
+  /// The text of the first group in each match.
+  func groups(in text: String) -> [String] {
+    let matches = expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
+    return matches.compactMap { Range($0.range(at: 1), in: text) }.map { String(text[$0]) }
   }
 
   /// The text of the first group; nil if the expression does not match.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Comments and documents are written as subject, verb, object: a sentence names the thing that acts, and a condition begins with "if".
+/// Comments, documents and messages are written as subject, verb, object: a sentence names the thing that acts, and a condition begins with "if".
 @Suite struct WordsTests {
   /// The sentences that are left, by folder. A count may only become lower, and is lowered here with the sentence.
   private static let left: [String: Int] = [:]
@@ -29,8 +29,12 @@ import Testing
   @Test func sentencesHaveASubject() {
     let inComments = Self.sources.flatMap { file in Words.inComments(of: file).map { (Self.folder(of: file.path), $0) } }
     let inDocuments = Self.documents.flatMap { file in Words.inDocument(file).map { (Self.folder(of: file.path), $0) } }
-    let findings = Dictionary(grouping: inComments + inDocuments) { $0.0 }.mapValues { $0.map(\.1) }
-    print("words: \(inComments.count) sentences without a subject in comments, \(inDocuments.count) in documents")
+    let printing = Self.sources.filter { !["Tests/", "Fuzz/", "Benchmarks/"].contains(where: $0.path.hasPrefix) }
+    let inLiterals = printing.flatMap { file in Words.inLiterals(of: file).map { (Self.folder(of: file.path), $0) } }
+    let findings = Dictionary(grouping: inComments + inDocuments + inLiterals) { $0.0 }.mapValues { $0.map(\.1) }
+    print(
+      "words: \(inComments.count) sentences without a subject in comments, \(inDocuments.count) in documents, "
+        + "\(inLiterals.count) in messages")
     for folder in Set(findings.keys).union(Self.left.keys).sorted() {
       let (found, limit) = (findings[folder] ?? [], Self.left[folder] ?? 0)
       #expect(
@@ -54,6 +58,21 @@ import Testing
     "/// - Returns: The number of files.",
   ]) func aPlainSentenceIsNotFound(line: String) {
     #expect(Words.inComments(of: SourceFile(path: "", lines: [line])).isEmpty)
+  }
+
+  @Test(arguments: [
+    "\"nobody has answered\"", "\"\\(path): is no vault\"", "\"What a vault holds.\"", "\"all where none is named\"",
+    "\"done; what is left stays\"", "\"the agent knows it\"", "help(\"x\", \"whoever has the file\")",
+  ]) func aMessageWithoutASubjectIsFound(line: String) {
+    #expect(Words.inLiterals(of: SourceFile(path: "", lines: [line])).count == 1)
+  }
+
+  @Test(arguments: [
+    "\"there is no such item\"", "\"is no longer there\"", "\"move: where to?\"", "\"names the place where it stays\"",
+    "// \"is no vault\"",
+    "\"compare it with what you have\"", "\"What now?\"", "let nobody = \"\\(nobody)\"",
+  ]) func aPlainMessageIsNotFound(line: String) {
+    #expect(Words.inLiterals(of: SourceFile(path: "", lines: [line])).isEmpty)
   }
 
   @Test func questionsHeadingsAndCodeOfDocumentsAreLeftOut() {

@@ -132,7 +132,7 @@ import Testing
     #expect(outcome.output.split(separator: "\n").map(String.init) == expected, "\(outcome)")
   }
 
-  /// A mode keeps out whoever is not root, so the app belongs to somebody else here.
+  /// A mode keeps out whoever is not root, so the app belongs to another user here.
   @Test(
     "an app cannot make a file in its Inbox, and reads and deletes what was delivered",
     .enabled(if: geteuid() == 0, "only the superuser can act as another user")) func inbox() throws
@@ -199,7 +199,7 @@ import Testing
     #expect(path.status == 125, "\(path)")
     #expect(path.errors.contains("the app has no such executable (not bin/none, but bin/shell, bin/widget)"), "\(path)")
     let arguments = try run(workspace, "coffer app run com.example.a one two")
-    #expect(arguments.status == 2 && arguments.errors.contains("what the program gets stands after --"), "\(arguments)")
+    #expect(arguments.status == 2 && arguments.errors.contains("the arguments of the program stand after --"), "\(arguments)")
     let changed = try run(
       workspace,
       """

@@ -53,6 +53,17 @@ final class PseudoTerminal {
     }
   }
 
+  /// Waits for the question about a group of a recovery key.
+  /// - Returns: that group of the key that was shown last.
+  func askedGroup(until deadline: Deadline) -> [UInt8]? {
+    guard expect(Array("Group ".utf8), until: deadline), expect(Array(" of ".utf8), until: deadline) else { return nil }
+    let number = Int(transcript[seen - 5]) - 0x31
+    let lines = transcript[..<seen].split { $0 == 0x0A || $0 == 0x0D }
+    let keys = lines.map { $0.split(separator: 0x2D) }.filter { $0.count == 8 && $0.allSatisfy { $0.count == 7 } }
+    guard let key = keys.last, key.indices.contains(number) else { return nil }
+    return Array(key[number])
+  }
+
   func holds(_ text: [UInt8]) -> Bool {
     transcript.indices.contains { transcript[$0...].starts(with: text) }
   }

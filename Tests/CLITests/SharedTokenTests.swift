@@ -108,7 +108,7 @@ import Testing
     #expect(outcome.status == 1 && outcome.errors.contains("locked") && outcome.errors.contains("sandbox"), "\(outcome)")
   }
 
-  @Test("a program that was not installed, or not as it is, is no app") func identity() throws {
+  @Test("a program that was not installed, or not as it is, is not an app") func identity() throws {
     let workspace = try prepared()
     let outside = try run(workspace, "SharedToken list")
     #expect(outside.status == 1 && outside.errors.contains("appNotInstalled"), "\(outside)")

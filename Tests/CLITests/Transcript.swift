@@ -21,6 +21,8 @@ struct Transcript {
     case signal(Int32)
     case mode(String)
     case never([UInt8])
+    /// Types the group of the recovery key that was asked for.
+    case recall
   }
 
   struct Malformed: Error {
@@ -52,6 +54,7 @@ struct Transcript {
     case "!": steps[last].errors.append(rest)
     case "expect": steps[last].actions.append(.expect(Self.bytes(rest, lineEnd: false)))
     case "send": steps[last].actions.append(.send(Self.bytes(rest, lineEnd: false)))
+    case "recall": steps[last].actions.append(.recall)
     case "mode": steps[last].actions.append(.mode(rest))
     case "never": steps[last].actions.append(.never(Self.bytes(rest, lineEnd: false)))
     case "signal":

@@ -110,6 +110,12 @@ final class Workspace {
           break
         }
       case .send(let bytes): terminal.send(bytes)
+      case .recall:
+        guard let group = terminal.askedGroup(until: deadline) else {
+          failures.append("never asked for a group of a recovery key")
+          break
+        }
+        terminal.send(group + [0x0D])
       case .signal(let number):
         guard !isUnread || terminal.waitForInput(until: deadline) else {
           failures.append("what was typed before the signal never arrived")

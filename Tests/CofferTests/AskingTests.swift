@@ -91,7 +91,9 @@ import VaultCore
     #expect(read() == .confirmationNeeded)
     #expect(bench.questionCount == 1)
     #expect(
-      bench.log.events == ["asked", "refused(\"no answer: nobody has answered in time\")", "notAsked(\"not answered before\")"])
+      bench.log.events == [
+        "asked", "refused(\"no answer: the question was not answered in time\")", "notAsked(\"not answered before\")",
+      ])
     #expect(bench.fake.told.contains("SETTIMEOUT 60"))
   }
 
@@ -100,7 +102,7 @@ import VaultCore
     try bench.answer(AskingBench.once)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationNeeded)
     #expect(bench.fake.told.isEmpty)
-    #expect(bench.log.events == ["notAsked(\"nobody can be asked: no display and no terminal is known\")"])
+    #expect(bench.log.events == ["notAsked(\"the owner cannot be asked: no display and no terminal is known\")"])
     // And who only has a key file does not say where somebody is.
     var display = Attributes()
     display["display"] = .text(":8")
@@ -201,7 +203,7 @@ import VaultCore
       bench.shown("SETDESC")
         == "A program asks for something in your vault%0A/home/ada/vault.coffer%0A%0AThe app com.example.editor%0Aof team \(team)%0A"
         + "wants to read the secret of%0Amail/ada%0Ain the group \(reference.group.name)%0A%0A"
-        + "It says why, in its own words: \"to log in 100%25\\u{202e}\\u{a}Refuse\"%0A%0A"
+        + "It gives this reason: \"to log in 100%25\\u{202e}\\u{a}Refuse\"%0A%0A"
         + "Type \"yes\" to allow it once, \"longer\" to allow it for 5 minutes.%0AAnything else refuses.")
     #expect(bench.shown("SETPROMPT") == "Answer:" && bench.shown("SETCANCEL") == "Refuse")
   }

@@ -41,6 +41,21 @@ import VaultCore
     #expect(read(reference) == .confirmationRefused)
   }
 
+  /// The attribute of the present item says nothing of its versions.
+  @Test func versionsAreAskedAboutEachTime() throws {
+    let editor = try teams.keychain(teams.editor)
+    let plain = try editor.add(Item(service: "plain", account: "ada"), secret: Secret(testing: "one"))
+    _ = try editor.update(plain, secret: Secret(testing: "two"))
+    let versions: [KeychainVersion] = try bench.keychain.history(of: plain)
+    let former = try #require(versions.last).number
+    try bench.answer(AskingBench.once)
+    for _ in 0..<2 { #expect(KeychainTests.code { _ = try bench.keychain.secret(of: plain, version: former) } == nil) }
+    #expect(bench.questionCount == 2)
+    try bench.answer(AskingBench.refusal)
+    #expect(KeychainTests.code { try bench.keychain.restore(plain, version: former) } == .confirmationRefused)
+    #expect(read(plain) == nil && bench.questionCount == 3)
+  }
+
   @Test func theItemSaysForHowLong() throws {
     let three = try Self.add(3, teams, "three")
     let long = try Self.add(.max, teams, "long")

@@ -39,7 +39,7 @@ MUTANTS = [
     ("header reserved 48", HEADER, ("try reader.readZeros(48)", "_ = try reader.read(48)"), None),
     ("header MAC", HEADER, "true", "keys.headerMAC(Array(bytes.prefix(Header.byteCount - Digest.byteCount))) == mac"),
     ("header of another vault", STATE, "true", "sealedHeader.header.vault == keys.vault"),
-    ("read-only flags", EDIT, "true", "state.header.readOnlyFlags == 0"),
+    ("read-only flags", EDIT, "true", "state.header.readOnlyFlags & ~Header.historyFlag == 0"),
     # Slots and ring
     ("slots digest", RING, "true", "keys.slotsDigest(self) == header.slotsDigest"),
     ("slot count against rows", RING, "true", "slots.count == Int(header.slotCount)"),
@@ -118,7 +118,8 @@ MUTANTS = [
     ("item: type of a common attribute", ITEM, "true", "attributes[name].map({ $0.type == absent.type }) ?? true"),
     # Groups
     ("group identifier zero", GROUP, "true", "groupID != .zero"),
-    ("group key reserved 3", GROUP, ("try reader.readZeros(3)", "_ = try reader.read(3)"), None),
+    ("group key reserved 2", GROUP, ("try reader.readZeros(2)", "_ = try reader.read(2)"), None),
+    ("group key mark", GROUP, "true", "mark <= 1"),
     ("group key epoch", GROUP, "true", "epoch > 0"),
     (
         "group key order",
@@ -147,7 +148,7 @@ MUTANTS = [
         "newest.mac != state.mac",
     ),
     # Writing
-    ("duplicate", EDIT, "true", "id == old || tree.leaf(id) == nil"),
+    ("duplicate", EDIT, "true", "id == old?.reference.id || tree.leaf(id) == nil"),
     ("group made twice", EDIT, "true", "try tree.leaf(keys.groupRecordID(group)) == nil"),
     ("last slot", "VaultCore/Vault/Vault+Slots.swift", "true", "!others.isEmpty"),
     ("last passphrase", "VaultCore/Vault/Vault+Slots.swift", "true", "try !transaction.hasPasscodeKeys()"),
@@ -159,6 +160,13 @@ MUTANTS = [
     ("verify: records", VERIFY, "drop", "try state.prove(record, id: record.id, leaf: leaf)"),
     ("verify: items' secrets", VERIFY, "drop", "_ = try state.openSecret(secret, of: record, meta: meta, group: group)"),
     ("verify: two groups with one identifier", VERIFY, "true", "groups[group.groupID] == nil"),
+    ("verify: history missing", VERIFY, "drop", 'if try state.tree.leaf(id) == nil { throw VaultError(.historyMissing, "\\(id)") }'),
+    ("verify: history unlisted", VERIFY, "drop", 'verification.note(VaultError(.historyUnlisted, "\\(id)"))'),
+    ("former version of another place", "VaultCore/Vault/Vault+History.swift", "true",
+     "group.historyID(origin, isRemoved ? .max : number) == record.id"),
+    ("order of former versions", "VaultCore/Items/FormerVersion.swift", "true",
+     "former.last.map({ FormerVersion.isNewer($0, version) }) ?? true"),
+    ("limits out of bounds", "VaultCore/Vault/Limits.swift", ("where name.range.contains(value)", "where value >= 0"), None),
     ("verify: limits of writers", VERIFY, "drop", "_ = try item.checked(keeping: item.attributes)"),
     ("verify: memory is no fault", VERIFY, "true", "error.code != .outOfMemory && error.code != .memoryNotLockable"),
     ("remove by identifier: items alone", EDIT, "true", "RecordKind.item.firstBytes.contains(id.byte(at: 0))"),

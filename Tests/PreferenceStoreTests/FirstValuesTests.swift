@@ -137,7 +137,7 @@ import Testing
       try check("foreignOwner")
       unsafe chown(file.path, 0, 0)
     } else {
-      print("preferences: without root no file belongs to somebody else; foreignOwner was not tried")
+      print("preferences: without root no file belongs to another user; foreignOwner was not tried")
     }
     try FileManager.default.removeItem(at: file)
     try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)

@@ -63,7 +63,7 @@ def longest_list(v):
 def many_records(n):
     def edit(v):
         for _ in range(n - len(v.records)):
-            v.other_kind(6)
+            v.other_kind(4)
     return edit
 
 
@@ -91,7 +91,7 @@ def vectors(add_any):
         add(f"accept-depth-{depth}-300-items", options=dict(depth=depth), records=many_items(300))
     add("accept-4096-records-in-root", records=many_records(4096))
     add("accept-shared-prefix", options=dict(depth=2), records=lambda v: [
-        v.other_kind(6, prefix=b"\x80\x80") for _ in range(600)])
+        v.other_kind(4, prefix=b"\0\x80") for _ in range(600)])
     add("accept-empty-group", options=dict(items=False))
     add("accept-group-names", options=dict(items=False), records=lambda v: [
         v.add_group(x) for x in ("x" * 255, "ä", "e\u0301", "é", " ", "\u0080", "\U0001F600", "Default")])
@@ -122,11 +122,29 @@ def vectors(add_any):
         v.groups["default"].gks.update({(1, 2): b"\1" * 32, (1, 2 ** 32 - 1): b"\2" * 32}),
         v.groups["default"].keys.update({(1, 2): b"\1" * 32, (1, 2 ** 32 - 1): b"\2" * 32}),
         v.put_group(), v.put_item(epoch=2), v.put_item(v.eve, epoch=2 ** 32 - 1)))
+    add("accept-marked-key", records=lambda v: (
+        v.groups["default"].gks.update({(1, 2): b"\1" * 32}), v.groups["default"].keys.update({(1, 2): b"\1" * 32}),
+        setattr(v.groups["default"], "marked", {(1, 1)}), v.put_group(s=f.pack_group(
+            v.groups["default"].gid, v.groups["default"].ik, v.groups["default"].keys, {(1, 1)})), v.put_item(epoch=2)))
+    add("accept-anchor-of-old-master-key", header=lambda v: v.header.__dict__.update(epoch=2), records=lambda v: [
+        v.put_group(name, epoch=2) for name in v.groups], anchor=lambda v: v.anchor(3, v.ring[64:96], key=bytes(32)))
     add("accept-one-key-only", options=dict(groups=("default",), items=False), records=lambda v: (
         v.add_group("one", classes=(2,)), v.add_item("one", v.generic("a", "b"), b"", 2)))
     add("accept-group-unknown-attributes", records=lambda v: (
         v.groups["default"].attributes.update({"future": (DATA, b"x"), "user.x": (INTEGER, 1)}), v.put_group()))
-    add("accept-other-kinds", records=lambda v: [v.other_kind(k) for k in (4, 5, 6)])
+    add("accept-other-kinds", records=lambda v: v.other_kind(4))
+    add("accept-former-versions", header=lambda v: v.header.__dict__.update(read_only=1), records=lambda v: (
+        v.put_former(2, 9), v.put_former(1, 5, origin=b"\1" * 16), v.name_former((v.bob, 2, 9), (b"\1" * 16, 1, 5))))
+    add("accept-removed-item", records=lambda v: (
+        v.put_former(3, 9, head=True, entries=[(v.eve, 2, 8)], owner=v.eve), v.put_former(2, 8, owner=v.eve),
+        v.records.pop(v.eve), v.items.pop(v.eve)))
+    add("accept-former-same-times", records=lambda v: (
+        v.put_former(2, -1), v.put_former(1, -1), v.name_former((v.bob, 2, -1), (v.bob, 1, -1), **{"origin-version": (INTEGER, 3)})))
+    add("accept-limits", records=lambda v: v.put_policy(
+        {"history-versions": (INTEGER, 0), "history-days": (INTEGER, 3650), "future": (DATA, b"x")}))
+    add("accept-no-limits", records=lambda v: v.put_policy({}))
+    add("accept-policy-of-a-later-version", records=lambda v: v.put_policy(
+        {"policy": (TEXT, "space"), "history-versions": (TEXT, "x")}, s=b"x", id_=bytes(16)))
     add("accept-access-rules", records=lambda v: [v.put_rule(rule) for rule in (
         pin(), pin("a.b"), pin("A0-1." + "x" * 150), pin("a.c", removed=(TIME, 7)), pin("a.d", future=(DATA, b"x")),
         pin("a.e", name=""), grant(), grant(group="x" * 255), grant(group="g", rights=0),

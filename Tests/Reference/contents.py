@@ -9,7 +9,7 @@ TEXT, DATA, INTEGER, TIME = 1, 2, 3, 4
 TYPE_NAMES = {TEXT: "text", DATA: "data", INTEGER: "integer", TIME: "time"}
 MAX_VALUE = 65_536
 
-KIND_ITEM, KIND_GROUP, KIND_RULE, KIND_FORMER = 1, 2, 3, 6
+KIND_ITEM, KIND_GROUP, KIND_RULE, KIND_POLICY, KIND_FORMER = 1, 2, 3, 5, 6
 SYSTEM_KINDS = (2, 3, 4, 5)
 DEVICE_CLASSES = (3, 4, 5)
 
@@ -132,10 +132,10 @@ def group_id(k_sys, name):
     return system_id(KDF(k_sys, "group-id", name.encode("utf-8")))
 
 
-def pack_group(gid, ik, entries):
-    """entries: {(class, epoch): key or box}"""
+def pack_group(gid, ik, entries, marked=()):
+    """entries: {(class, epoch): key or box}; marked: the keys that are being replaced"""
     return gid + ik + u8(len(entries)) + b"".join(
-        u8(c) + bytes(3) + u32(e) + key for (c, e), key in sorted(entries.items()))
+        u8(c) + u8((c, e) in marked) + bytes(2) + u32(e) + key for (c, e), key in sorted(entries.items()))
 
 
 def check_group_attributes(attributes):
@@ -151,25 +151,27 @@ def check_group_attributes(attributes):
 
 
 def parse_group(b):
-    """gid, IK, {(class, epoch): key or box}"""
+    """gid, IK, {(class, epoch): key or box}, {(class, epoch)} that are marked"""
     if len(b) < 49 or not b[48] or not any(b[:16]):
         refuse("R43", "start")
-    entries, at, last = {}, 49, (0, 0)
+    entries, marked, at, last = {}, set(), 49, (0, 0)
     for _ in range(b[48]):
         if len(b) - at < 8:
             refuse("R43", "length")
         cls, epoch = b[at], int.from_bytes(b[at + 4:at + 8], "little")
-        if any(b[at + 1:at + 4]) or not 1 <= cls <= 5 or not epoch or (cls, epoch) <= last:
+        if b[at + 1] > 1 or any(b[at + 2:at + 4]) or not 1 <= cls <= 5 or not epoch or (cls, epoch) <= last:
             refuse("R43", "entry")
         last = (cls, epoch)
         size = 168 if cls in DEVICE_CLASSES else 32
         entries[last] = b[at + 8:at + 8 + size]
+        if b[at + 1]:
+            marked.add(last)
         at += 8 + size
         if at > len(b):
             refuse("R43", "length")
     if at != len(b):
         refuse("R43", "length")
-    return b[:16], b[16:48], entries
+    return b[:16], b[16:48], entries, marked
 
 
 def device_box_key(device_key, vid, gid, cls, epoch):
@@ -260,6 +262,76 @@ def check_limits(attributes):
             refuse("R54", name)
         if t == TEXT and len(text.encode()) > 1024:
             refuse("R55", name)
+
+
+# 8.9 Former versions
+
+MAX_FORMER, HEAD = 64, 2**64 - 1
+
+
+def former_id(ik, origin, version):
+    digest = KDF(ik, "history-id", origin + u64(version))
+    return u8(digest[0] | 0x80) + digest[1:16]
+
+
+def pack_former(entries):
+    """entries: [(origin, version, replaced)], newest first"""
+    return b"".join(o + u64(v) + r.to_bytes(8, "little", signed=True) for o, v, r in entries)
+
+
+def parse_former(b):
+    entries = [(b[at:at + 16], int.from_bytes(b[at + 16:at + 24], "little"),
+                int.from_bytes(b[at + 24:at + 32], "little", signed=True)) for at in range(0, len(b), 32)]
+    keys = [(r, v, o) for o, v, r in entries]
+    if len(b) % 32 or not 1 <= len(entries) <= MAX_FORMER or any(x <= y for x, y in zip(keys, keys[1:])):
+        refuse("R56", "former")
+    return entries
+
+
+def take_history(attributes, of_item):
+    """Takes the names of 8.9 out of a list: (former, version, origin, time, whether it is a head)."""
+    def take(name, type_):
+        t, value = attributes.pop(name, (type_, None))
+        if t != type_:
+            refuse("R56", name)
+        return value
+
+    former, version = take("former", DATA), take("origin-version", INTEGER)
+    former = [] if former is None else parse_former(former)
+    if of_item:
+        return former, version, None, None, False
+    origin, replaced, deleted = take("origin", DATA), take("replaced", TIME), take("deleted", TIME)
+    if origin is None or len(origin) != 16 or version is None or (replaced is None) == (deleted is None) \
+            or former and deleted is None:
+        refuse("R56", "former version")
+    return former, version, origin, deleted if replaced is None else replaced, replaced is None
+
+
+# 8.10 Policies
+
+LIMITS = {"history-versions": (0, 64), "history-days": (0, 3650), "kdf-passes": (3, 64), "kdf-memory": (65_536, 4_194_304),
+          "idle-minutes": (0, 10_080), "backup-keep": (1, 1000)}
+
+
+def policy_id(k_sys, policy, key=""):
+    counted = lambda text: u32(len(text.encode("utf-8"))) + text.encode("utf-8")    # noqa: E731
+    return system_id(KDF(k_sys, "policy-id", counted(policy) + counted(key)))
+
+
+def check_policy(attributes, secret):
+    """The name of the policy; None for one of a later version."""
+    t, policy = attributes.get("policy", (0, None))
+    if t != TEXT:
+        refuse("R59", "policy")
+    if policy != "limits":
+        return None
+    for name, (low, high) in LIMITS.items():
+        t, value = attributes.get(name, (INTEGER, low))
+        if t != INTEGER or not low <= value <= high:
+            refuse("R59", name)
+    if secret:
+        refuse("R59", "secret")
+    return policy
 
 
 # 9 Tree

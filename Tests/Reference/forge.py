@@ -134,6 +134,32 @@ class Forge:
         self.put(id_, **{**dict(kind=3, cls=1, epoch=1, ver=1, grp=f.ZERO16, gk=self.keys.sys, a=packed, s=s), **other})
         return id_
 
+    def put_former(self, number, time=9, head=False, origin=None, owner=None, entries=(), s=b"old", edits=None, **other):
+        """A former version of an item, bob's unless told, or its head; returns the id. The owner's list is written elsewhere."""
+        i = self.items[owner or self.bob]
+        origin = origin or i.id
+        marks = {"origin": (f.DATA, origin), "origin-version": (f.INTEGER, number),
+                 "deleted" if head else "replaced": (f.TIME, time)}
+        if entries:
+            marks["former"] = (f.DATA, f.pack_former(entries))
+        a = {k: x for k, x in {**i.attributes, **marks, **(edits or {})}.items() if x is not None}
+        id_ = f.former_id(i.group.ik, origin, f.HEAD if head else number)
+        self.put(id_, **{**dict(kind=6, cls=i.cls, epoch=1, ver=i.ver, grp=i.group.gid, gk=i.group.gks[i.cls, 1],
+                                a=f.pack_list(a), s=s), **other})
+        return other.get("at", id_)
+
+    def name_former(self, *entries, **other):
+        """Puts the entries (origin, version, replaced) into bob's list."""
+        i = self.items[self.bob]
+        self.put_item(a=f.pack_list({**i.attributes, "former": (f.DATA, f.pack_former(entries)), **other}))
+
+    def put_policy(self, attributes, s=b"", **other):
+        """A record of kind 5, under the id of the limits unless told."""
+        attributes = {"policy": (f.TEXT, "limits"), **attributes}
+        packed = f.pack_list({k: x for k, x in attributes.items() if x is not None})
+        id_ = other.pop("id_", None) or f.policy_id(self.keys.sys, "limits")
+        self.put(id_, **{**dict(kind=5, cls=1, epoch=1, ver=1, grp=f.ZERO16, gk=self.keys.sys, a=packed, s=s), **other})
+
     def flip(self, id_, column, at=30, mask=1):
         """Changes one byte of a stored column."""
         row = list(self.records[id_])

@@ -19,7 +19,8 @@ RULES = {
     "R41": "attributesMalformed", "R42": "groupMalformed", "R43": "groupMalformed",
     "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
     "R49": "noSuchSlot", "R50": "accessRuleMalformed", "R51": "recordMalformed", "R52": "recordForged", "R53": "draftFormat",
-    "R54": "nameNotAllowed", "R55": "nameTooLong",
+    "R54": "nameNotAllowed", "R55": "nameTooLong", "R56": "attributesMalformed", "R57": "historyMissing",
+    "R58": "historyUnlisted", "R59": "policyMalformed",
 }
 
 
@@ -242,10 +243,15 @@ def check_anchor(anchor, keys, header, ring):
         refuse("R23")
     if anchor[8:24] != keys.vid:
         refuse("R24")
-    if not same(anchor[64:], KDF(keys.hdr, "anchor", anchor[:64])):
-        refuse("R23", "MAC")
     then, mac = int.from_bytes(anchor[24:32], "little"), anchor[32:64]
     now, n = header.generation, ring_length(header.generation)
+    if not same(anchor[64:], KDF(keys.hdr, "anchor", anchor[:64])):
+        # It may have been made under an earlier master key: then it is of an earlier state.
+        if header.epoch == 1 or now <= then:
+            refuse("R23", "MAC")
+        index = then - (now - n)
+        if index >= 0 and not same(ring[32 * index:32 * index + 32], mac):
+            refuse("R23", "MAC")
     if now < then:
         refuse("R25")
     if now == then:

@@ -56,5 +56,5 @@ def seal_row(gk, vid, id_, grp, m, plain, random):
 
 def seal_group(keys, group, epoch, generation, random):
     m = c.pack_m(c.KIND_GROUP, 1, epoch, generation)
-    plain = c.pack_list(group.attributes), c.pack_group(group.gid, group.ik, group.keys)
+    plain = c.pack_list(group.attributes), c.pack_group(group.gid, group.ik, group.keys, group.marked)
     return seal_row(keys.sys, keys.vid, group.id, f.ZERO16, m, plain, random)

@@ -164,7 +164,7 @@ def vectors(add):
     add("header-major-65535", "R9", "open", header=header_edit(major=65535))
     add("header-incompatible-0", "R10", "open", header=header_edit(incompatible=1))
     add("header-incompatible-31", "R10", "open", header=header_edit(incompatible=1 << 31))
-    add("header-read-only-0", "R11", "write", header=header_edit(read_only=1))
+    add("header-read-only-1", "R11", "write", header=header_edit(read_only=2))
     add("header-read-only-31", "R11", "write", header=header_edit(read_only=1 << 31))
     add("header-depth-3", "R12", "open", header=header_edit(depth=3))
     add("header-depth-max", "R12", "open", header=header_edit(depth=0xFFFFFFFF))
@@ -301,6 +301,14 @@ def vectors(add):
     add("anchor-generation-changed", "R23", "open", anchor=lambda v: patched(v.anchor(), 24, f.u64(6)))
     add("anchor-header-mac-changed", "R23", "open", anchor=lambda v: patched(v.anchor(), 32, bytes(32)))
     add("anchor-other-master-key", "R23", "open", anchor=lambda v: v.anchor(key=bytes(32)))
+    def second_master(v):
+        v.header.__dict__.update(epoch=2)
+        for name in v.groups:
+            v.put_group(name, epoch=2)
+    renewed = dict(records=second_master)
+    add("anchor-old-master-key-now", "R23", "open", anchor=lambda v: v.anchor(key=bytes(32)), **renewed)
+    add("anchor-old-master-key-newer", "R23", "open", anchor=lambda v: v.anchor(8, bytes(32), key=bytes(32)), **renewed)
+    add("anchor-old-master-key-fork", "R23", "open", anchor=lambda v: v.anchor(3, bytes(32), key=bytes(32)), **renewed)
     add("anchor-other-vault", "R24", "open", anchor=lambda v: v.anchor(vid=bytes(16)))
     add("anchor-other-vault-own-key", "R24", "open", anchor=lambda v: (
         lambda o: (o.header.sign(o.keys.hdr), o.anchor())[1])(Forge("another vault")))

@@ -1,4 +1,4 @@
-"""Vectors for R34 to R44, R50 and R51: meta, groups, boxes, padding, attributes, identifiers."""
+"""Vectors for R34 to R44, R50, R51 and R56 to R59: meta, groups, boxes, padding, attributes, identifiers."""
 import coffer_format as f
 from contents import entry
 from forge import BOB, DEVICE_KEY
@@ -267,7 +267,7 @@ def vectors(add):
         "unsorted-epoch": dict(entries=[(1, 2), (1, 1), (2, 1)]), "doubled": dict(entries=[(1, 1), (1, 1), (2, 1)]),
         "class-0": dict(entries=[(0, 1), (1, 1)]), "class-6": dict(entries=[(1, 1), (6, 1)]),
         "class-255": dict(entries=[(1, 1), (255, 1)]), "epoch-0": dict(entries=[(1, 0), (1, 1)]),
-        "reserved-1": dict(entries=[(1, 1, b"\1\0\0"), (2, 1)]),
+        "mark-2": dict(entries=[(1, 1, b"\2\0\0"), (2, 1)]), "mark-255": dict(entries=[(1, 1, b"\xff\0\0"), (2, 1)]),
         "reserved-2": dict(entries=[(1, 1, b"\0\1\0"), (2, 1)]),
         "reserved-3": dict(entries=[(1, 1), (2, 1, b"\0\0\x80")]), "gid-zero": dict(gid=bytes(16)),
     }.items():
@@ -333,3 +333,51 @@ def vectors(add):
     rule("seal-fields", "R38", pin(), id_=None, fields=(1, 1))
     rule("later-seal-secret", "R38", {"rule": text("lease")}, fields=(1, 1))
     add("box-rule-a-169", "R36", "verify", records=lambda v: resealed(lambda v: v.put_rule(pin()), 2, 169)(v))
+
+    # R56 to R58
+    def former(name, code, entries=None, operation="verify", **more):
+        add("former-" + name, code, operation, records=lambda v: (
+            v.name_former(*(entries or [(v.bob, 1, 9)])), v.put_former(**{"number": 1, **more})))
+    entry32 = lambda number, time=9: (b"\1" * 16, number, time)    # noqa: E731
+    for name, value in {"empty": data(b""), "31": data(bytes(31)), "33": data(bytes(33)), "65": data(b"".join(
+            f.pack_former([entry32(65 - n)]) for n in range(65))), "text": text("x" * 32), "ascending": data(
+            f.pack_former([entry32(1), entry32(2)])), "doubled": data(f.pack_former([entry32(1)] * 2)),
+            "times-ascend": data(f.pack_former([entry32(2, 1), entry32(1, 2)]))}.items():
+        add("former-list-" + name, "R56", "get", records=lambda v, x=value: v.put_item(
+            a=f.pack_list({**v.items[v.bob].attributes, "former": x})))
+    add("former-version-of-item-time", "R56", "get", records=lambda v: v.put_item(
+        a=f.pack_list({**v.items[v.bob].attributes, "origin-version": time(1)})))
+    for name, edits in {"no-origin": {"origin": None}, "origin-15": {"origin": data(bytes(15))}, "origin-text": {"origin": text("x" * 16)},
+                        "no-version": {"origin-version": None}, "version-time": {"origin-version": time(1)},
+                        "no-time": {"replaced": None}, "both-times": {"deleted": time(9)}, "time-integer": {"replaced": integer(9)},
+                        "with-former": {"former": data(f.pack_former([entry32(1)]))}}.items():
+        former(name, "R56", edits=edits)
+    former("no-class", "R41", edits={"class": None})
+    former("other-version", "R44", edits={"origin-version": integer(2)})
+    former("other-origin", "R44", edits={"origin": data(b"\1" * 16)})
+    former("head-as-former", "R44", edits={"replaced": None, "deleted": time(9)})
+    former("seal", "R38", gk=bytes(32))
+    former("seal-as-item", "R38", sealed=dict(m=m(1, 1, 1, 7)))
+    former("group-zero", "R37", grp=f.ZERO16)
+    former("list", "R40", a=bob_list() + b"\0")
+    former("padding", "R39", pad_s=bytes(128))
+    add("former-as-item", "R34", "get", records=lambda v: (
+        v.put_former(1), v.records.update({v.bob: (v.records[f.former_id(v.groups["default"].ik, v.bob, 1)][0], bytes(16),
+                                                   *v.records[f.former_id(v.groups["default"].ik, v.bob, 1)][2:])})))
+    add("former-as-item-kind-6", "R51", "list", records=lambda v: v.put_former(1, at=b"\2" * 16))
+    add("former-missing", "R57", "verify", records=lambda v: v.name_former((v.bob, 1, 9)))
+    add("former-missing-of-head", "R57", "verify", records=lambda v: (
+        v.put_former(3, head=True, owner=v.eve, entries=[(v.eve, 1, 8)]), v.records.pop(v.eve)))
+    add("former-unlisted", "R58", "verify", records=lambda v: v.put_former(1))
+    add("former-hidden", "R32", "verify", records=lambda v: (v.name_former((v.bob, 1, 9)), v.put_former(1)), tables=lambda v: setattr(
+        v, "rec", [row for row in v.rec if row[0][0] < 0x80]))
+
+    # R59
+    for name, edits in {"no-policy": {"policy": None}, "policy-data": {"policy": data(b"limits")},
+                        "versions-65": {"history-versions": integer(65)}, "versions-time": {"history-versions": time(1)},
+                        "days-3651": {"history-days": integer(3651)}, "passes-2": {"kdf-passes": integer(2)},
+                        "memory-65535": {"kdf-memory": integer(65_535)}, "idle-max": {"idle-minutes": integer(2 ** 64 - 1)},
+                        "keep-0": {"backup-keep": integer(0)}}.items():
+        add("policy-" + name, "R59", "verify", records=lambda v, x=edits: v.put_policy(x))
+    add("policy-secret", "R59", "verify", records=lambda v: v.put_policy({}, s=b"x"))
+    add("policy-other-id", "R44", "verify", records=lambda v: v.put_policy({}, id_=b"\0" + b"\1" * 15))

@@ -153,8 +153,9 @@ def vectors(add):
     add("row-group-byte", "R33", "get", tables=rec_row(lambda v: v.group, flip(3, 50)))
     add("row-group-secret-byte", "R52", "get", tables=rec_row(lambda v: v.group, flip(5, 50)))
     add("row-aside-secret-byte", "R52", "verify", tables=rec_row(lambda v: v.eve, flip(5, 50)))
-    add("row-former-secret-byte", "R52", "verify", records=lambda v: v.other_kind(6, prefix=b"\x80"), tables=lambda v: setattr(
-        v, "rec", [flip(5, 50)(v, row) if row[0][0] == 0x80 else row for row in v.rec]))
+    add("row-former-secret-byte", "R52", "verify", records=lambda v: (
+        v.put_former(1), v.name_former((v.bob, 1, 9))), tables=lambda v: setattr(
+        v, "rec", [flip(5, 50)(v, row) if row[0][0] >= 0x80 else row for row in v.rec]))
     add("row-rule-hidden", "R32", "verify", records=lambda v: v.put_rule(grant()), tables=rec_row(
         lambda v: f.rule_id(v.keys.sys, grant()), lambda v, r: None))
     add("row-digest-of-other-secret", "R52", "get", records=lambda v: v.records.update(

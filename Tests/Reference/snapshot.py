@@ -30,6 +30,7 @@ class Group:
     ik: bytes
     keys: dict
     ver: int
+    marked: set = ()
 
 
 @dataclass
@@ -40,6 +41,8 @@ class Item:
     attributes: dict            # None while sealed for a device whose key is not at hand
     secret: bytes
     ver: int
+    former: list = ()
+    version: int = None
 
 
 class Snapshot:
@@ -141,7 +144,7 @@ class Snapshot:
         row = Row(id_, grp, m, a, d, s)
         if not c.id_fits(id_, row.kind):
             refuse("R51", id_.hex())
-        if row.kind <= c.KIND_RULE and not (f.is_box_length(len(a)) and f.is_box_length(len(s))):
+        if not (f.is_box_length(len(a)) and f.is_box_length(len(s))):
             refuse("R36", id_.hex())
         return row
 
@@ -164,10 +167,10 @@ class Snapshot:
         a, s = self.open_boxes(row, self.keys.sys)
         attributes = c.parse_list(a)
         name = c.check_group_attributes(attributes)
-        gid, ik, keys = c.parse_group(s)
+        gid, ik, keys, marked = c.parse_group(s)
         if not f.same(row.id, c.group_id(self.keys.sys, name)):
             refuse("R44", "group")
-        group = Group(row.id, name, attributes, gid, ik, keys, row.ver)
+        group = Group(row.id, name, attributes, gid, ik, keys, row.ver, marked)
         known = self.by_gid.setdefault(gid, group)
         if known.id != group.id:
             refuse("R43", "gid claimed twice")
@@ -242,6 +245,60 @@ class Snapshot:
         if c.check_rule(attributes, s) and not f.same(row.id, c.rule_id(self.keys.sys, attributes)):
             refuse("R44", "access rule")
 
+    def open_policy(self, row):
+        a, s = self.open_boxes(row, self.keys.sys)
+        attributes = c.parse_list(a)
+        policy = c.check_policy(attributes, s)
+        if policy and not f.same(row.id, c.policy_id(self.keys.sys, policy)):
+            refuse("R44", "policy")
+
+    # Former versions
+
+    def open_former(self, row):
+        """(item, entry in a list, whether it is a head); None if it is sealed for a device."""
+        group = self.group_of(row.grp)
+        gk = self.group_key(group, row.cls, row.epoch)
+        if gk is None:
+            return None
+        a, s = self.open_boxes(row, gk)
+        attributes = c.parse_list(a)
+        c.check_item_attributes(attributes)
+        former, version, origin, time, head = c.take_history(attributes, False)
+        if not f.same(row.id, c.former_id(group.ik, origin, c.HEAD if head else version)):
+            refuse("R44", "former version")
+        return Item(row.id, group, row.cls, attributes, s, row.ver, former, version), (origin, version, time), head
+
+    def find_head(self, group, id_):
+        """Of a removed item: as open_former; None if there is none."""
+        id_ = c.former_id(group.ik, id_, c.HEAD)
+        leaf = self.find(id_)
+        return leaf and self.open_former(self.row(id_, leaf))
+
+    def history(self, item):
+        """The former versions of an item or head: [(entry, item)], newest first."""
+        out = []
+        for origin, version, time in item.former:
+            id_ = c.former_id(item.group.ik, origin, version)
+            leaf = self.find(id_)
+            if leaf is None:
+                refuse("R57", id_.hex())
+            opened = self.open_former(self.row(id_, leaf))
+            out.append(((origin, version, time), opened and opened[0]))
+        return out
+
+    def check_history(self, attempt, items, rows):
+        """Each entry has its row, and each row its entry."""
+        named, met, heads = set(), set(), []
+        for row in rows:
+            opened = attempt(self.open_former, row)
+            if opened and opened[2]:
+                heads.append(opened[0])
+            elif opened:
+                met.add(row.id)
+        for item in items + heads:
+            named.update(c.former_id(item.group.ik, o, v) for o, v, _ in item.former)
+        return named, met
+
     # Items
 
     def open_item(self, row, secret=True):
@@ -252,9 +309,10 @@ class Snapshot:
         opened = self.open_boxes(row, gk, "as" if secret else "a")
         attributes = c.parse_list(opened[0])
         c.check_item_attributes(attributes)
+        former, version, _, _, _ = c.take_history(attributes, True)
         if not f.same(row.id, c.item_id(group.ik, attributes)):
             refuse("R44", "item")
-        return Item(row.id, group, row.cls, attributes, opened[1] if secret else None, row.ver)
+        return Item(row.id, group, row.cls, attributes, opened[1] if secret else None, row.ver, former, version)
 
     def get_id(self, id_):
         """The item, or None if its absence is proven."""
@@ -321,13 +379,27 @@ class Snapshot:
         for group in list(self.by_gid.values()):
             for cls, epoch in group.keys:
                 attempt(self.group_key, group, cls, epoch)
+        items, unopened = [], False
         for row in rows:
             if row.kind == c.KIND_ITEM:
                 item = attempt(self.open_item, row)
                 if item is not None and item.attributes is not None:
                     attempt(c.check_limits, item.attributes)
+                    items.append(item)
+                else:
+                    unopened = True
             elif row.kind == c.KIND_RULE:
                 attempt(self.open_rule, row)
+            elif row.kind == c.KIND_POLICY:
+                attempt(self.open_policy, row)
+        named, met = self.check_history(attempt, items, [row for row in rows if row.kind == c.KIND_FORMER])
+        whole = not problems and not unopened
+        if tree_proven:
+            for id_ in sorted(named - leaves.keys()):
+                attempt(refuse, "R57", id_.hex())
+        if whole:
+            for id_ in sorted(met - named):
+                attempt(refuse, "R58", id_.hex())
         for table, known, rule, query in (
                 ("rec", leaves, "R46", "SELECT typeof(id)='blob' AND length(id)=16,id FROM rec"),
                 ("node", listed, "R47", "SELECT typeof(p)='blob',p FROM node")):

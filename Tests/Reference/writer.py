@@ -20,7 +20,7 @@ class WritableVault(Vault):
     def write(self):
         """One commit. Everything done to the yielded Change happens together or not at all."""
         with self.transaction(kind=Change, begin="BEGIN IMMEDIATE") as change:
-            if change.header.read_only:
+            if change.header.read_only & ~1:
                 f.refuse("R11")
             change.prove_slots()
             yield change
@@ -63,6 +63,7 @@ class Change(Snapshot):
         super().__init__(vault)
         self.random = vault.random
         self.changed_groups, self.changed_items = {}, {}     # id: Group; id: Item or None
+        self.dropped = set()                                 # ids of former versions that go
         self.new_keys = vault.keys
 
     # Groups and items
@@ -76,7 +77,7 @@ class Change(Snapshot):
 
     def newest_key(self, group, cls):
         """(epoch, GK) to seal with; made if the class has none yet."""
-        epochs = sorted((e for c_, e in group.keys if c_ == cls), reverse=True)
+        epochs = sorted((e for c_, e in group.keys if c_ == cls and (c_, e) not in group.marked), reverse=True)
         for epoch in epochs:
             try:
                 gk = self.group_key(group, cls, epoch)
@@ -87,7 +88,7 @@ class Change(Snapshot):
             if gk is None:
                 raise f.InputError("this class needs the device key")
             return epoch, gk
-        epoch = max(epochs, default=0) + 1
+        epoch = max((e for c_, e in group.keys if c_ == cls), default=0) + 1
         if len(group.keys) >= 255:
             raise f.InputError("the group has no room for a further key")
         gk = stored = self.random(32)
@@ -131,13 +132,27 @@ class Change(Snapshot):
         self.changed_items[item.id] = item
         return item
 
+    def drop_history(self, item):
+        """This writer makes no versions: those that are there stay with their item as long as it stays in its group and class."""
+        if item is not None:
+            self.dropped.update(c.former_id(item.group.ik, o, v) for o, v, _ in item.former)
+            item.former = []
+
+    def drop_head(self, group, id_):
+        head = self.find_head(group, id_)
+        if head:
+            self.drop_history(head[0])
+            self.dropped.add(head[0].id)
+
     def add(self, group, attributes, secret, cls=1):
         group = self.group(group)
         if attributes.get("class", (0, 0))[1] not in c.PRIMARY:
             raise f.InputError("no such item class")
         if self.get_id(c.item_id(group.ik, attributes)) is not None:
             raise f.InputError("the item exists")
-        return self.put(group, dict(attributes), secret, cls)
+        item = self.put(group, dict(attributes), secret, cls)
+        self.drop_head(group, item.id)
+        return item
 
     def update(self, id_, set_=(), unset=(), secret=None, cls=None):
         old = self.existing(id_)
@@ -154,14 +169,20 @@ class Change(Snapshot):
         new = c.item_id(group.ik, attributes)
         if new != old.id and self.get_id(new) is not None:
             raise f.InputError("the item exists")
+        if group is not old.group or cls != old.cls:
+            self.drop_history(old)
         item = self.put(group, attributes, secret, cls)
+        item.former = old.former
         if new != old.id:
             self.changed_items[old.id] = None
+            self.drop_head(group, new)
         return item
 
     def remove(self, id_):
-        if self.get_id(id_) is None:
+        old = self.get_id(id_)
+        if old is None:
             raise f.NotFound("no such item")
+        self.drop_history(old)
         self.changed_items[id_] = None
 
     # Slots
@@ -195,13 +216,14 @@ class Change(Snapshot):
 
     def seal_changes(self, generation, epoch):
         """{id: row without id, or None}"""
-        rows = {}
+        rows = dict.fromkeys(self.dropped)
         for id_, item in self.changed_items.items():
             rows[id_] = None
             if item is not None:
                 key_epoch, gk = self.newest_key(item.group, item.cls)
                 m = c.pack_m(c.KIND_ITEM, item.cls, key_epoch, generation)
-                plain = c.pack_list(item.attributes), item.secret
+                former = {"former": (c.DATA, c.pack_former(item.former))} if item.former else {}
+                plain = c.pack_list(item.attributes | former), item.secret
                 rows[id_] = seal_row(gk, self.vid, id_, item.group.gid, m, plain, self.random)
         for id_, group in self.changed_groups.items():
             rows[id_] = seal_group(self.new_keys, group, epoch, generation, self.random)

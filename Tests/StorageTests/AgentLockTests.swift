@@ -12,6 +12,16 @@ import Testing
     let lost = Atomic(0)
   }
 
+  @Test func aHeldLockIsFreeWhenItsHolderHasGone() throws {
+    let fixture = try Fixture(withVault: false)
+    let path = fixture.directory + "/agent.lock"
+    #expect(try AgentLock.isFree(path, until: Deadline(after: .zero)))
+    let holder = Mutex<AgentLock?>(try AgentLock(at: path))
+    #expect(try !AgentLock.isFree(path, until: Deadline(after: .zero)))
+    try #require(DetachedThread.start("goes") { holder.withLock { $0 = nil } })
+    #expect(try AgentLock.isFree(path, until: Deadline(after: .seconds(600))))
+  }
+
   /// A number that was closed may be another thread's by then: a second `close` closes what that thread has opened.
   @Test func aRefusedLockClosesNoDescriptorOfAnotherThread() throws {
     let fixture = try Fixture(withVault: false)

@@ -1,4 +1,5 @@
 import Children
+import CofferFiles
 import CofferStorage
 import Glibc
 import SecretMemory
@@ -96,6 +97,18 @@ import VaultCore
     let note = try anchors.notePath().split(separator: "/").last ?? ""
     let modes = run("sh", "-c", "cd \(directory); stat -c '%n %a' . *")
     #expect(modes == [". 700", "\(name) 600", "\(note) 600", "lock 600"])
+  }
+
+  /// The descriptor of the lock is not closed before the files are replaced, also not by a compiler that sees no later use of it.
+  @Test func theLockIsHeldDuringAReplacement() throws {
+    let fixture = try Fixture(withVault: false)
+    var isHeld: Bool?
+    try AnchorFiles(in: fixture.directory, forVaultAt: "/v").update(vault) { _ in
+      let file = try OpenFile("\(fixture.directory)/lock", O_RDWR)
+      isHeld = FileLock.isHeld(0..<1, on: file.number)
+      return [1]
+    }
+    #expect(isHeld == true)
   }
 
   @Test func aFailedReplacementChangesNothing() throws {

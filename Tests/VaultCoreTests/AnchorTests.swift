@@ -2,6 +2,7 @@ import CofferTesting
 import SecretMemory
 import Testing
 import VaultCore
+import VaultUpkeep
 
 @Suite struct AnchorTests {
   /// A vault with `count` commits after its making, each adding an item.

@@ -1,5 +1,6 @@
 import CofferTesting
 import Testing
+import VaultUpkeep
 
 @testable import SecretMemory
 @testable import VaultCore
@@ -46,6 +47,8 @@ import Testing
     #expect(code { try vault.remove(scene.bob) } == fault.code)
     try vault.remove(Item(service: "github", account: "bob"))
     #expect(scene.store.records[scene.bob.id] == nil)
+    // The former version of an item that did not open has no owner left.
+    #expect(try vault.purgeExpired(at: .test) == 1)
     #expect(try vault.verify().isSound)
     #expect(try vault.entries().entries.count == 2)
     #expect(code { try vault.remove(Item(service: "github", account: "bob")) } == .notFound)
@@ -68,6 +71,7 @@ import Testing
     #expect(damaged.first?.detail == "\(scene.bob.id)")
     #expect(found.entries.count == 2)
     try vault.remove(Item(service: "github", account: "bob"))
+    #expect(try vault.purgeExpired(at: .test) == 1)
     #expect(try vault.verify().isSound)
   }
 

@@ -127,7 +127,7 @@ import Testing
     #expect(throws: VaultError(.countMismatch)) { _ = try Self.convert(short) }
     let flagged = try Self.draft(of: store, keys)
     var header = try SealedHeader(reading: flagged).header
-    header.readOnlyFlags = 1
+    header.readOnlyFlags = 2
     flagged.header[0] = header.sealed(with: keys.integrity).bytes
     #expect(throws: VaultError(.unknownReadOnlyFlag)) { _ = try Self.convert(flagged) }
   }

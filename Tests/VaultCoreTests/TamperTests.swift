@@ -176,7 +176,7 @@ import Testing
     Attack("slots digest changed", Attack.all(.headerForged)) { $0.store.header[0]?[80] ^= 1 },
     Attack("root digest changed", Attack.all(.headerForged)) { $0.store.header[0]?[112] ^= 1 },
     Attack("header MAC changed", Attack.all(.headerForged)) { $0.store.header[0]?[255] ^= 1 },
-    Attack("read-only flag set", Attack.all(.headerForged)) { $0.store.header[0]?[16] = 1 },
+    Attack("read-only flag set", Attack.all(.headerForged)) { $0.store.header[0]?[16] ^= 2 },
     Attack(
       "slot deleted", [.unlock: .headerMalformed, .add: .headerMalformed, .update: .headerMalformed, .verify: .headerMalformed]
     ) {

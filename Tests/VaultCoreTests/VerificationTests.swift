@@ -1,6 +1,7 @@
 import CofferTesting
 import Glibc
 import Testing
+import VaultUpkeep
 
 @testable import SecretMemory
 @testable import VaultCore
@@ -30,7 +31,7 @@ import Testing
     let codes: [Identifier: VaultError.Code] = [
       group: .sealBroken, scene.team.id: .unknownGroup, scene.bob.id: .recordForged,
     ]
-    #expect(found.problemCount == 3 && found.recordCount == 5)
+    #expect(found.problemCount == 3 && found.recordCount == 6)
     for (id, code) in codes {
       #expect(found.problems.contains { $0.code == code && $0.detail.hasPrefix("\(id)") }, "\(code.name)")
     }
@@ -152,6 +153,7 @@ import Testing
     fault.change(scene)
     var vault = try Vault.openThrowAway(scene.store)
     try vault.remove(scene.bob.id)
+    #expect(try vault.purgeExpired(at: .test) == 1)
     #expect(try vault.verify().isSound && vault.entries().entries.count == 2)
     #expect(code { try vault.remove(scene.bob.id) } == .notFound)
   }

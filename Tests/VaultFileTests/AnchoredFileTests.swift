@@ -4,6 +4,7 @@ import Foundation
 import SecretMemory
 import Testing
 import VaultCore
+import VaultUpkeep
 
 /// Vaults that are moved, copied and exchanged, with the anchors of one machine.
 @Suite struct AnchoredFileTests {

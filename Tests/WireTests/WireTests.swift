@@ -221,6 +221,10 @@ struct Received: ~Copyable {
     }
   }
 
+  @Test func eachRequestHasANumberOfItsOwn() {
+    for kind in Request.Kind.allCases { #expect(FrameKind(rawValue: kind.rawValue) == .request(kind)) }
+  }
+
   @Test func noticesArriveAsTheyWereSent() throws {
     let reference = try reference
     let all: [Notice] = [.added(reference), .updated(reference), .removed(reference), .locked, .unlocked, .missed]

@@ -77,11 +77,19 @@ extension VaultError.Code {
   /// A record belongs to a group that has no record.
   public static let unknownGroup = Self("unknownGroup")
 
+  /// A former version that an item names is missing.
+  public static let historyMissing = Self("historyMissing")
+  /// A former version that no item names.
+  public static let historyUnlisted = Self("historyUnlisted")
+  /// The record of a policy breaks a rule of the format.
+  public static let policyMalformed = Self("policyMalformed")
+
   /// Whether it is a fault of one record, which leaves the others as they are.
   public var concernsOneRecord: Bool {
     let codes: [Self] = [
       .columnMismatch, .recordMissing, .recordMalformed, .recordForged, .sealBroken, .paddingNotCanonical, .attributesMalformed,
-      .groupMalformed, .identifierMismatch, .unknownGroup, .accessRuleMalformed,
+      .groupMalformed, .identifierMismatch, .unknownGroup, .accessRuleMalformed, .historyMissing, .historyUnlisted,
+      .policyMalformed,
     ]
     return codes.contains(self)
   }
@@ -97,10 +105,18 @@ extension VaultError.Code {
   public static let forked = Self("forked")
 
   // The request
+  /// The vault has a new master key, and the keys here were wiped: it is to be opened again.
+  public static let masterKeyChanged = Self("masterKeyChanged")
+  /// The vault holds records that cannot be sealed under a new master key.
+  public static let rotationBlocked = Self("rotationBlocked")
   /// The vault was locked, and the keys for this call were wiped then.
   public static let locked = Self("locked")
   /// The item does not exist.
   public static let notFound = Self("notFound")
+  /// The item has no such version.
+  public static let versionNotFound = Self("versionNotFound")
+  /// A limit of the vault's policy outside the values that it may have.
+  public static let limitOutOfRange = Self("limitOutOfRange")
   /// An item with these primary attributes exists already.
   public static let duplicate = Self("duplicate")
   /// The group does not exist.

@@ -1,6 +1,12 @@
 public import SecretMemory
 
 extension VaultError.Code {
+  /// The backup is of another vault, or of another master key.
+  public static let repairFromOtherVault = Self("repairFromOtherVault")
+  /// The backup is newer than the vault.
+  public static let repairFromNewer = Self("repairFromNewer")
+  /// The vault has changed since the plan was made.
+  public static let repairPlanOutdated = Self("repairPlanOutdated")
   /// Every vault has the group `default`, under this name.
   public static let groupRequired = Self("groupRequired")
   /// The group still has items or former versions of items.

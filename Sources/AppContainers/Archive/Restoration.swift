@@ -42,7 +42,7 @@ package struct Restoration: Sendable {
       ] + (app.map { ["--label=\($0)"] } ?? []), in: directory, input: input.number, output: output.number)
     // The language is set. tar looks at the label before it writes anything.
     if !outcome.isSuccess, let app, ["not labeled to match", "does not match"].contains(where: outcome.message.contains) {
-      // It says so of any bytes, and what is no archive is not another app's either.
+      // It says so of any bytes, and what is not an archive is not another app's either.
       if lseek(input.number, 0, SEEK_SET) == 0 {
         let names = try MemoryFile()
         let list = try Tar.run(["--list", "--gzip", "--file=-"], in: directory, input: input.number, output: names.number)

@@ -73,7 +73,7 @@ package struct FileSearch {
       let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
       if bytes == [UInt8(ascii: ".")] || bytes == Array("..".utf8) { continue }
       guard count() else { return nil }
-      // A name that is no text can be in no URL.
+      // A name that is not text can be in no URL.
       guard let name = String(validating: bytes, as: UTF8.self) else { continue }
       let path = Path.join(directory, name)
       if isCandidate, case .file(wanted)? = try? LastingIdentity.at(path) { return path }

@@ -98,8 +98,8 @@ package final class OwnerQuestions: Sendable {
     do throws(PinentryError) {
       places = try self.places(for: peer)
     } catch {
-      try log(.notAsked("nobody can be asked: \(error.words)"))
-      throw KeychainError(.confirmationNeeded, "nobody can be asked: \(error.words)")
+      try log(.notAsked("the owner cannot be asked: \(error.words)"))
+      throw KeychainError(.confirmationNeeded, "the owner cannot be asked: \(error.words)")
     }
     do {
       try queue.inTurn(program, connection) {
@@ -136,7 +136,7 @@ package final class OwnerQuestions: Sendable {
       throw KeychainError(.confirmationRefused, "a short while ago")
     case .unanswered:
       try log(.notAsked("not answered before"))
-      throw KeychainError(.confirmationNeeded, "nobody has answered a short while ago")
+      throw KeychainError(.confirmationNeeded, "a question was left unanswered a short while ago")
     }
   }
 
@@ -161,8 +161,9 @@ package final class OwnerQuestions: Sendable {
       // Also who goes away, and would come again to have the owner interrupted.
       let isQuiet = [PinentryError.Code.timedOut, .silent, .withdrawn].contains(error.code)
       if isQuiet { suppress(confirmation, program, .unanswered) }
-      try log(isQuiet ? .refused("no answer: \(error.words)") : .notAsked("nobody can be asked: \(error.words)"))
-      throw KeychainError(.confirmationNeeded, isQuiet ? "nobody has answered" : "nobody can be asked: \(error.words)")
+      try log(isQuiet ? .refused("no answer: \(error.words)") : .notAsked("the owner cannot be asked: \(error.words)"))
+      throw KeychainError(
+        .confirmationNeeded, isQuiet ? "the question was not answered" : "the owner cannot be asked: \(error.words)")
     }
     switch choice {
     case .first: try log(.allowed("once"))

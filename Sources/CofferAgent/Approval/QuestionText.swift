@@ -26,7 +26,7 @@ enum QuestionText {
     if confirmation.purpose.isEmpty {
       lines.append("It does not say why.")
     } else {
-      lines.append("It says why, in its own words: \"\(PinentryText.visible(confirmation.purpose, limit: purposeLimit))\"")
+      lines.append("It gives this reason: \"\(PinentryText.visible(confirmation.purpose, limit: purposeLimit))\"")
     }
     let words = words(minutes: minutes)
     let time = minutes == 1 ? "1 minute" : "\(minutes) minutes"

@@ -1,5 +1,6 @@
 package import CofferAudit
 import CofferRequests
+package import CofferWire
 import VaultCore
 
 /// Writes the decisions of the agent into the audit log.
@@ -24,6 +25,12 @@ extension DecisionLog {
       }
       try append(.allowed, facts, peer, role == .owner ? "owner" : "gate", to: ring, isMerged: isMerged, isSynced: isSynced)
     }
+  }
+
+  /// Logs that a connection was closed because of bytes that are not a request. Without their detail, which the client chooses: each would be
+  /// an entry of its own.
+  package func append(_ fault: WireError, _ program: ProgramIdentity, _ peer: Peer) throws {
+    try append(.refused, "agent.frame", program, peer, group: "", "malformed: \(fault.code.name)", to: .refusals, isMerged: true)
   }
 
   private func append(

@@ -1,7 +1,7 @@
 import CLinux
 import CofferFiles
 package import CofferStorage
-import CofferWire
+package import CofferWire
 import Glibc
 import SecretMemory
 import Synchronization
@@ -51,11 +51,12 @@ package final class AgentServer: Sendable {
   package convenience init(
     at path: String, lockPath: String, vault: AgentVault, programs: any ProgramDirectory, questions: OwnerQuestions? = nil,
     frameMilliseconds: Int32 = WireLimits.frameMilliseconds, pinning: Peer.Pinning = .automatic,
+    logFault: @escaping @Sendable (WireError, ProgramIdentity, Peer) throws -> Void = { _, _, _ in },
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     try self.init(
       .path(path), lockPath: lockPath, vault: vault, programs: programs, questions: questions,
-      frameMilliseconds: frameMilliseconds, pinning: pinning, log: log)
+      frameMilliseconds: frameMilliseconds, pinning: pinning, logFault: logFault, log: log)
   }
 
   /// Has the socket; nothing is served yet.
@@ -64,12 +65,14 @@ package final class AgentServer: Sendable {
   ///   - administration: Serves the owner's requests that are not about items.
   ///   - user: Whose vault it is.
   ///   - frameMilliseconds: How long a client may take to send a frame, or to take one.
+  ///   - logFault: Logs bytes that are not a request.
   /// - Throws: `Failure`.
   package init(
     _ place: Place, lockPath: String, vault: AgentVault, programs: any ProgramDirectory,
     administration: VaultAdministration? = nil,
     user: UInt32 = getuid(), questions: OwnerQuestions? = nil, frameMilliseconds: Int32 = WireLimits.frameMilliseconds,
     pinning: Peer.Pinning = .automatic,
+    logFault: @escaping @Sendable (WireError, ProgramIdentity, Peer) throws -> Void = { _, _, _ in },
     log: @escaping @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
   ) throws(Failure) {
     self.frameMilliseconds = frameMilliseconds
@@ -88,7 +91,8 @@ package final class AgentServer: Sendable {
     }
     if let name = Self.name(of: listener) { lock.publish(socket: name) }
     shared = Conversation.SharedState(
-      vault: vault, programs: programs, administration: administration, user: user, log: log, end: { wake.call() },
+      vault: vault, programs: programs, administration: administration, user: user, log: log, logFault: logFault,
+      end: { wake.call() },
       questions: questions)
   }
 

@@ -35,6 +35,8 @@ struct Conversation: ~Copyable {
     /// The user whose vault it is.
     let user: UInt32
     let log: @Sendable (Gate.Facts, Gate.Decision, Peer) throws -> Void
+    /// Logs bytes that are not a request.
+    let logFault: @Sendable (WireError, ProgramIdentity, Peer) throws -> Void
     /// Ends the agent.
     let end: @Sendable () -> Void
     /// Nil: nobody is asked for anything.
@@ -87,8 +89,11 @@ struct Conversation: ~Copyable {
     } catch FrameChannel.Failure.crowded(let request) {
       let error = KeychainError(.busy, "other programs have the memory for requests: nothing was done")
       try? channel.send(error.frame(request: request))
+    } catch let fault as WireError {
+      // No answer: the client does not speak the protocol, and the start of its next frame is unknown.
+      try? shared.logFault(fault, program(), peer)
     } catch {
-      // Whatever it is: there is nothing to say to who does not speak the protocol, or does not listen.
+      // The client does not listen, or has gone.
     }
   }
 

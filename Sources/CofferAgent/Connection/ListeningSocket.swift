@@ -22,7 +22,7 @@ package enum ListeningSocket {
     guard environment("LISTEN_FDS") == "1" else { throw .unfit("LISTEN_FDS is not 1") }
     guard fcntl(first, F_SETFD, FD_CLOEXEC) == 0 else { throw .unfit("descriptor 3 is closed") }
     guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 1 else {
-      throw .unfit("descriptor 3 is no local socket that listens")
+      throw .unfit("descriptor 3 is not a local socket that listens")
     }
     // Connections have it from here; what was sent before it was set bears its sender all the same.
     guard coffer_pass_credentials(first) == 0 else { throw .unfit("errno \(errno)") }

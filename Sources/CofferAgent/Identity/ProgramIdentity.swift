@@ -19,7 +19,7 @@ package enum ProgramIdentity: Hashable, Sendable {
 }
 
 extension ProgramIdentity {
-  /// Under which it can be granted something, where it is no app.
+  /// Under which it can be granted something, where it is not an app.
   package var grantedName: String? {
     switch self {
     case .unit(let name): GrantedProgram.unit(name).name

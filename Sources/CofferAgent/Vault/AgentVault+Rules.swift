@@ -1,7 +1,6 @@
 import AccessRights
 import CLinux
 package import CofferRequests
-import CofferWire
 import Glibc
 import VaultCore
 
@@ -29,32 +28,4 @@ extension AgentVault {
   package static func nobody(_ needed: Confirmation, _: UInt64) throws {
     throw KeychainError(.confirmationNeeded, needed.group.name)
   }
-}
-
-extension Conversation.SharedState {
-  /// Those that still hold: the lock of the vault ends them, and a change of what they come from.
-  /// - Throws: integrity errors.
-  func leases() throws -> [OpenLease] {
-    guard let leases = questions?.leases(lockCount: vault.lockCount), !leases.isEmpty, !vault.status.isLocked else { return [] }
-    return try vault.use { vault in
-      try leases.compactMap { lease in
-        let group = lease.group
-        let name = lease.program.nameInGrants
-        guard try vault.grants(to: name).filter({ $0.group == group }) == lease.grants else { return nil }
-        var item: Identifier?
-        if case .item(let reference) = lease.subject {
-          guard let entry = try? vault.entry(reference), entry.item.confirmMinutes == lease.minutes else { return nil }
-          item = reference.id
-        }
-        return OpenLease(
-          number: lease.number, program: name, group: group, item: item, rights: lease.rights,
-          seconds: UInt64(max(0, lease.milliseconds)) / 1000)
-      }
-    }
-  }
-}
-
-extension ProgramIdentity {
-  /// Interpreters and the like get nothing that could be agreed to.
-  fileprivate var nameInGrants: String { if case .app(let application) = self { application } else { grantedName ?? "" } }
 }

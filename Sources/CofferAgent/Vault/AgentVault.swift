@@ -197,7 +197,7 @@ package final class AgentVault: @unchecked Sendable {
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
     let intention = request.intention
-    let isReading = if case .nothing = intention { true } else { false }
+    let isReading = request.kind.traits.effect == .reads
     var request: ItemRequest? = consume request
     var confirmed: [Confirmation] = []
     var seenLockCount: UInt64 = 0
@@ -234,7 +234,7 @@ package final class AgentVault: @unchecked Sendable {
       try confirm(needed, seenLockCount)
       confirmed.append(needed)
     }
-    throw KeychainError(.conflict, "what the owner was asked about has been changed in between")
+    throw KeychainError(.conflict, "the item or its rules have changed since the owner was asked")
   }
 
   /// Carries out a request that only reads, with the rights as they were found last.

@@ -1,6 +1,7 @@
 package import AccessRights
 import SecretMemory
 package import VaultCore
+import VaultUpkeep
 
 /// The records of apps, which decide whether an app is installed: in a vault that is open in this process, or in an agent, which
 /// allows no other process to change them.
@@ -29,9 +30,12 @@ extension Vault: AppRecords {
   }
 
   package mutating func removeBoundItems(of application: String) throws {
-    let bound = try entries { $0.item[Item.installBound]?.utf8.elementsEqual(application.utf8) ?? false }.entries
-    guard !bound.isEmpty else { return }
+    func isBound(_ item: Item) -> Bool { item[Item.installBound]?.utf8.elementsEqual(application.utf8) ?? false }
+    let bound = try entries { isBound($0.item) }.entries
+    let removed = try removedItems().filter { isBound($0.entry.item) }
+    guard !bound.isEmpty || !removed.isEmpty else { return }
     try transaction { transaction in
+      for item in removed { _ = try transaction.purge(item.entry.reference) { _ in true } }
       for entry in bound {
         // Another process may have removed the item since.
         do { try transaction.remove(entry.reference) } catch VaultError.Code.notFound {}
@@ -50,8 +54,10 @@ extension Vault: AppRecords {
     let group = try AccessGroup(application)
     let found = try contains(group) ? entries(in: group) : nil
     let items = found?.entries.map(\.reference) ?? []
+    let removed = try removedItems().map(\.entry.reference).filter { $0.group == group }
     let grants = try grants(to: application)
     try transaction { transaction in
+      for item in removed { _ = try transaction.purge(item) { _ in true } }
       for item in items { try transaction.remove(item) }
       for grant in grants { try transaction.removeGrant(to: application, grant.group) }
       try transaction.removePin(application)

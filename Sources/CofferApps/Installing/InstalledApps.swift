@@ -103,7 +103,7 @@ package struct InstalledApps {
         return AppsError(.bundleDamaged, "\(pin.applicationIdentifier): its directory is gone")
       }
       guard bundle.signed.manifest.version == pin.version else {
-        return AppsError(.bundleDamaged, "version \(bundle.signed.manifest.version) lies where \(pin.version) was installed")
+        return AppsError(.bundleDamaged, "version \(bundle.signed.manifest.version) lies in the place of \(pin.version)")
       }
       return nil
     } catch {

@@ -27,7 +27,7 @@ struct Fields {
     switch dictionary[key] {
     case nil: return nil
     case .string(let text)?: return text
-    default: throw AppsError(.manifestField, "\(place)\(key) is no text")
+    default: throw AppsError(.manifestField, "\(place)\(key) is not text")
     }
   }
 
@@ -48,7 +48,7 @@ struct Fields {
   func texts(_ key: String) throws(AppsError) -> [String] {
     var texts: [String] = []
     for value in try array(key) {
-      guard case .string(let text) = value else { throw AppsError(.manifestField, "\(place)\(key) is no array of texts") }
+      guard case .string(let text) = value else { throw AppsError(.manifestField, "\(place)\(key) is not an array of texts") }
       texts.append(text)
     }
     return texts
@@ -58,7 +58,7 @@ struct Fields {
     var fields: [Fields] = []
     for value in try array(key) {
       guard case .dictionary(let dictionary) = value else {
-        throw AppsError(.manifestField, "\(place)\(key) is no array of dictionaries")
+        throw AppsError(.manifestField, "\(place)\(key) is not an array of dictionaries")
       }
       fields.append(Fields(dictionary, in: key))
     }
@@ -69,7 +69,7 @@ struct Fields {
     switch dictionary[key] {
     case nil: return []
     case .array(let values)?: return values
-    default: throw AppsError(.manifestField, "\(place)\(key) is no array")
+    default: throw AppsError(.manifestField, "\(place)\(key) is not an array")
     }
   }
 

@@ -33,7 +33,7 @@ package enum Lint {
             + "a program that uses the keychain has to be compiled")
       } else if Interpreters.contain(path) {
         warnings.append(
-          "\(path) has the name of an interpreter: whatever script it runs is taken for the app, and gets what the app may read")
+          "\(path) has the name of an interpreter: any script that it runs is taken for the app, and gets the app's items")
       }
     }
     return warnings

@@ -21,7 +21,7 @@ package enum SignedManifestFile {
     else { throw AppsError(.manifestField, "TeamKey, Signature or Digests is missing, or of another type") }
     var digests: [String: [UInt8]] = [:]
     for (path, value) in values.sorted {
-      guard case .data(let digest) = value else { throw AppsError(.manifestField, "Digests: \(path) is no data") }
+      guard case .data(let digest) = value else { throw AppsError(.manifestField, "Digests: \(path) is not data") }
       digests[path] = digest
     }
     // A digest without an executable would not be covered by the signature.

@@ -12,7 +12,7 @@ struct AccessAllow: ParsableCommand {
     commandName: "allow", abstract: "Let a program that was refused into a group.",
     discussion: """
       By the number of its refusal in the audit log; without one the refusals are listed that a grant would have changed: number, time, \
-      program, group, operation, file. A program that is no app is let in by its content, and not if its file has changed since. Grants \
+      program, group, operation, file. A program that is not an app is let in by its content, unless its file has changed since. Grants \
       the right that was missing unless others are named, after asking, at a terminal, unless --force or --no-input is given. \
       coffer app revoke takes it back.
       """)
@@ -34,9 +34,9 @@ struct AccessAllow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let agent = try number == nil ? vault.askableSystemAgent() : unlockedSystemAgent()
-    let (own, system) = try AuditPlace.histories(agent)
-    let refusals = try Refusals(vault.systemAgent() == nil ? own : system)
+    let owned = try vault.ownedVault()
+    let log = try owned.agentLog(keepsCredential: number != nil)
+    let refusals = try Refusals(log.map(\.history) ?? AuditPlace.history())
     guard let number else { return try refusals.print(asJSON: json) }
     let refusal = try refusals.refusal(number)
     let (group, rights) = (try group(of: refusal), try rights(for: refusal))
@@ -46,7 +46,7 @@ struct AccessAllow: ParsableCommand {
     let request = GrantRequest(
       verb: "allow", group: group, rights: rights, asksForConfirmation: options.confirm,
       groupHint: "name one of these: coffer access allow \(number) GROUP")
-    let grant = try request.grant(vault, audit) { opened in
+    let grant = try request.grant(owned, audit) { opened in
       if try GrantedProgram(namedOnCommandLine: refusal.program) == nil {
         _ = try about(refusal.program) { try AppPlace.apps().pin(named: refusal.program, in: opened) }
       }
@@ -58,15 +58,6 @@ struct AccessAllow: ParsableCommand {
     }
     try Descriptor.output.write(
       json ? grant.json.description + "\n" : "\(grant.application)\t\(grant.group.name)\t\(grant.rights.names)\n")
-  }
-
-  /// The credential that is named proves the owner when everything else has been looked at, and can be read once.
-  private func unlockedSystemAgent() throws -> Keychain? {
-    guard let agent = try vault.systemAgent() else { return nil }
-    guard try agent.agentState() == .unlocked else {
-      throw Failure(.locked, "\(VaultOptions.systemVault): is locked", hint: "coffer vault unlock")
-    }
-    return agent
   }
 
   private func group(of refusal: Refusal) throws -> AccessGroup {

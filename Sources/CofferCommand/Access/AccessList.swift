@@ -23,8 +23,9 @@ struct AccessList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let opened = try vault.openApps(isReading: true)
-    let rules = try AccessRows(in: opened, leases: vault.leases())
+    let owned = try vault.ownedVault()
+    let opened = try owned.apps(isReading: true)
+    let rules = try AccessRows(in: opened, leases: owned.leases())
     let rows = try subject.map { try rules.of($0, in: opened) } ?? rules.rows
     opened.finish()
     guard !json else { return try Descriptor.output.write(JSON.array(rows.map(\.json)).description + "\n") }
@@ -36,7 +37,7 @@ struct AccessList: ParsableCommand {
 struct AccessRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke", abstract: "End a lease: the owner is asked again.",
-    discussion: "coffer access list shows the leases. What was granted is taken back with coffer app revoke.")
+    discussion: "coffer access list shows the leases. coffer app revoke takes back a grant.")
 
   @Argument(help: "The number of the lease.")
   var lease: UInt64
@@ -49,14 +50,5 @@ struct AccessRevoke: ParsableCommand {
     } catch KeychainError.Code.notFound {
       throw Failure(.notFound, "lease \(lease): there is none", hint: "coffer access list shows those that are open")
     }
-  }
-}
-
-extension VaultOptions {
-  /// Those of the user's agent, if it is unlocked. The system's agent asks nobody, so it has none.
-  fileprivate func leases() throws -> [OpenLease] {
-    guard try systemAgent() == nil else { return [] }
-    let keychain = try Keychain.connect(toAgentAt: socket())
-    return try keychain.agentStateIfThere() == .unlocked ? keychain.leases() : []
   }
 }

@@ -15,33 +15,13 @@ struct AccessOptions: ParsableArguments {
     name: .customLong("as"), help: ArgumentHelp("Do what this app may do, and no more.", valueName: "app"))
   var application: String?
 
-  @Flag(help: "Open the vault here, also where the agent has it open.")
+  @Flag(help: "Open the vault here, even if the agent has it open.")
   var noAgent = false
 
   /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is
   /// opened here.
   func open(_ options: VaultOptions) throws -> OpenItems {
-    if let items = try agent(options) { return items }
-    return try open(options, options.openPlace())
-  }
-
-  /// Returns nil if the vault is to be opened in this process. The agent derives the app from the peer process, so `--as` does
-  /// not apply.
-  func agent(_ options: VaultOptions) throws -> OpenItems? {
-    if let keychain = try options.systemAgent() { return try items(keychain, options) }
-    guard application == nil, !noAgent else { return nil }
-    return try options.agent().map { OpenItems($0, application: nil) }
-  }
-
-  /// A named credential opens the vault for all programs, as `coffer vault unlock` does: the agent's vault cannot be open for
-  /// one command.
-  private func items(_ keychain: Keychain, _ options: VaultOptions) throws -> OpenItems {
-    guard application == nil else {
-      throw Failure.usage("--as: the system's agent finds out itself who asks", hint: "run the app's program")
-    }
-    guard !noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
-    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try options.unlock(keychain) }
-    return OpenItems(keychain, application: nil)
+    try options.ownedVault().agentItems(self) ?? open(options, options.openPlace())
   }
 
   func open(_ options: VaultOptions, _ place: VaultPlace) throws -> OpenItems {
@@ -74,7 +54,7 @@ struct AccessOptions: ParsableArguments {
       guard let signed = try apps.bundle(name)?.signed ?? developed(name) else { throw VaultError(.appNotInstalled) }
       // An older manifest of the team's may give more than the one that was installed.
       guard try signed.manifest.version == vault.pin(name)?.version else {
-        throw AppsError(.bundleDamaged, "version \(signed.manifest.version) lies where another one was installed")
+        throw AppsError(.bundleDamaged, "version \(signed.manifest.version) lies in the place of the installed one")
       }
       return signed
     }

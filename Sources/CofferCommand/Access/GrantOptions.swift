@@ -43,10 +43,10 @@ struct GrantRequest {
   ///   - program: Checks the program, and returns its name in the grant.
   ///   - agree: The last check, after all others. Throws if the owner does not agree.
   func grant(
-    _ vault: VaultOptions, _ audit: AppAudit, to program: (borrowing OpenApps) throws -> String, agree: () throws -> Void
+    _ vault: any OwnedVault, _ audit: AppAudit, to program: (borrowing OpenApps) throws -> String, agree: () throws -> Void
   ) throws -> Grant {
     var audit = audit
-    var opened = try vault.openApps()
+    var opened = try vault.apps(isReading: false)
     try audit.deciding { try opened.checkIsOwner(verb, "lets them in") }
     let name = try audit.deciding { try program(opened) }
     audit.application = name

@@ -21,7 +21,7 @@ struct OpenItems {
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked,
-        "group \(confirmation.group.name): its owner wants to be asked before \(name) may \(confirmation.deedText), and there is nobody to ask"
+        "group \(confirmation.group.name): its owner has to agree before \(name) may \(confirmation.deedText), and cannot be asked here"
       )
     }
     guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }

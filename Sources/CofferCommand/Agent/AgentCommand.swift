@@ -1,7 +1,9 @@
 import ArgumentParser
 import Coffer
 import CofferConsole
+import CofferFiles
 import CofferRequests
+import CofferStorage
 
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,10 +25,9 @@ struct AgentOptions: ParsableArguments {
   var system = false
 
   func keychain() throws -> Keychain {
-    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return keychain }
-    var options = VaultOptions()
-    options.vault = vault
-    return try Keychain.connect(toAgentAt: options.socket())
+    var options = try VaultOptions.parse([])
+    (options.vault, options.system) = (vault, system)
+    return try options.ownedVault().agent()
   }
 
   /// - Parameter note: The message if no agent runs.
@@ -47,7 +48,7 @@ struct AgentOptions: ParsableArguments {
 
 struct AgentStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Whether it runs, and has the vault open.",
+    commandName: "status", abstract: "Show whether it runs, and has the vault open.",
     discussion: "Prints unlocked, locked or none.")
 
   @OptionGroup var agent: AgentOptions
@@ -64,17 +65,33 @@ struct AgentStatusCommand: ParsableCommand {
 
 struct AgentStop: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "End it.", discussion: "What it had open is locked then. Where none runs, nothing is done.")
+    commandName: "stop", abstract: "End it.", discussion: "Locks the vault that it had open. If none runs, nothing is done.")
 
   @OptionGroup var agent: AgentOptions
 
-  @Flag(help: "Print what it is then, as JSON.")
+  @Flag(help: "Print the state afterwards, as JSON.")
   var json = false
 
   func run() throws {
-    try agent.ifThere(else: "note: no agent runs\n") { try $0.endAgent() }
+    try agent.ifThere(else: "note: no agent runs\n") {
+      try $0.endAgent()
+      try awaitEnd()
+    }
     if json { try AgentOptions.printState("none") }
   }
+
+  /// It answers before it closes the vault. A program that needs the vault for itself finds it free afterwards.
+  private func awaitEnd() throws {
+    let places = try Places { Environment[$0] }
+    let lock = places.agentLock(forVaultAt: places.resolvedPath(ofVaultAt: agent.vault ?? places.vault))
+    guard try AgentLock.isFree(lock, until: Deadline(milliseconds: Self.endMilliseconds)) else {
+      throw Failure(
+        .inputOutput, "the agent has not ended within \(Self.endMilliseconds / 1000) seconds", hint: "end it: kill(1)")
+    }
+  }
+
+  /// An agent gives its clients three seconds.
+  private static let endMilliseconds = 15_000
 }
 
 extension Keychain {

@@ -4,11 +4,12 @@ import CofferConsole
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check what Coffer has written beside the vault: the audit log.",
+    commandName: "doctor", abstract: "Check the files beside the vault: the audit log and the backups.",
     discussion: """
       Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
-      Ends with 9 if the log is broken or was removed. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
+      Ends with 9 if the log is broken or was removed. Prints the age of the newest backup and of the last trial restore, and the files \
+      that killed commands have left, each with the command that helps. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
       """)
 
   @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
@@ -24,20 +25,30 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let (kept, keptOfSystem) = (try ends(end, "--end"), try ends(systemEnd, "--system-end"))
-    let (own, system) = try AuditPlace.histories(vault.askableSystemAgent())
+    let agentLog = try vault.ownedVault().agentLog(keepsCredential: false)
+    let own = try AuditPlace.history()
     let state = try AuditPlace.state()
     var checks = [
       (name: "audit log", member: "auditLog", check: try AuditCheck(own, continuing: kept) { try AuditPlace.witness(in: state) })
     ]
-    if try vault.systemAgent() != nil, system != nil || keptOfSystem != nil {
-      let check = try AuditCheck(system, continuing: keptOfSystem) { nil }
+    if let agentLog, agentLog.history != nil || keptOfSystem != nil {
+      let check = try AuditCheck(agentLog.history, continuing: keptOfSystem) { nil }
       checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
     }
-    if json { try Descriptor.output.write(JSON.object(checks.map { ($0.member, $0.check.json) }).description + "\n") }
+    let backups = try vault.systemAgent() == nil ? try BackupCheck(ofVaultAt: vault.vault) : nil
+    if json {
+      let members = checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
+      try Descriptor.output.write(JSON.object(members).description + "\n")
+    }
     for (name, _, check) in checks {
       if !json, check.problems.isEmpty { try Descriptor.output.write("\(name): \(check.text)\n") }
       if !json || !check.problems.isEmpty { for note in check.notes { Descriptor.error.note("note: \(note)\n") } }
     }
+    if PassphraseStrength.program == nil {
+      Descriptor.error.note(
+        "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
+    }
+    if !json { for line in backups?.lines ?? [] { try Descriptor.output.write("\(line.escapingControls())\n") } }
     guard let broken = checks.first(where: { !$0.check.problems.isEmpty }) else { return }
     throw Failure(
       .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,
@@ -48,7 +59,8 @@ struct DoctorCommand: ParsableCommand {
     try text.map { text in
       guard let ends = AuditEnds(text) else {
         throw Failure.usage(
-          "\(option) \(text): is no end of the log", hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
+          "\(option) \(text): is not an end of the log",
+          hint: "coffer doctor prints it: NUMBER:DIGEST,NUMBER:DIGEST,NUMBER:DIGEST")
       }
       return ends
     }
@@ -93,7 +105,7 @@ private struct AuditCheck {
     var notes: [String] = []
     if unfinishedCount > 0 {
       let entries = unfinishedCount == 1 ? "1 entry was" : "\(unfinishedCount) entries were"
-      notes.append("\(entries) not finished, by a kill or a full disk; what was written is kept in the log")
+      notes.append("\(entries) not finished, by a kill or a full disk; the bytes that were written are kept in the log")
     }
     for (ring, verification) in rings where verification.isKeptTooOld {
       notes.append(
@@ -105,7 +117,7 @@ private struct AuditCheck {
   var hint: String {
     rings.contains { $0.verification.mayBePowerFailure }
       ? "if the power has failed, entries may be missing that were not synced"
-      : "somebody has changed its files; keep a copy of them before you do anything"
+      : "another program has changed its files; keep a copy of them before you do anything"
   }
 
   var json: JSON {
@@ -125,7 +137,7 @@ extension AuditVerification.Problem {
       numbers.count == 1
         ? "entry \(numbers.lowerBound): missing" : "entries \(numbers.lowerBound) to \(numbers.upperBound): missing"
     case .outOfOrder(let number): "entry \(number): stands behind a later one"
-    case .unreadable(let number): "after entry \(number): bytes that are no entry"
+    case .unreadable(let number): "after entry \(number): bytes that are not an entry"
     case .beginsLate(let number): "before entry \(number): entries are missing, and the log has not removed them"
     case .wereMissing(let number): "entry \(number): says that entries were missing when it was written"
     case .headWasWrong(let number): "entry \(number): says that the end of the log was not known when it was written"

@@ -98,12 +98,8 @@ enum AuditPlace {
     return apps.isEmpty ? nil : "apps are installed, which is logged"
   }
 
-  /// The user's own log, and that of the system's agent.
-  /// - Parameter system: As `askableSystemAgent` gives it.
-  /// - Returns: Nil for one that is not there.
-  static func histories(_ system: Keychain?) throws -> (own: AuditHistory?, system: AuditHistory?) {
-    try about("the audit log") { (try AuditHistory(of: state()), try system?.auditHistory()) }
-  }
+  /// The user's own log; nil if there is none.
+  static func history() throws -> AuditHistory? { try about("the audit log") { try AuditHistory(of: state()) } }
 
   static func state() throws -> String { try Places { Environment[$0] }.state }
 

@@ -7,7 +7,8 @@ struct AppBackup: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Write the documents and settings of an app into an archive.",
     discussion:
-      "A tar archive with gzip. Caches, the Inbox, tmp and what the app has excluded are left out. Its items are in the vault.")
+      "A tar archive with gzip. Caches, the Inbox, tmp and files that the app has excluded are left out. Its items are in the vault."
+  )
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")
   var app: String
@@ -39,7 +40,7 @@ struct AppBackup: ParsableCommand {
 
 struct AppRestore: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Put what a backup holds in the place of what an app has now.",
+    commandName: "restore", abstract: "Replace the documents and settings of an app by those of a backup.",
     discussion: "All of it, or nothing. Asks at a terminal, unless --force is given. Without a terminal nothing is asked.")
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")
@@ -68,10 +69,10 @@ struct AppRestore: ParsableCommand {
 
 struct AppPurge: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "purge", abstract: "Empty tmp, and the caches where the disk is low, of apps that are not running.",
-    discussion: "Prints what was emptied: app and directory.")
+    commandName: "purge", abstract: "Empty tmp, and the caches if the disk is low, of apps that are not running.",
+    discussion: "Prints the emptied directories, each with its app.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.")
   var app: String?
 
   @Flag(help: "The caches too, however much room there is.")

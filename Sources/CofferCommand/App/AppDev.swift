@@ -34,7 +34,7 @@ struct AppDev: ParsableCommand {
   @Option(help: ArgumentHelp("A directory that keeps vault, team and container.", valueName: "directory"), completion: .directory)
   var home: String?
 
-  @Argument(parsing: .postTerminator, help: "The program and what it gets, after --.")
+  @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
   var command: [String] = []
 
   func run() throws {

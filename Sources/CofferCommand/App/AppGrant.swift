@@ -33,7 +33,7 @@ struct AppGrant: ParsableCommand {
     let request = GrantRequest(
       verb: "grant", group: group, rights: options.rights, asksForConfirmation: options.confirm, groupHint: "name one of these")
     var team = ""
-    let grant = try request.grant(vault, audit) { opened in
+    let grant = try request.grant(vault.ownedVault(), audit) { opened in
       let (name, ofWhom) = try application(in: opened)
       team = ofWhom
       return name
@@ -47,7 +47,7 @@ struct AppGrant: ParsableCommand {
   /// The name that the grant is for, and whose it is.
   private func application(in vault: borrowing OpenApps) throws -> (name: String, team: String) {
     switch try GrantedProgram(namedOnCommandLine: app) {
-    case .command: return (app, "this command, also where a key file opens the vault")
+    case .command: return (app, "this command, even if a key file opens the vault")
     case .unit: return (app, "a service of the system, whatever it runs")
     case .flatpak: return (app, "an application of Flatpak, or a program of yours that says so")
     case .program: return (app, "every program of exactly this content")
@@ -73,7 +73,7 @@ struct AppRevoke: ParsableCommand {
     let group = try about(self.group) { try AccessGroup(self.group) }
     var audit = try AppAudit(.revoke)
     audit.group = group.name
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let name = try audit.deciding {
       try GrantedProgram(namedOnCommandLine: app) != nil

@@ -28,7 +28,7 @@ struct AppInstall: ParsableCommand {
     var audit = try AppAudit(.install)
     let signed = try about(place.path) { try audit.deciding { try SignedManifestFile.read(place.bytes) } }
     audit.application = signed.manifest.applicationIdentifier
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let plan = try about(audit.application) { try audit.deciding { try AppPlace.apps().plan(signed, in: opened) } }
     try audit.deciding { try confirm(plan) }
@@ -64,7 +64,7 @@ struct AppInstall: ParsableCommand {
 
 struct AppList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the apps that the vault knows.",
+    commandName: "list", abstract: "List the apps in the vault.",
     discussion: "Columns: app, name, version, state; at no terminal without a heading, separated by tabs.", aliases: ["ls"])
 
   @Flag(help: "As JSON.")
@@ -73,7 +73,7 @@ struct AppList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps(isReading: true)
+    var opened = try vault.ownedVault().apps(isReading: true)
     let apps = try AppPlace.apps()
     if !opened.isReadOnly { try apps.recover(in: &opened) }
     let entries = try apps.entries(in: opened)
@@ -99,7 +99,7 @@ struct AppList: ParsableCommand {
 
 struct AppShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "What an app is, which groups it has, and what it was granted.",
+    commandName: "show", abstract: "Show an app, its groups and its grants.",
     discussion: "Compares the executables with what was signed.")
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")
@@ -111,7 +111,7 @@ struct AppShow: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    var opened = try vault.openApps(isReading: true)
+    var opened = try vault.ownedVault().apps(isReading: true)
     let apps = try AppPlace.apps()
     if !opened.isReadOnly { try apps.recover(in: &opened) }
     guard try GrantedProgram(namedOnCommandLine: app) == nil else {

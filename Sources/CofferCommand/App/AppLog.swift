@@ -10,14 +10,14 @@ import VaultCore
 
 struct AppLog: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "What was decided about apps: allowed, refused, or begun and failed.",
+    commandName: "log", abstract: "List the decisions about apps: allowed, refused, or begun and failed.",
     discussion: """
       The oldest first. Columns: time, decision, operation, app, group, item, reason, executable; at no terminal without a heading, \
       separated by tabs. An item has its name if the vault can be read, by the agent that is unlocked or by a credential that is \
       named, and else the id of its record. coffer doctor says whether the log is whole.
       """)
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; all apps where none is named.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.")
   var app: String?
 
   @Option(help: ArgumentHelp("Nothing older: 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h or 7d.", valueName: "time"))
@@ -30,11 +30,13 @@ struct AppLog: ParsableCommand {
 
   func run() throws {
     let start = try since.map { try AuditTime.milliseconds($0) } ?? .min
-    let agent = try vault.askableSystemAgent()
-    let (own, system) = try AuditPlace.histories(agent)
+    let owned = try vault.ownedVault()
+    let system = try owned.agentLog(keepsCredential: false)?.history
+    let own = try AuditPlace.history()
     let histories = [own, system].compactMap(\.self)
     guard !histories.isEmpty else { return }
-    let names = try vault.itemNames(agent)
+    // Names for the ids in the log, of existing items.
+    let names = Dictionary(try owned.listedItems().map { ("\($0.reference.id)", $0.name) }) { first, _ in first }
     var isFound = false
     var table = Table(heading: ["TIME", "DECISION", "OPERATION", "APP", "GROUP", "ITEM", "REASON", "BY"])
     try about("the audit log") {
@@ -62,25 +64,6 @@ struct AppLog: ParsableCommand {
   }
 }
 
-extension VaultOptions {
-  /// The names for the ids in the log, of existing items that the caller may list. Empty if the vault cannot be read
-  /// without asking for anything.
-  /// - Parameter system: As `askableSystemAgent` returns it: a named credential was used to prove the owner to it, and cannot be
-  ///   read again.
-  fileprivate func itemNames(_ system: Keychain?) throws -> [String: String] {
-    let entries: [Entry]
-    if let system {
-      entries = try system.items(KeychainQuery())
-    } else {
-      guard try systemAgent() == nil, try namesCredential || agent()?.agentState() == .unlocked else { return [:] }
-      let opened = try openApps(isReading: true)
-      entries = try opened.entries()
-      opened.finish()
-    }
-    return Dictionary(entries.map { ("\($0.reference.id)", $0.name) }) { first, _ in first }
-  }
-}
-
 /// A moment that a person names.
 enum AuditTime {
   private static let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
@@ -96,7 +79,7 @@ enum AuditTime {
       if !hasOverflown { return max(0, DecisionLog.now() - product) }
     }
     guard let seconds = DateText.parse(text) else {
-      throw Failure.usage("--since \(text): is no time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
+      throw Failure.usage("--since \(text): is not a time", hint: "such as 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h, 7d")
     }
     return Int64((seconds + PropertyListDate.referenceOffset) * 1000)
   }

@@ -19,7 +19,7 @@ struct AppRemove: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.remove)
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
@@ -33,7 +33,7 @@ struct AppRemove: ParsableCommand {
 
 struct AppForget: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "Delete what the vault keeps of a removed app: its items, and that it was there.",
+    commandName: "forget", abstract: "Delete the records of a removed app from the vault, and its items.",
     discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.")
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")
@@ -46,10 +46,10 @@ struct AppForget: ParsableCommand {
 
   func run() throws {
     var audit = try AppAudit(.forget)
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     let name = try about(app) { try audit.deciding { try AppPlace.apps().pin(named: app, in: opened) } }.applicationIdentifier
     audit.application = name
-    try audit.deciding { try opened.checkIsOwner("forget", "deletes what a team keeps") }
+    try audit.deciding { try opened.checkIsOwner("forget", "deletes the items of a team") }
     if !force, !vault.noInput, Descriptor.input.isTerminal {
       let count = try opened.itemCount(of: name)
       guard try Question.isYes("Forget \(name) with \(counted(count, "item"))? [y/N] ") else { throw Failure.cancelled }

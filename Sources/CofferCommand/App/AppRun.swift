@@ -9,7 +9,7 @@ struct AppRun: ParsableCommand {
     commandName: "run", abstract: "Start a program of an app, with its own container and those of its groups alone in sight.",
     discussion: """
       Needs bubblewrap; without it nothing is started, unless --no-sandbox is given. Ends with the program's exit status, with 125 \
-      where it was not started, with 126 or 127 where it could not be.
+      if it was not started, with 126 or 127 if it could not be.
       """)
 
   @Argument(help: "TEAM.identifier, or the identifier alone.")
@@ -21,7 +21,7 @@ struct AppRun: ParsableCommand {
   @Flag(help: "Start it with everything of yours in sight.")
   var noSandbox = false
 
-  @Argument(parsing: .postTerminator, help: "What the program gets, after --.")
+  @Argument(parsing: .postTerminator, help: "The arguments of the program, after --.")
   var arguments: [String] = []
 
   func run() throws {

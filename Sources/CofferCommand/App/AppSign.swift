@@ -9,7 +9,7 @@ import VaultCore
 struct AppKeygen: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keygen", abstract: "Make the key of a new team, and print the team's name.",
-    discussion: "Whoever has the file can sign apps that reach all items of the team. Nothing that exists is replaced.")
+    discussion: "With this file, anyone can sign apps that reach all items of the team. An existing file is never replaced.")
 
   @Argument(help: "The new file.", completion: .file())
   var file: String
@@ -55,7 +55,7 @@ struct AppSign: ParsableCommand {
 
 struct AppLint: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lint", abstract: "Check a manifest, signed or not, and say what may not be meant.")
+    commandName: "lint", abstract: "Check a manifest, signed or not, and list entries that may be mistakes.")
 
   /// The name of a team that stands for `$(TEAM)` where the file names none.
   private static let nobody = String(repeating: "x", count: TeamIdentifier.characterCount)

@@ -15,14 +15,14 @@ struct OpenApps: ~Copyable {
   /// Whether the agent shows what there is, and changes nothing: the owner has proven nothing to it.
   let isReadOnly: Bool
 
-  fileprivate init(_ vault: consuming Vault) throws {
+  init(_ vault: consuming Vault) throws {
     isOwner = try vault.isOpenedByOwner()
     self.vault = consume vault
     keychain = nil
     isReadOnly = false
   }
 
-  fileprivate init(_ keychain: Keychain, isReadOnly: Bool = false) {
+  init(_ keychain: Keychain, isReadOnly: Bool = false) {
     vault = nil
     self.keychain = keychain
     self.isReadOnly = isReadOnly
@@ -157,18 +157,5 @@ extension Keychain {
   fileprivate func records<Result>(_ body: (inout AgentAppRecords) throws -> Result) throws -> Result {
     var records = appRecords
     return try body(&records)
-  }
-}
-
-extension VaultOptions {
-  /// Opens the vault, or has its agent open it, for what concerns apps.
-  /// - Parameter isReading: Whether an agent that is unlocked may answer, which asks for no credential then.
-  func openApps(isReading: Bool = false) throws -> OpenApps {
-    if isReading, !namesCredential, let keychain = try systemAgent() ?? agent(), try keychain.agentState() == .unlocked {
-      return OpenApps(keychain, isReadOnly: true)
-    }
-    guard let keychain = try systemAgent() else { return try OpenApps(open()) }
-    try unlock(keychain)
-    return OpenApps(keychain)
   }
 }

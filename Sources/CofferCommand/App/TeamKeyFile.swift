@@ -23,7 +23,7 @@ enum TeamKeyFile {
     }
     guard isTeamKey else {
       throw Failure.usage(
-        "\(file.name): is no team's key", hint: "coffer app keygen makes one; a vault's key file is another thing")
+        "\(file.name): is not a team's key", hint: "coffer app keygen makes one; a vault's key file is another thing")
     }
     var seed = try Secret(count: seedByteCount)
     seed.withMutableBytes { span in

@@ -8,7 +8,7 @@ struct DefaultsNoun: ParsableCommand {
     discussion: "coffer defaults help prints the verbs and the types of values.")
 
   @Argument(
-    help: "What to do. -currentHost or -host HOST may stand before it.",
+    help: "The verb and its arguments. -currentHost or -host HOST may stand before it.",
     completion: .list(DefaultsVerb.allCases.map(\.rawValue)))
   var verb: String
 

@@ -71,7 +71,7 @@ extension MoveCandidate {
     case .data(let bytes): try unsafe Secret(copying: bytes.span.bytes)
     case .integer(let number): try unsafe Secret(copying: String(number).utf8.span.bytes)
     case .unsigned(let number): try unsafe Secret(copying: String(number).utf8.span.bytes)
-    default: throw Failure(.usage, "\(account): is no text, data or number")
+    default: throw Failure(.usage, "\(account): is not text, data or a number")
     }
   }
 

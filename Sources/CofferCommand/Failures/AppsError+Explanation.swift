@@ -4,7 +4,7 @@ package import CofferConsole
 extension AppsError: Explained {
   package var explanation: Explanation {
     switch code {
-    case .manifestUnreadable: .init(.usage, "is no manifest", "a manifest is a property list: see coffer-app(1)")
+    case .manifestUnreadable: .init(.usage, "is not a manifest", "a manifest is a property list: see coffer-app(1)")
     case .manifestField: .init(.usage, "the manifest", Hints.manifest)
     case .manifestNotSigned: .init(.usage, "the manifest is not signed", "sign it: coffer app sign FILE --key KEY")
     case .executableMissing:
@@ -19,7 +19,7 @@ extension AppsError: Explained {
         .denied, "is installed in this version, with another content", "another content needs a higher version")
     case .bundleDamaged: .init(.integrity, "its files are damaged", "install it again: coffer app install")
     case .appInstalled: .init(.denied, "is installed", "remove it first: coffer app remove")
-    case .appUnknown: .init(.notFound, "the vault knows no such app", "coffer app list shows the apps there are")
+    case .appUnknown: .init(.notFound, "there is no such app in the vault", "coffer app list shows the apps there are")
     case .severalApps: .init(.severalMatch, "apps of several teams have this identifier", "name one of them in full")
     }
   }

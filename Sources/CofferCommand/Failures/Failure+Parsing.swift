@@ -11,6 +11,6 @@ extension Failure {
     let isOfProgram = ["coffer app run", "coffer app dev"].contains(command) && message.contains("nexpected argument")
     self = .usage(
       "arguments: \(message.prefix(1).lowercased())\(message.dropFirst())",
-      hint: isOfProgram ? "what the program gets stands after --" : "\(command) --help")
+      hint: isOfProgram ? "the arguments of the program stand after --" : "\(command) --help")
   }
 }

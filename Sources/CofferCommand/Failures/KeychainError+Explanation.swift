@@ -38,6 +38,7 @@ extension KeychainError.Code {
     case .missingEntitlement: VaultError(.missingEntitlement).explanation
     case .notFound: VaultError(.notFound).explanation
     case .duplicate: VaultError(.duplicate).explanation
+    case .masterKeyChanged: VaultError(.masterKeyChanged).explanation
     case .appNotInstalled: VaultError(.appNotInstalled).explanation
     case .wrongCredential: VaultError(.wrongCredential).explanation
     case .newerFormat: VaultError(.newerFormat).explanation
@@ -45,14 +46,14 @@ extension KeychainError.Code {
     case .busy: StorageError(.busy).explanation
     case .full: StorageError(.full).explanation
     case .inDoubt: StorageError(.inDoubt).explanation
-    case .confirmationNeeded: .init(.locked, "its owner wants to be asked, and nobody can be asked or has answered")
+    case .confirmationNeeded: .init(.locked, "the owner has to agree, and cannot be asked or has not answered")
     case .confirmationRefused: .init(.denied, "its owner was asked, and refused")
     case .quotaExceeded:
       .init(
         .denied, "programs may add no more to this vault",
-        "remove items, or add as the owner, who is not limited: --passphrase-fd N")
+        "remove items; the owner, with --passphrase-fd N, has no limit")
     case .notAllowed: .init(.usage, "is not allowed")
-    case .integrity: .init(.integrity, "the vault is not what its keys say", "coffer vault verify lists what is wrong")
+    case .integrity: .init(.integrity, "the vault does not match its keys", "coffer vault verify lists what is wrong")
     case .otherDevice: .init(.locked, "was sealed on another device")
     case .agent:
       .init(
@@ -62,7 +63,7 @@ extension KeychainError.Code {
       .init(
         .inputOutput, "the agent does not answer: it was stopped, or hangs",
         "kill -CONT lets it go on, and it may still do what was asked; kill -KILL ends it")
-    case .conflict: .init(.inputOutput, "somebody else changes it all the time", "try again")
+    case .conflict: .init(.inputOutput, "other programs change it all the time", "try again")
     case .storage: .init(.inputOutput, "the vault's file cannot be used")
     case .memory: .init(.other, "the memory for secrets cannot be had")
     }

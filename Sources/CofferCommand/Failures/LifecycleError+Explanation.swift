@@ -8,6 +8,11 @@ extension LifecycleError: Explained {
     case .isTheVault: .init(.usage, "is the vault itself", "name another file")
     case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
     case .noBackup: .init(.notFound, "there is no backup", "name a file, or make one: coffer vault backup")
+    case .otherVault:
+      .init(.denied, "is a backup of another vault", "nothing has been changed; if it is to take this one's place: --other-vault")
+    case .agentHasVault: .init(.inputOutput, "an agent has it open", "coffer agent stop")
+    case .changedMeanwhile:
+      .init(.inputOutput, "other programs write to it", "nothing has been changed; end them, or try again")
     }
   }
 }

@@ -6,7 +6,7 @@ extension StorageError: Explained {
     switch code {
     case .noVault: .init(.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
     case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
-    case .notAVault: .init(.integrity, "is no vault", "name another file with --vault")
+    case .notAVault: .init(.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)
     case .draftFormat:
       .init(
@@ -22,7 +22,7 @@ extension StorageError: Explained {
     case .readOnly: .init(.inputOutput, "is read-only")
     case .inDoubt:
       .init(
-        .inputOutput, "nobody can say whether the change was made",
+        .inputOutput, "it is not known whether the change was made",
         "look before you try again: coffer secret list, coffer vault verify")
     case .io: .init(.inputOutput, "reading or writing failed")
     case .outOfMemory: .init(.other, "out of memory")
@@ -30,7 +30,7 @@ extension StorageError: Explained {
     case .replaced:
       .init(
         .inputOutput, "a file of the vault was removed or replaced while it was open",
-        "end what has it open, an agent with coffer vault lock; then coffer vault unlock")
+        "end the programs that have it open, an agent with coffer vault lock; then coffer vault unlock")
     case .truncated:
       .init(
         .integrity, "the file was emptied, cut or overwritten while it was in use",
@@ -42,8 +42,8 @@ extension StorageError: Explained {
     case .symbolicLink: .init(.inputOutput, "is a symbolic link", "name the file itself with --vault")
     case .hardLink:
       .init(
-        .inputOutput, "is one file under two names", "a hard link is no copy: put a copy in the place of one of them")
-    case .foreignOwner: .init(.inputOutput, "belongs to somebody else", "a vault and its directory must belong to you")
+        .inputOutput, "is one file under two names", "a hard link is not a copy: put a copy in the place of one of them")
+    case .foreignOwner: .init(.inputOutput, "belongs to another user", "a vault and its directory must belong to you")
     case .permissionsTooOpen: .init(.inputOutput, "others may read or write it", "chmod 600 the file, chmod 700 its directory")
     }
   }

@@ -19,7 +19,7 @@ package enum VaultExplanations {
     .outOfMemory: .init(.other, "out of memory"),
     .randomNotAvailable: .init(.other, "the system gives no random bytes"),
 
-    .notAVault: .init(.integrity, "is no vault", "name another file with --vault"),
+    .notAVault: .init(.integrity, "is not a vault", "name another file with --vault"),
     .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade),
     .unknownIncompatibleFlag: .init(.other, "uses a feature this version does not know", Hints.upgrade),
     .unknownReadOnlyFlag: .init(.other, "can be read, but not written, by this version", Hints.upgrade),
@@ -29,7 +29,7 @@ package enum VaultExplanations {
     .slotMalformed: .init(.integrity, "a key slot is damaged", Hints.backup),
     .unknownSlotType: .init(.other, "has a kind of key slot this version does not know", Hints.upgrade),
     .kdfBelowFloor: .init(
-      .integrity, "the passphrase would be too cheap to guess", "somebody has weakened the file; " + Hints.backup),
+      .integrity, "the passphrase would be too cheap to guess", "the file has been weakened; " + Hints.backup),
     .kdfAboveCeiling: .init(
       .other, "unlocking would take more time or memory than allowed", "if the vault is yours: --allow-expensive-kdf"),
     .slotDamaged: .init(.integrity, "a key slot is damaged", "try another way in, such as --recovery-key"),
@@ -73,10 +73,25 @@ package enum VaultExplanations {
     .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
 
     .locked: .init(.locked, "is locked", "coffer vault unlock"),
+    .historyMissing: .init(.integrity, "a former version is missing that should be there", Hints.verify),
+    .historyUnlisted: .init(
+      .integrity, "holds a former version that no item names", "coffer secret purge --expired removes it"),
+    .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.verify),
+    .masterKeyChanged: .init(
+      .locked, "the master key was changed, and the keys here were forgotten", "open the vault again: coffer vault unlock"),
+    .rotationBlocked: .init(
+      .integrity, "holds a record that this version cannot seal under a new master key", Hints.upgrade),
+    .versionNotFound: .init(.notFound, "the item has no such version", "coffer secret history NAME lists them"),
+    .limitOutOfRange: .init(.usage, "the limit cannot have this value"),
     .notFound: .init(.notFound, "no such item", "coffer secret list shows the items there are"),
     .duplicate: .init(.duplicate, "there is such an item already", "to replace its secret: coffer secret set --update"),
     .groupNotFound: .init(.notFound, "no such group", "to make it: coffer group create GROUP"),
     .groupExists: .init(.duplicate, "there is such a group already"),
+    .repairFromOtherVault: .init(
+      .integrity, "the backup is of another vault, or of another master key", Hints.backup),
+    .repairFromNewer: .init(
+      .integrity, "the backup is newer than the vault", Hints.backup),
+    .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
     .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
     .groupNotEmpty: .init(.other, "has items", "to remove them too: coffer group rm GROUP --with-items"),
     .groupGranted: .init(
@@ -91,7 +106,7 @@ package enum VaultExplanations {
     .nameNotAllowed: .init(.usage, "a name is not allowed", "names are text without control characters"),
     .nameTooLong: .init(.usage, "a name is too long", "a name has at most 1024 bytes"),
     .passphraseNotText: .init(
-      .usage, "the passphrase is not valid UTF-8", "bytes that are no text can be a key file: --key-file"),
+      .usage, "the passphrase is not valid UTF-8", "bytes that are not text can be a key file: --key-file"),
     .passphraseLength: .init(.usage, "the passphrase is too long", "a passphrase has 1 to 4096 bytes"),
     .keyFileLength: .init(
       .usage, "a key file has 32 bytes to 1 MiB", "to make one: head -c 32 /dev/urandom >FILE, readable by you alone"),
@@ -106,7 +121,7 @@ package enum VaultExplanations {
 
   /// Teams, manifests and rights.
   private static let apps: [VaultError.Code: Explanation] = [
-    .teamMalformed: .init(.usage, "is no team", "a team's name has 32 letters; coffer app keygen prints it with the key"),
+    .teamMalformed: .init(.usage, "is not a team", "a team's name has 32 letters; coffer app keygen prints it with the key"),
     .manifestIdentifier: .init(.usage, "the manifest: no identifier of an app", Hints.manifest),
     .manifestName: .init(.usage, "the manifest: no display name", Hints.manifest),
     .manifestVersion: .init(.usage, "the manifest: no version; they count from 1", Hints.manifest),
@@ -118,7 +133,7 @@ package enum VaultExplanations {
       .integrity, "the signature does not fit the manifest",
       "it was changed after it was signed; get it again from the team, or sign it anew"),
     .accessRuleMalformed: .init(
-      .integrity, "what the vault knows of an app is damaged", "coffer vault verify lists what is wrong"),
+      .integrity, "the vault's record of an app is damaged", "coffer vault verify lists what is wrong"),
     .appDowngrade: .init(
       .denied, "a later version has been installed here", "install that one or a later one; no option overrides this"),
     .appNotInstalled: .init(.notFound, "no such app is installed", "coffer app list shows the apps there are"),

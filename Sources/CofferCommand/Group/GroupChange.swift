@@ -24,7 +24,7 @@ struct GroupChange {
   ) throws {
     var audit = try AppAudit(verb)
     audit.group = group.name
-    var opened = try vault.openApps()
+    var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
     try audit.deciding {
       try opened.checkIsOwner("group", "changes groups")

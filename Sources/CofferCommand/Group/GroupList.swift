@@ -17,7 +17,7 @@ struct GroupList: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let opened = try vault.openApps(isReading: true)
+    let opened = try vault.ownedVault().apps(isReading: true)
     let groups = try opened.groupContents()
     opened.finish()
     guard !json else { return try Descriptor.output.write(JSON.array(groups.map(\.json)).description + "\n") }

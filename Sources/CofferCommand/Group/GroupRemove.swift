@@ -26,7 +26,7 @@ struct GroupRemove: ParsableCommand {
 
   func run() throws {
     guard !withItems || force || vault.isAnybodyThere else {
-      throw Failure(.locked, "group \(name): its name must be typed, and there is nobody to type it", hint: "--force")
+      throw Failure(.locked, "group \(name): its name must be typed, and cannot be asked for here", hint: "--force")
     }
     try GroupChange(.removeGroup, name).run(vault, agree: agree) { .remove($0, withItems: withItems) }
   }

@@ -12,11 +12,12 @@ enum AttributeName {
       case .text: return .text(text)
       case .data: return .data(try Self.bytes(text, name))
       case .integer:
-        guard let number = UInt64(text) else { throw .usage("--attr \(name): \"\(text)\" is no whole number") }
+        guard let number = UInt64(text) else { throw .usage("--attr \(name): \"\(text)\" is not a whole number") }
         return .integer(number)
       case .time:
         guard let seconds = Int64(text) else {
-          throw .usage("--attr \(name): \"\(text)\" is no time", hint: "seconds since 1970-01-01 UTC: $(date +%s -d 2030-01-01)")
+          throw .usage(
+            "--attr \(name): \"\(text)\" is not a time", hint: "seconds since 1970-01-01 UTC: $(date +%s -d 2030-01-01)")
         }
         return .time(Timestamp(secondsSince1970: seconds))
       }

@@ -35,7 +35,7 @@ struct ItemURL: Equatable, Sendable {
     var port: UInt64?
     if let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") {
       guard let number = UInt16(place[place.index(after: colon)...]), number > 0 else {
-        throw .usage("name \"\(text)\": the port is no number from 1 to 65535")
+        throw .usage("name \"\(text)\": the port is not a number from 1 to 65535")
       }
       port = UInt64(number)
       place = place[..<colon]

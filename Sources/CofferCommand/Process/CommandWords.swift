@@ -13,7 +13,8 @@ enum CommandWords {
       throw .usage(
         "arguments: unknown option '\(word)'",
         hint: word == "-help"
-          ? "coffer --help" : "what begins with - and is no option stands after --; as the value of an option: --name=\(word)")
+          ? "coffer --help"
+          : "a word that begins with - and is not an option stands after --; as the value of an option: --name=\(word)")
     }
   }
 

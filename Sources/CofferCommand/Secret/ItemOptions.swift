@@ -13,7 +13,7 @@ struct ItemOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The account exactly.", valueName: "text"))
   var account: String?
 
-  @Option(help: ArgumentHelp("The group, \"default\" where none is named.", valueName: "name"))
+  @Option(help: ArgumentHelp("The group, \"default\" if none is named.", valueName: "name"))
   var group: String?
 
   @Option(name: .customLong("class"), help: "The kind of item.")

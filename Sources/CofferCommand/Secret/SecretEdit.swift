@@ -44,7 +44,7 @@ struct SecretEdit: ParsableCommand {
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
       return stored
     }
-    let items = try access.agent(vault) ?? access.open(vault, vault.openPlace(forItem: accessible))
+    let items = try vault.ownedVault().agentItems(access) ?? access.open(vault, vault.openPlace(forItem: accessible))
     let entry = try selection.one(in: items)
     try about(entry.name) {
       _ = try items.keychain.update(entry.reference, accessible: accessible?.accessibility) { item in
@@ -56,6 +56,8 @@ struct SecretEdit: ParsableCommand {
       }
     }
     items.finish()
+    // Another class makes no version.
+    if !changes.isEmpty || !removed.isEmpty { entry.hintAtRestoring() }
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -81,6 +83,7 @@ struct SecretEdit: ParsableCommand {
       }
     }
     items.finish()
+    entry.hintAtRestoring()
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.

@@ -17,6 +17,9 @@ struct SecretGet: ParsableCommand {
   @Option(name: .customLong("out-fd"), help: ArgumentHelp("Write to this open descriptor instead.", valueName: "n"))
   var outputDescriptor: Int32?
 
+  @Option(help: ArgumentHelp("A former version, as coffer secret history lists it.", valueName: "n"))
+  var version: UInt64?
+
   @Flag(help: "As JSON, with the secret in base64.")
   var json = false
 
@@ -26,6 +29,7 @@ struct SecretGet: ParsableCommand {
   func run() throws {
     let selection = try Selection(item)
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd", isOutput: true) } ?? .output
+    if let version { return try writeVersion(version, selection, to: output) }
     let items = try access.open(vault)
     let entry = try selection.one(in: items)
     if let field = selection.name.field, field != "secret" {
@@ -35,12 +39,23 @@ struct SecretGet: ParsableCommand {
         try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
       }
       if json {
-        try write(entry, secret, to: output)
+        try write(entry.members(), secret, to: output)
       } else {
         try secret.write(to: output)
       }
     }
     items.finish()
+  }
+
+  private func writeVersion(_ version: UInt64, _ selection: Selection, to output: Descriptor) throws {
+    let items = try access.open(vault)
+    let found = try selection.versioned(in: items)
+    let secret = try about(found.name) {
+      try items.keychain.secret(of: found.reference, version: version, purpose: "read version \(version) of \(found.name)")
+    }
+    items.finish()
+    guard json else { return try secret.write(to: output) }
+    try write([("name", .text(found.name)), ("version", .natural(version))], secret, to: output)
   }
 
   private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {
@@ -53,9 +68,9 @@ struct SecretGet: ParsableCommand {
   }
 
   /// The members are text; the secret goes out between them from locked memory.
-  private func write(_ entry: Entry, _ secret: borrowing Secret, to output: Descriptor) throws {
+  private func write(_ members: [(String, JSON)], _ secret: borrowing Secret, to output: Descriptor) throws {
     let encoded = try Base64.encode(secret)
-    try output.write(String(JSON.object(try entry.members()).description.dropLast()) + #","encoding":"base64","secret":""#)
+    try output.write(String(JSON.object(members).description.dropLast()) + #","encoding":"base64","secret":""#)
     try encoded.withBytes { try output.write($0) }
     try output.write("\"}\n")
   }

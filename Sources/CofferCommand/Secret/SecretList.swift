@@ -30,7 +30,7 @@ struct SecretList: ParsableCommand {
 struct SecretFind: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find", abstract: "List the items with a text in one of their attributes.",
-    discussion: "Numbers and times are not looked at. Upper and lower case are the same. Nothing found is no error.")
+    discussion: "Numbers and times are not looked at. Upper and lower case are the same. Nothing found is not an error.")
 
   @Argument(help: "A part of any text attribute.")
   var pattern: String

@@ -52,6 +52,7 @@ struct SecretMove: ParsableCommand {
       _ = try items.keychain.move(entry.reference, to: newGroup) { $0 = $0.renamed(as: renamed) }
     }
     items.finish()
+    Descriptor.error.hintAtTerminal("to undo it: coffer secret move with the names exchanged")
   }
 }
 

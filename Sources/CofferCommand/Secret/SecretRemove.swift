@@ -4,13 +4,16 @@ import Coffer
 import CofferConsole
 import CofferRequests
 import VaultCore
+import VaultUpkeep
 
 struct SecretRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm",
     abstract: "Remove an item.",
-    discussion:
-      "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed.",
+    discussion: """
+      Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed. \
+      coffer secret restore brings it back, for as long as the policy of the vault keeps it, unless --purge is given.
+      """,
     aliases: ["remove"])
 
   @OptionGroup var item: ItemOptions
@@ -20,6 +23,9 @@ struct SecretRemove: ParsableCommand {
 
   @Flag(help: "Do not ask.")
   var force = false
+
+  @Flag(help: "With all of its versions, so that it cannot be restored.")
+  var purge = false
 
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
@@ -39,17 +45,30 @@ struct SecretRemove: ParsableCommand {
       entry = nil
     }
     let name = entry?.nameWithGroup ?? "\(selection.name)"
-    try confirm(name)
-    try about(name) {
-      if let entry {
-        try items.keychain.remove(entry.reference)
-      } else {
+    try purge
+      ? Question.confirmRemovalForGood(of: "\(name) with all of its versions", isAsked: !force && !vault.noInput) : confirm(name)
+    let isKept = try about(name) {
+      guard let entry else {
         // Its row cannot be read, and need not be.
-        try items.keychain.remove(
+        return try items.keychain.remove(
           selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
       }
+      guard purge else { return try items.keychain.remove(entry.reference) }
+      try items.keychain.removeForGood(entry.reference)
+      return false
     }
     items.finish()
+    Self.note(name, isKept: isKept, isPurged: purge)
+  }
+
+  private static func note(_ name: String, isKept: Bool, isPurged: Bool) {
+    if isPurged {
+      Descriptor.error.note(Question.backupsNote)
+    } else if isKept {
+      Descriptor.error.hintAtTerminal("to get it back: coffer secret restore \(name)")
+    } else {
+      Descriptor.error.note("note: \(name.escapingControls()): removed for good; nothing of it could be kept\n")
+    }
   }
 
   private func confirm(_ name: String) throws {
@@ -77,7 +96,10 @@ struct SecretRemove: ParsableCommand {
       throw Failure(KeychainError(.missingEntitlement, "only the owner removes by id"), about: place.path)
     }
     try confirm("the item \(text)")
-    try about("item \(text)") { try opened.remove(id) }
+    try about("item \(text)") {
+      try opened.remove(id)
+      _ = try opened.purgeExpired(at: .now())
+    }
     opened.finish()
   }
 }

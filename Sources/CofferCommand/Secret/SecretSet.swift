@@ -41,7 +41,7 @@ struct SecretSet: ParsableCommand {
     let selection = try Selection(item)
     let changes = try checkedChanges(selection)
     let source = try SecretSource.choose(file: file, vault)
-    let agent = try access.agent(vault)
+    let agent = try vault.ownedVault().agentItems(access)
     let place = try agent == nil ? vault.openPlace(forItem: accessible) : nil
     // The standard input of a pipeline ends before a person is asked for a passphrase.
     var given: Secret?
@@ -64,6 +64,7 @@ struct SecretSet: ParsableCommand {
       }
     }
     items.finish()
+    if let existing { existing.hintAtRestoring() }
     note(secret, from: source)
   }
 
@@ -76,7 +77,7 @@ struct SecretSet: ParsableCommand {
       throw Failure.usage("name: a field cannot be set", hint: "coffer secret edit NAME --attr")
     }
     guard !installBound || access.application != nil else {
-      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "--as APP says which app")
+      throw Failure.usage("--install-bound: only an app has items that go with it", hint: "name it: --as APP")
     }
     let changes = try attributes.changes(for: selection.itemClass)
     try plainText.check(changes)

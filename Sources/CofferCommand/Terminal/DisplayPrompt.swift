@@ -16,7 +16,7 @@ struct DisplayPrompt {
     do throws(PinentryError) {
       return DisplayPrompt(pinentry: try Pinentry(.current(), at: display))
     } catch {
-      Descriptor.error.note("note: nobody is asked at the display: \(error.detail.escapingControls())\n")
+      Descriptor.error.note("note: no question is shown at the display: \(error.detail.escapingControls())\n")
       return nil
     }
   }
@@ -29,7 +29,7 @@ struct DisplayPrompt {
     } catch let error as PinentryError {
       switch error.code {
       case .cancelled: throw Failure.cancelled
-      case .timedOut: throw Failure(.locked, "nobody has answered at the display")
+      case .timedOut: throw Failure(.locked, "the question at the display was not answered")
       default:
         throw Failure(.locked, error.words, hint: "$\(PinentryProgram.variable) names another one; or --passphrase-fd N")
       }

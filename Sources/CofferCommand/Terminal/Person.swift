@@ -54,10 +54,11 @@ enum Person {
   private static func nobody(_ question: String) -> Failure {
     guard question != "Secret" else {
       return Failure(
-        .locked, "a secret is needed, and there is nobody to ask", hint: "standard input that is no terminal, or --file FILE")
+        .locked, "a secret is needed, and cannot be asked for here", hint: "standard input that is not a terminal, or --file FILE"
+      )
     }
     return Failure(
-      .locked, "a passphrase is needed, and there is nobody to ask",
+      .locked, "a passphrase is needed, and cannot be asked for here",
       hint: "--passphrase-fd N, --key-file FILE, $CREDENTIALS_DIRECTORY/coffer.passphrase, or a terminal")
   }
 }

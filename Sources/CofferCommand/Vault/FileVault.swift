@@ -1,54 +1,95 @@
 import Coffer
 import CofferConsole
+import CofferFiles
 import CofferStorage
+import CofferWire
+import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 /// A vault in a file of the user's, which this process opens.
 struct FileVault: OwnedVault {
   let options: VaultOptions
-  let place: VaultPlace
+
+  var name: String { get throws { try options.vault ?? Places { Environment[$0] }.vault } }
+
+  // MARK: Making and unlocking
+
+  func checkIsFree() throws { try VaultPlace.checkFree(options.vault) }
+
+  func create(with credential: borrowing Credential, kdf: KDFParameters, recovery: consuming Secret) throws {
+    let place = try VaultPlace(creating: options.vault)
+    var vault = try about(place.path) {
+      try Vault.create(
+        in: place.store, with: credential, kdf: kdf, at: .now(), anchor: place.anchor, deviceKey: try place.deviceKey())
+    }
+    if recovery.count > 0 {
+      let key = try Credential.recoveryKey(recovery)
+      _ = try about(place.path) { try vault.addSlot(key) }
+    }
+    vault.finish()
+  }
+
+  func check() throws { try options.open().finish() }
+
+  func unlock(startingAgentWith agentOptions: [String]) throws {
+    let place = try options.openPlace()
+    let agent = try AgentProgram(for: options)
+    let isStarted = try agent.startUnlessRunning(with: agentOptions + (options.allowSwap ? ["--allow-swap"] : []))
+    if !isStarted, !agentOptions.isEmpty {
+      Descriptor.error.note("note: the agent runs already: it keeps its own --idle and --lease (coffer agent stop ends it)\n")
+    }
+    let keychain = try Keychain.connect(toAgentAt: agent.socket)
+    do {
+      try options.withCredential(for: place) { try keychain.unlock(with: $0, ceiling: options.ceiling) }
+    } catch {
+      // It was started for this alone. Another command may have unlocked it meanwhile.
+      if isStarted, case .locked? = try? keychain.agentStateIfThere() { try? keychain.endAgent() }
+      throw error
+    }
+  }
+
+  func agent() throws -> Keychain { try Keychain.connect(toAgentAt: options.socket()) }
+
+  // MARK: Slots
 
   func slots() throws -> [SlotDescription] {
-    try about(place.path) { try Vault.inspect(place.store).slots }
+    let place = try options.openPlace()
+    return try about(place.path) { try Vault.inspect(place.store).slots }
   }
 
   func report() throws -> VaultReport {
+    let place = try options.openPlace()
     // Before the vault is opened, which may bring in what is outside.
     let outside = place.store.logByteCount
-    let status = try about(place.path) { try read() }
+    let (status, rekeys) = try about(place.path) { try read(place) }
     return VaultReport(
       members: [
         ("path", .text(place.path)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
         ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
         ("check", .text(status.checkCode)), ("outside", .natural(UInt64(outside))), ("proven", .boolean(status.isProven)),
-        ("agent", .text(try Keychain.connect(toAgentAt: options.socket()).stateText())),
-      ], slots: status.slots)
+        ("agent", .text(try agent().stateText())),
+      ] + rekeys.map { ("re-key of \($0.group.name)", .text("\($0.done) of \($0.total)")) }, slots: status.slots)
   }
 
-  private func read() throws -> VaultStatus {
-    guard options.namesCredentialOption else { return try Vault.inspect(place.store) }
+  private func read(_ place: VaultPlace) throws -> (VaultStatus, [RekeyStatus]) {
+    guard options.namesCredentialOption else { return (try Vault.inspect(place.store), []) }
     let opened = try options.open(place)
-    let status = try opened.status()
+    let (status, rekeys) = (try opened.status(), try opened.unfinishedRekeys())
     opened.finish()
-    return status
+    return (status, rekeys)
   }
 
   func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws {
+    let place = try options.openPlace()
     var opened = try options.open(place)
     let credential = try credential()
     _ = try about(place.path) { try opened.addSlot(credential, kdf: kdf) }
     opened.finish()
   }
 
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret {
-    var opened = try options.open(place)
-    let text = try about(place.path) { try opened.addRecoverySlot() }
-    opened.finish()
-    return text
-  }
-
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
-    var opened = try options.open(place)
+    var opened = try options.open()
     let slot = try choose(opened.status().slots)
     try CofferConsole.about(subject) { try opened.removeSlot(slot.id) }
     opened.finish()
@@ -58,10 +99,52 @@ struct FileVault: OwnedVault {
     kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential
   ) throws {
+    let place = try options.openPlace()
     var opened = try options.open(place)
     let old = try choose(opened.openedSlot, opened.status().slots)
     let credential = try credential()
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: kdf) }
     opened.finish()
+  }
+
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
+    let place = try options.openPlace()
+    try options.withCredential(for: place) { credential in
+      var opened = try options.open(place, with: credential)
+      let slot = opened.openedSlot
+      let kdf = try choose(slot)
+      try opened.replaceSlot(slot.id, with: credential, kdf: kdf)
+      opened.finish()
+    }
+  }
+
+  // MARK: Items and apps
+
+  /// The agent derives the app from the peer process, so `--as` does not apply to its items.
+  func agentItems(_ access: AccessOptions) throws -> OpenItems? {
+    guard access.application == nil, !access.noAgent else { return nil }
+    return try options.agent().map { OpenItems($0, application: nil) }
+  }
+
+  func apps(isReading: Bool) throws -> OpenApps {
+    if isReading, !options.namesCredential, let keychain = try options.agent(), try keychain.agentState() == .unlocked {
+      return OpenApps(keychain, isReadOnly: true)
+    }
+    return try OpenApps(options.open())
+  }
+
+  func leases() throws -> [OpenLease] {
+    let keychain = try agent()
+    return try keychain.agentStateIfThere() == .unlocked ? keychain.leases() : []
+  }
+
+  func agentLog(keepsCredential: Bool) throws -> AgentLog? { nil }
+
+  func listedItems() throws -> [Entry] {
+    guard try options.namesCredential || options.agent()?.agentState() == .unlocked else { return [] }
+    let opened = try apps(isReading: true)
+    let entries = try opened.entries()
+    opened.finish()
+    return entries
   }
 }

@@ -1,11 +1,41 @@
+import Coffer
+import CofferAudit
 import CofferConsole
+import CofferWire
 import SecretMemory
 import VaultCore
 
-/// A vault as its owner administers it: a file that this process opens, or the vault that the system agent keeps.
+/// The vault that the options name, as its owner uses it: a file that this process opens, or the vault that the system agent keeps. Each
+/// difference between the two is a requirement here, so no command asks which of them it has.
 ///
-/// What changes it proves the owner first, and evaluates its closures afterwards: a wrong passphrase is told before a new one is asked for.
+/// A method that changes the vault proves the owner first, and evaluates its closures afterwards: a wrong passphrase is told before a new one
+/// is asked for.
 protocol OwnedVault {
+  /// For messages: the path, or that it is the system's.
+  var name: String { get throws }
+
+  // MARK: Making and unlocking
+
+  /// Called before a passphrase is asked for.
+  /// - Throws: duplicate; input/output if a directory that the caller named is missing.
+  func checkIsFree() throws
+
+  /// Makes it.
+  /// - Parameter recovery: The text of a recovery key that opens it too; empty: none.
+  func create(with credential: borrowing Credential, kdf: KDFParameters, recovery: consuming Secret) throws
+
+  /// Proves a credential, and opens nothing for others.
+  func check() throws
+
+  /// Opens it in its agent.
+  /// - Parameter options: The options of `cofferd`, if it is started for this.
+  func unlock(startingAgentWith options: [String]) throws
+
+  /// Its agent, which may not run.
+  func agent() throws -> Keychain
+
+  // MARK: Slots
+
   /// The slots as the file lists them; nothing is proven.
   func slots() throws -> [SlotDescription]
 
@@ -14,9 +44,6 @@ protocol OwnedVault {
 
   func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws
 
-  /// - Returns: The recovery key, to be printed.
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret
-
   /// - Parameter subject: Named by an error.
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws
 
@@ -24,6 +51,31 @@ protocol OwnedVault {
   func replaceSlot(
     kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential) throws
+
+  /// Seals the slot that the credential opens anew, under the same credential.
+  /// - Parameter choose: Gets that slot, and returns its new parameters.
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws
+
+  // MARK: Items and apps
+
+  /// The agent's items. Returns nil if the command is to open the vault itself.
+  func agentItems(_ access: AccessOptions) throws -> OpenItems?
+
+  /// The records about apps.
+  /// - Parameter isReading: Whether an agent that is unlocked may answer, which asks for no credential then.
+  func apps(isReading: Bool) throws -> OpenApps
+
+  /// The leases that hold.
+  func leases() throws -> [OpenLease]
+
+  /// The log of its agent, if that is not the user's own log. A note says if it cannot be read.
+  /// - Parameter keepsCredential: Whether the credential that is named has to be left for later, because it can be read once. Then a locked
+  ///   vault is an error.
+  func agentLog(keepsCredential: Bool) throws -> AgentLog?
+
+  /// The items that the caller may list without being asked for anything; none if the vault cannot be read so. Called after `agentLog`,
+  /// which may have used the credential.
+  func listedItems() throws -> [Entry]
 }
 
 /// The members of `coffer vault status`, in their order.
@@ -32,10 +84,16 @@ struct VaultReport {
   let slots: [SlotDescription]
 }
 
+/// A log that an agent keeps for itself.
+struct AgentLog {
+  /// nil if it cannot be read, or there is none yet.
+  let history: AuditHistory?
+}
+
 extension VaultOptions {
-  /// Opens the files that the options name.
+  /// Opens no file.
   func ownedVault() throws -> any OwnedVault {
     if let keychain = try systemAgent() { return SystemVault(options: self, keychain: keychain) }
-    return FileVault(options: self, place: try openPlace())
+    return FileVault(options: self)
   }
 }

@@ -46,8 +46,10 @@ struct PassphraseSource {
   /// A new passphrase, typed twice.
   func readNew(_ question: String) throws -> Secret {
     switch try place() {
-    case .descriptor(let descriptor): return try noting(Self.notEmpty(Secret.readingLine(descriptor)))
-    case .person: return try noting(Self.notEmpty(Person.askTwice(question, isAllowed: isInputAllowed, isEmptyAllowed: false)))
+    case .descriptor(let descriptor): return try weighed(Self.notEmpty(Secret.readingLine(descriptor)), isTyped: false)
+    case .person:
+      return try weighed(
+        Self.notEmpty(Person.askTwice(question, isAllowed: isInputAllowed, isEmptyAllowed: false)), isTyped: true)
     }
   }
 
@@ -56,8 +58,22 @@ struct PassphraseSource {
     return passphrase
   }
 
-  /// A short one is the caller's affair.
-  private func noting(_ passphrase: consuming Secret) -> Secret {
+  /// A weak one is noted. At a terminal the person may take it back; elsewhere it is the caller's affair.
+  private func weighed(_ passphrase: consuming Secret, isTyped: Bool) throws -> Secret {
+    guard let strength = PassphraseStrength(of: passphrase) else {
+      noteLength(passphrase)
+      return passphrase
+    }
+    guard strength.isNoted else { return passphrase }
+    Descriptor.error.note("note: guessing this passphrase takes \(strength.time), at 1,000 guesses a second\n")
+    if strength.isAsked, isTyped, HiddenTerminal.hide() != nil {
+      guard try Question.isYes("Take it all the same? [y/N] ") else { throw Failure.cancelled }
+    }
+    return passphrase
+  }
+
+  /// Without the program that estimates its strength.
+  private func noteLength(_ passphrase: borrowing Secret) {
     let count = passphrase.withBytes { bytes in
       // Bytes that begin a character, as far as UTF-8 tells.
       (0..<bytes.byteCount).count { bytes.byte(at: $0) & 0xC0 != 0x80 }
@@ -65,7 +81,6 @@ struct PassphraseSource {
     if (1..<Self.fewCharacters).contains(count) {
       Descriptor.error.note("note: the passphrase has fewer than \(Self.fewCharacters) characters\n")
     }
-    return passphrase
   }
 }
 

@@ -1,6 +1,8 @@
 import Coffer
 import CofferConsole
+import CofferStorage
 import CofferWire
+import SecretMemory
 import VaultCore
 
 /// The vault that the system agent keeps for this user. Each change carries a proof of the owner.
@@ -8,15 +10,47 @@ struct SystemVault: OwnedVault {
   let options: VaultOptions
   let keychain: Keychain
 
+  var name: String { VaultOptions.systemVault }
+
+  // MARK: Making and unlocking
+
+  func checkIsFree() throws {
+    guard try about(name, keychain.hasVault) else { return }
+    throw Failure(StorageError(.vaultExists), about: name)
+  }
+
+  func create(with credential: borrowing Credential, kdf: KDFParameters, recovery: consuming Secret) throws {
+    do { try keychain.createVault(with: credential, kdf: kdf, recovery: recovery) } catch { throw Failure(error, about: name) }
+  }
+
+  func check() throws { throw Failure.usage("--check: the system's agent opens its vault itself") }
+
+  func unlock(startingAgentWith _: [String]) throws { try unlock() }
+
+  /// Proves the owner, so that the agent serves the owner on this connection, and every program its own items from now on.
+  private func unlock() throws { try withCredential { try keychain.unlock(with: $0, ceiling: options.ceiling) } }
+
+  /// Runs `body` with a credential that opens the vault, again if a person has mistyped it.
+  private func withCredential<Result: ~Copyable>(_ body: (borrowing Credential) throws -> Result) throws -> Result {
+    try about(name) {
+      let kinds = Set(try keychain.vaultStatus().slots.map(\.type))
+      return try options.withCredential(kinds, name, options.keyFile.map { try .openKeyFile($0) }, body)
+    }
+  }
+
+  func agent() -> Keychain { keychain }
+
+  // MARK: Slots
+
   func slots() throws -> [SlotDescription] {
-    try about(VaultOptions.systemVault) { try keychain.vaultStatus().slots }
+    try about(name) { try keychain.vaultStatus().slots }
   }
 
   func report() throws -> VaultReport {
-    let status = try about(VaultOptions.systemVault) { try keychain.vaultStatus() }
+    let status = try about(name) { try keychain.vaultStatus() }
     return VaultReport(
       members: [
-        ("path", .text(VaultOptions.systemVault)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
+        ("path", .text(name)), ("id", .text(status.id.description)), ("created", .text(status.created.text)),
         ("generation", .natural(status.generation)), ("records", .natural(status.recordCount)),
         ("check", .text(status.checkCode)), ("proven", .boolean(false)),
         ("agent", .text("system, \(try keychain.stateText())")),
@@ -24,20 +58,14 @@ struct SystemVault: OwnedVault {
   }
 
   func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws {
-    try options.withCredential(for: keychain) { proof in
+    try withCredential { proof in
       try keychain.unlock(with: proof, ceiling: options.ceiling)
       try keychain.addSlot(credential(), kdf: kdf, by: proof, ceiling: options.ceiling)
     }
   }
 
-  func addRecoverySlot(kdf: KDFParameters) throws -> Secret {
-    let text = try RecoveryKey.random()
-    try addSlot(kdf: kdf) { try .recoveryKey(text.duplicate()) }
-    return text
-  }
-
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
-    try options.withCredential(for: keychain) { proof in
+    try withCredential { proof in
       let slot = try choose(keychain.vaultStatus().slots)
       try CofferConsole.about(subject) { try keychain.removeSlot(slot.id, by: proof, ceiling: options.ceiling) }
     }
@@ -48,12 +76,56 @@ struct SystemVault: OwnedVault {
     kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential
   ) throws {
-    try options.withCredential(for: keychain) { proof in
+    try withCredential { proof in
       let slots = try keychain.vaultStatus().slots
       let fitting = slots.filter { $0.type == proof.slotType }
       let old = try choose(fitting.count == 1 ? fitting[0] : nil, slots)
       try keychain.unlock(with: proof, ceiling: options.ceiling)
       try keychain.replaceSlot(old.id, with: credential(), kdf: kdf, by: proof, ceiling: options.ceiling)
     }
+  }
+
+  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
+    try withCredential { try keychain.resealSlot(by: $0, ceiling: options.ceiling, choose) }
+  }
+
+  // MARK: Items and apps
+
+  /// A named credential opens the vault for all programs, as `coffer vault unlock` does: the agent's vault cannot be open for one command.
+  func agentItems(_ access: AccessOptions) throws -> OpenItems? {
+    guard access.application == nil else {
+      throw Failure.usage("--as: the system's agent identifies the program itself", hint: "run the app's program")
+    }
+    guard !access.noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
+    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try unlock() }
+    return OpenItems(keychain, application: nil)
+  }
+
+  func apps(isReading: Bool) throws -> OpenApps {
+    if isReading, !options.namesCredential, try keychain.agentState() == .unlocked {
+      return OpenApps(keychain, isReadOnly: true)
+    }
+    try unlock()
+    return OpenApps(keychain)
+  }
+
+  /// The system's agent asks no questions, so there are no agreements.
+  func leases() -> [OpenLease] { [] }
+
+  func agentLog(keepsCredential: Bool) throws -> AgentLog? {
+    if options.namesCredential, !keepsCredential { try unlock() }
+    guard try keychain.agentState() == .unlocked else {
+      guard !keepsCredential else {
+        throw Failure(
+          .locked, "\(name): is locked", hint: options.system ? "coffer vault unlock --system" : "coffer vault unlock")
+      }
+      Descriptor.error.note("note: \(name) is locked: the log of its agent is not shown\n")
+      return AgentLog(history: nil)
+    }
+    return AgentLog(history: try about("the audit log") { try keychain.auditHistory() })
+  }
+
+  func listedItems() throws -> [Entry] {
+    try keychain.agentState() == .unlocked ? keychain.items(KeychainQuery()) : []
   }
 }

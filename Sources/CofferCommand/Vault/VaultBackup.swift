@@ -11,7 +11,7 @@ struct VaultBackup: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Copy the vault to a file, while others write.",
     discussion: """
-      Nothing is asked: the copy is as sealed as the vault. Without FILE it lies in the directory of backups, where the newest 10 stay. \
+      Nothing is asked: the copy is as sealed as the vault. Without FILE it lies in the directory of backups, which keeps the newest 10. \
       With - as FILE it goes to standard output.
       """)
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import CofferConsole
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,7 +10,8 @@ struct VaultCommand: ParsableCommand {
     abstract: "Make, check, unlock and back up vaults.",
     subcommands: [
       VaultInit.self, VaultStatusCommand.self, VaultUnlock.self, VaultLock.self, VaultVerify.self, VaultPassphrase.self,
-      VaultSlot.self, VaultBackup.self, VaultAcceptRollback.self, VaultMigrate.self,
+      VaultSlot.self, VaultBackup.self, VaultRestore.self, VaultAcceptRollback.self, VaultMigrate.self, VaultPolicy.self,
+      VaultKDF.self, VaultRotate.self, VaultRepair.self,
     ]
   )
 
@@ -35,7 +37,7 @@ struct VaultAcceptRollback: ParsableCommand {
         place.store, with: credential, ceiling: vault.ceiling, anchor: place.anchor, confirm: { try confirm($0, place.path) })
     }
     if accepted == nil {
-      Descriptor.error.note("nothing to accept: the vault is, or continues, what was last seen here\n")
+      Descriptor.error.note("nothing to accept: the vault is the state last seen here, or continues it\n")
     }
   }
 
@@ -45,7 +47,7 @@ struct VaultAcceptRollback: ParsableCommand {
       case (.rolledBack, let seen?): "generation \(seen) was seen here before"
       case (.forked, let seen?): "another history, up to generation \(seen), was seen here before"
       case (.anchorOtherVault, _): "another vault was here before"
-      default: "what was seen here before is not known"
+      default: "the state seen here before is not known"
       }
     Descriptor.error.note("\(path.escapingControls()): is of generation \(rollback.present); \(past)\n")
     guard !force, !vault.noInput, Descriptor.input.isTerminal else { return }

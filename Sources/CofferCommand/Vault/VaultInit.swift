@@ -1,8 +1,6 @@
 import ArgumentParser
-import Coffer
 import CofferConsole
 import CofferFiles
-import CofferStorage
 import Passphrases
 import SecretMemory
 import VaultCore
@@ -34,43 +32,32 @@ struct VaultInit: ParsableCommand {
   @Flag(help: "Make a recovery key too, and print it once.")
   var recoveryKey = false
 
-  @Flag(help: "Never ask anybody for anything.")
+  @Flag(help: "Never ask for anything.")
   var noInput = false
 
-  @Flag(help: "Go on where memory cannot be locked, so that secrets may be swapped out.")
+  @Flag(help: "Continue if memory cannot be locked; secrets may be swapped out then.")
   var allowSwap = false
 
   func run() throws {
-    if allowSwap { LockedMemory.policy = .allowSwap }
     if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
-    if let keychain = try VaultOptions.systemAgent(isNamed: system, vault: vault) { return try create(with: keychain) }
-    try VaultPlace.checkFree(vault)
+    var options = try VaultOptions.parse([])
+    (options.vault, options.system, options.allowSwap) = (vault, system, allowSwap)
+    let owned = try options.ownedVault()
+    try owned.checkIsFree()
     let credential = try credential()
-    let place = try VaultPlace(creating: vault)
-    try about(place.path) {
-      var vault = try Vault.create(
-        in: place.store, with: credential, kdf: lowMemory ? .lowMemory : .standard, at: .now(), anchor: place.anchor,
-        deviceKey: try place.deviceKey())
-      let text = recoveryKey ? try vault.addRecoverySlot() : nil
-      vault.finish()
-      if let text { try RecoveryKeyOutput.print(text) }
-    }
-    if Descriptor.error.isTerminal { Descriptor.error.note("\(place.path.escapingControls()): a new vault\n") }
+    let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
+    try owned.create(
+      with: credential, kdf: lowMemory ? .lowMemory : .standard,
+      recovery: recovery.map { try $0.text.duplicate() } ?? Secret(count: 0))
+    try recovery?.printUnlessShown()
+    if Descriptor.error.isTerminal { Descriptor.error.note("\(try owned.name.escapingControls()): a new vault\n") }
   }
 
-  private func create(with keychain: Keychain) throws {
-    try about(VaultOptions.systemVault) {
-      // Before anybody is asked for a passphrase.
-      guard try !keychain.hasVault() else {
-        throw StorageError(.vaultExists)
-      }
-      let text = recoveryKey ? try RecoveryKey.random() : try Secret(count: 0)
-      try keychain.createVault(
-        with: credential(), kdf: lowMemory ? .lowMemory : .standard, recovery: text.duplicate())
-      if recoveryKey { try RecoveryKeyOutput.print(text) }
-    }
-    if Descriptor.error.isTerminal { Descriptor.error.note("\(VaultOptions.systemVault): a new one, unlocked\n") }
+  private func confirmedRecoveryKey() throws -> NewRecoveryKey {
+    let key = try NewRecoveryKey()
+    try key.confirm(isInputAllowed: !noInput)
+    return key
   }
 
   private func credential() throws -> Credential {

@@ -19,16 +19,17 @@ extension VaultOptions {
   /// Proves who asks, and opens the vault.
   /// - Parameter isCopy: see `Vault.open`.
   func open(_ place: VaultPlace, isCopy: Bool = false) throws -> Vault {
-    try withCredential(for: place) { credential in
-      let vault = try Vault.open(
-        place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey(),
-        isCopy: isCopy)
-      if case .tooFarBehind = vault.rollbackCheck {
-        Descriptor.error.note(
-          "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")
-      }
-      return vault
+    try withCredential(for: place) { try open(place, with: $0, isCopy: isCopy) }
+  }
+
+  func open(_ place: VaultPlace, with credential: borrowing Credential, isCopy: Bool = false) throws -> Vault {
+    let vault = try Vault.open(
+      place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey(), isCopy: isCopy)
+    if case .tooFarBehind = vault.rollbackCheck {
+      Descriptor.error.note(
+        "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")
     }
+    return vault
   }
 
   /// Opens the files that the options name. After all others of the caller, `Hardening.hide()` may follow.

@@ -24,13 +24,13 @@ struct VaultOptions: ParsableArguments {
     name: .customLong("recovery-key-fd"), help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "n"))
   var recoveryKeyDescriptor: Int32?
 
-  @Flag(help: "Never ask anybody for anything.")
+  @Flag(help: "Never ask for anything.")
   var noInput = false
 
-  @Flag(help: "Go on where memory cannot be locked, so that secrets may be swapped out.")
+  @Flag(help: "Continue if memory cannot be locked; secrets may be swapped out then.")
   var allowSwap = false
 
-  @Flag(name: .customLong("allow-expensive-kdf"), help: "Take whatever time and memory the vault's file says unlocking needs.")
+  @Flag(name: .customLong("allow-expensive-kdf"), help: "Accept any time and memory that the vault's file demands for unlocking.")
   var allowExpensiveKDF = false
 
   /// Checks that must pass before a secret is read.

@@ -1,5 +1,7 @@
 import ArgumentParser
 import CofferConsole
+import CofferStorage
+import SecretMemory
 import VaultCore
 
 struct VaultPassphrase: ParsableCommand {
@@ -7,15 +9,20 @@ struct VaultPassphrase: ParsableCommand {
     commandName: "passphrase",
     abstract: "Change the passphrase that opens the vault.",
     discussion: """
-      Slots of other kinds stay, and so does the master key: whoever has a copy of the vault from before and the old passphrase reads and \
-      changes this vault too, also what is added later.
+      Slots of other kinds stay, and so does the master key: a copy of the vault from before and the old passphrase still read and change \
+      this vault, with items that are added later.
       """
   )
 
+  @Flag(help: "The old passphrase is known to others: new keys for everything, as coffer vault rotate makes them.")
+  var leaked = false
+
+  @OptionGroup var rotation: RotationOptions
   @OptionGroup var vault: VaultOptions
   @OptionGroup var slot: NewSlotOptions
 
   func run() throws {
+    if leaked { return try rotate() }
     let owned = try vault.ownedVault()
     let file = try slot.openedKeyFile()
     try owned.replaceSlot(kdf: slot.kdf) { opened, slots in
@@ -26,6 +33,24 @@ struct VaultPassphrase: ParsableCommand {
       try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     }
     Self.noteMasterKey()
+  }
+
+  private func rotate() throws {
+    let place = try vault.openPlace()
+    let lock = try about(place.path) { try MaintenanceLock(forVaultAt: place.store.path) }
+    let file = try slot.openedKeyFile()
+    var work = RotationWork(options: rotation, vault: vault, place: place)
+    work.isLeaked = true
+    try vault.withCredential(for: place) { credential in
+      try work.run(credential) { old in
+        guard old.type.hasPassphrase else {
+          throw Failure.usage("--leaked: the vault was opened without the passphrase", hint: "open it with the leaked passphrase")
+        }
+        try check(old, file)
+        return try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
+      }
+    }
+    withExtendedLifetime(lock) {}
   }
 
   /// A new slot seals the same key.

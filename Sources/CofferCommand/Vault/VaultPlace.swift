@@ -29,30 +29,35 @@ struct VaultPlace {
   static func checkFree(_ path: String?) throws {
     let file = try path ?? Places { Environment[$0] }.vault
     guard unsafe access(file, F_OK) != 0 else { throw occupied(file) }
+    var status = stat()
+    if errno == ENOENT || errno == ELOOP, unsafe lstat(file, &status) == 0 {
+      throw Failure(.duplicate, "\(file): a symbolic link lies there that leads to no file", hint: "remove it, or \(another)")
+    }
     guard path != nil, let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
     let directory = String(file[..<slash])
     guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { return }
     throw Failure(.inputOutput, "\(file): the directory \(directory) is missing", hint: "mkdir -p -m 700 \(directory)")
   }
 
+  private static let another = "name one that is not there yet: --vault PATH"
+
   private static func occupied(_ path: String) -> Failure {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return SystemError.last.failure(path) }
-    let another = "name one that is not there yet: --vault PATH"
     switch status.st_mode & S_IFMT {
     case S_IFDIR:
       return Failure(.duplicate, "\(path): is a directory, not a file", hint: "\(another), for example in this directory")
     case S_IFREG where status.st_size == 0:
       return Failure(.duplicate, "\(path): an empty file lies there", hint: "remove it, or \(another)")
     case S_IFREG: break
-    default: return Failure(.duplicate, "\(path): is no regular file", hint: another)
+    default: return Failure(.duplicate, "\(path): is not a regular file", hint: another)
     }
     do {
       _ = try FileStore(at: path)
     } catch {
       // One that cannot be used is a vault all the same.
       if (error as? StorageError)?.code == .notAVault {
-        return Failure(.duplicate, "\(path): a file lies there that is no vault", hint: another)
+        return Failure(.duplicate, "\(path): a file lies there that is not a vault", hint: another)
       }
     }
     return Failure(StorageError(.vaultExists), about: path)

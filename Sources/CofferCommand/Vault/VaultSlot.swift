@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import SecretMemory
 import VaultCore
 
 struct VaultSlot: ParsableCommand {
@@ -44,7 +45,15 @@ struct SlotAdd: ParsableCommand {
         "slot: one kind must be named", hint: "--new-passphrase, --new-key-file FILE, both, or --new-recovery-key")
     }
     let owned = try vault.ownedVault()
-    guard !newRecoveryKey else { return try RecoveryKeyOutput.print(owned.addRecoverySlot(kdf: slot.kdf)) }
+    guard !newRecoveryKey else {
+      let key = try NewRecoveryKey()
+      // The owner is proven first.
+      try owned.addSlot(kdf: slot.kdf) {
+        try key.confirm(isInputAllowed: !vault.noInput)
+        return try .recoveryKey(key.text.duplicate())
+      }
+      return try key.printUnlessShown()
+    }
     let file = try slot.openedKeyFile()
     try owned.addSlot(kdf: slot.kdf) { try slot.credential(file, isInputAllowed: !vault.noInput) }
   }

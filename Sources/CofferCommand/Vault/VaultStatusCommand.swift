@@ -5,8 +5,8 @@ import VaultCore
 struct VaultStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "What the vault says of itself.",
-    discussion: "Without a credential in the options nothing is asked, and nothing of what is shown is proven."
+    abstract: "Show the state of the vault and its slots.",
+    discussion: "Without a credential in the options, asks for nothing and proves nothing."
   )
 
   @OptionGroup var vault: VaultOptions

@@ -46,7 +46,7 @@ extension OpenDirectory {
   private func opening(_ name: FileName) throws(FileError) -> OpenDirectory? {
     guard let status = try status(name) else { return nil }
     if status.mode & 0o700 != 0o700 {
-      // Not fchmod: a directory without r does not open. A link put there meanwhile is not followed, and is no directory then.
+      // Not fchmod: a directory without r does not open. A link put there meanwhile is not followed, and is not a directory then.
       try setMode(0o700, of: name)
     }
     return try directory(name)

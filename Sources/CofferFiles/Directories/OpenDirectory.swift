@@ -59,7 +59,7 @@ package final class OpenDirectory: Sendable {
     let opened = retrying { unsafe openat(number, name.terminated, Self.flags | O_NOFOLLOW) }
     guard opened.result >= 0 else {
       if opened.errno == ENOENT { return nil }
-      // With O_DIRECTORY a link is no directory to the kernel; whoever reads the message wants to know.
+      // With O_DIRECTORY a link is not a directory to the kernel; whoever reads the message wants to know.
       if opened.errno == ENOTDIR, try kind(name) == .link { throw FileError(.symbolicLink, below(name)) }
       throw FileError(errno: opened.errno, below(name))
     }

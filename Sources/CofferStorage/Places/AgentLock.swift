@@ -1,4 +1,4 @@
-internal import CofferFiles
+package import CofferFiles
 import Glibc
 
 /// The file by whose lock an agent says that it has a vault, and in which it says where it listens.
@@ -27,6 +27,16 @@ package final class AgentLock: Sendable {
   package func publish(socket: String) {
     let bytes = Array(socket.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.number, $0.baseAddress, $0.count, 0) }
+  }
+
+  /// Whether no agent has the lock, now or before the deadline.
+  package static func isFree(_ path: String, until deadline: Deadline) throws(StorageError) -> Bool {
+    var pause = LockPause(1000, upTo: 20_000)
+    while let file = try SmallFile.open(path), FileLock.isHeld(0..<1, on: file.number) == true {
+      guard !deadline.hasPassed else { return false }
+      pause.wait()
+    }
+    return true
   }
 
   /// The socket of the agent that has the lock now. Returns nil if no agent has it, or it has not published a socket.

@@ -34,7 +34,10 @@ public final class AnchorFiles: AnchorStore {
   }
 
   /// - Throws: as `load`.
-  public func lastVault() throws -> [UInt8]? { try Self.read(notePath()) }
+  public func lastVault() throws -> [UInt8]? {
+    try? settle()
+    return try Self.read(notePath())
+  }
 
   /// Nil if there is no file, or an empty one.
   /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`,
@@ -46,6 +49,13 @@ public final class AnchorFiles: AnchorStore {
   /// - Throws: what `replacement` throws; as `load`; `StorageError`: `busy` if another process keeps the lock for ten seconds; `readOnly`,
   ///   `full`.
   public func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+    try withLock {
+      if let anchor = try replacement(load(vault)) { try Self.write(anchor, to: path(of: vault)) }
+      if try Self.read(notePath()) != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
+    }
+  }
+
+  private func withLock(_ body: () throws -> Void) throws {
     try Files.makeDurableDirectory(directory)
     let lock = try OpenFile("\(directory)/lock", O_RDWR | O_CREAT)
     let turn = FileLock(on: lock.number, byte: 0)
@@ -53,8 +63,67 @@ public final class AnchorFiles: AnchorStore {
       until: Deadline(milliseconds: Self.lockPatience), pause: LockPause(500, upTo: 500), directory,
       orThrow: StorageError(.busy, "another process writes \(directory)"))
     defer { withExtendedLifetime(lock) { turn.release() } }
-    if let anchor = try replacement(load(vault)) { try Self.write(anchor, to: path(of: vault)) }
-    if try lastVault() != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
+    try body()
+  }
+
+  // MARK: Intents
+
+  /// The note of a restore that is about to replace the vault: the header that the vault gets, and the anchor of that state. If the process is killed after its
+  /// commit, the next one to look at the anchor finishes it: else the owner would be refused the vault that they have restored.
+  private struct Intent {
+    static let headerByteCount = 256
+    let header: [UInt8]
+    let anchor: [UInt8]
+
+    init(header: [UInt8], anchor: [UInt8]) { (self.header, self.anchor) = (header, anchor) }
+
+    init?(_ bytes: [UInt8]) {
+      guard bytes.count > Self.headerByteCount else { return nil }
+      self.init(header: Array(bytes[..<Self.headerByteCount]), anchor: Array(bytes[Self.headerByteCount...]))
+    }
+
+    /// At its place in the header.
+    var vault: Identifier? { Identifier(Array(header[24..<40])) }
+  }
+
+  /// The path of the intent of this vault.
+  package func intentPath() throws -> String {
+    let note = try notePath()
+    return "\(directory)/restore-\(Path.name(of: note).dropFirst("at-".count))"
+  }
+
+  /// Durable when it returns. To be called within the maintenance lock, before the vault is replaced.
+  /// - Parameters:
+  ///   - header: The header that the vault is going to have.
+  ///   - anchor: The anchor of that state.
+  package func announce(header: [UInt8], anchor: [UInt8]) throws {
+    try withLock { try Self.write(header + anchor, to: intentPath(), .durable) }
+  }
+
+  /// Carries out the intent, if the vault has its header. One that a process has left that was killed before its commit is removed.
+  /// - Throws: as `update`; as `FileStore.init`.
+  package func settle() throws {
+    guard try Files.status(at: intentPath()) != nil else { return }
+    try withLock {
+      guard let bytes = try Self.read(intentPath()) else { return }
+      // First: if it is held, the vault may get the header at any time.
+      let isUnderWay = try MaintenanceLock.isHeld(forVaultAt: vaultPath)
+      guard let intent = Intent(bytes), let vault = intent.vault else { return try removeIntent() }
+      if try presentHeader() == intent.header {
+        try Self.write(intent.anchor, to: path(of: vault), .durable)
+        try Self.write(vault.bytes, to: notePath(), .durable)
+      } else if isUnderWay {
+        return
+      }
+      try removeIntent()
+    }
+  }
+
+  private func removeIntent() throws { unsafe unlink(try intentPath()) }
+
+  /// nil without a vault.
+  private func presentHeader() throws -> [UInt8]? {
+    do { return try FileStore(at: vaultPath).read { try $0.header(0) } } catch StorageError(.noVault) { return nil }
   }
 
   private static func read(_ path: String) throws -> [UInt8]? {
@@ -68,8 +137,8 @@ public final class AnchorFiles: AnchorStore {
     return count == 0 ? nil : Array(bytes[..<count])
   }
 
-  private static func write(_ bytes: [UInt8], to path: String) throws {
+  private static func write(_ bytes: [UInt8], to path: String, _ durability: SmallFile.Durability = .notSynced) throws {
     guard 1...Self.maximumByteCount ~= bytes.count else { throw StorageError(.wrongLength, "\(bytes.count) bytes") }
-    unsafe try SmallFile.write(bytes.span.bytes, to: path, replacing: true, .notSynced)
+    unsafe try SmallFile.write(bytes.span.bytes, to: path, replacing: true, durability)
   }
 }

@@ -65,6 +65,9 @@ public struct Places: Sendable, Equatable {
       ?? (path == nil ? agentSocket : agentSocket(forVaultAt: vault))
   }
 
+  /// The path of a vault in the form that `FileStore.path` has.
+  package func resolvedPath(ofVaultAt path: String) -> String { Self.resolved(path) }
+
   private static func resolved(_ path: String) -> String { (try? Location(path).path) ?? path }
 
   private func socket(_ name: String) -> String { "\(runtime ?? "\(state)/run")/\(name)" }

@@ -41,6 +41,13 @@ struct RowCopy {
     try step(done, total)
   }
 
+  /// Removes what is to be replaced.
+  func clear(_ rows: Rows) throws {
+    if rows == .all { try target.run(.removeAllHeader) }
+    try target.run(.removeAllNodes)
+    try target.run(.removeAllRecords)
+  }
+
   private func copyHeader() throws {
     try each(.allHeader, into: .copyHeader) { row, new in
       let key = try row.integer(0)

@@ -55,6 +55,9 @@ enum SQL: String {
   // Copies of whole vaults.
   case recordCount = "SELECT count(*) FROM rec"
   case nodeCount = "SELECT count(*) FROM node"
+  case removeAllHeader = "DELETE FROM hdr"
+  case removeAllNodes = "DELETE FROM node"
+  case removeAllRecords = "DELETE FROM rec"
   case allHeader = "SELECT k,v FROM hdr ORDER BY k"
   case allNodes = "SELECT p,b FROM node ORDER BY p"
   case wholeRecords = "SELECT id,grp,m,a,d,s FROM rec ORDER BY id"

@@ -62,7 +62,7 @@ enum LockedFile {
     var status = stat()
     guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       file.close()
-      throw DefaultsFailure.failed("\(path): is no regular file")
+      throw DefaultsFailure.failed("\(path): is not a regular file")
     }
     return file
   }

@@ -63,7 +63,7 @@ struct PropertyListFile: EditableDomain {
       return (values, format)
     } catch let error as PropertyListError {
       throw DefaultsFailure.failed(
-        "\(path): is no property list (\(error.code.name)\(error.detail.isEmpty ? "" : ": \(error.detail)"))",
+        "\(path): is not a property list (\(error.code.name)\(error.detail.isEmpty ? "" : ": \(error.detail)"))",
         hint: "it stays as it is; repair it or put it away")
     }
   }

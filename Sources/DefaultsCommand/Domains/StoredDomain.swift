@@ -68,7 +68,7 @@ struct StoredDomain: EditableDomain {
       } catch {
         throw DefaultsFailure.failed(
           "\(title): \(reason(error)); stored for all programs, but not on the disk yet",
-          hint: "see to what is wrong, and store it again")
+          hint: "mend the cause, and store it again")
       }
       Descriptor.error.note(
         "defaults: warning: stored, but not in the property list\n" + "defaults: \(title): \(reason(error))".escapingControls()

@@ -88,7 +88,7 @@ extension DefaultsInvocation {
     switch name {
     case "-g", "-globalDomain", "NSGlobalDomain", "Apple Global Domain": return .global
     case "-app": return .application(try queue.take(orSay: "-app: the name of an application is missing"))
-    case _ where name.utf8.first == UInt8(ascii: "-"): throw .usage("\(verb.rawValue): \(name) is no domain")
+    case _ where name.utf8.first == UInt8(ascii: "-"): throw .usage("\(verb.rawValue): \(name) is not a domain")
     default: return name.utf8.first == UInt8(ascii: "/") ? .path(name) : .named(name)
     }
   }

@@ -46,7 +46,7 @@ enum ValueParser {
     default:
       // macOS would store a mistyped type as a text.
       if word.utf8.first == UInt8(ascii: "-"), word.dropFirst().first?.isLetter == true {
-        throw .usage("write: \(word) is no type", hint: "a text that starts with a dash goes behind -string; defaults help")
+        throw .usage("write: \(word) is not a type", hint: "a text that starts with a dash goes behind -string; defaults help")
       }
       return try propertyList(word)
     }
@@ -101,7 +101,7 @@ enum ValueParser {
 
   /// A text by itself is a text, unless it has one of the characters that property lists are made of. macOS also looks for
   /// escapes in such a text and so changes `C:\new`; here it is kept.
-  /// - Throws: what macOS says, where it has one and is no property list.
+  /// - Throws: what macOS says, where it has one and is not a property list.
   static func propertyList(_ text: String) throws(DefaultsFailure) -> PropertyListValue {
     guard text.utf8.contains(where: { #""()[]{}<>"#.utf8.contains($0) }) else { return .string(text) }
     // `<dict>…</dict>` without the `<plist>` around it is found in many a script.

@@ -151,7 +151,7 @@ extension MoveCandidate {
       let new = old.replacing(at: place.steps[...], with: .string(reference))
     else {
       throw DefaultsFailure.failed(
-        "\(place.path): has been changed at this moment; the vault has what it was", hint: "defaults doctor --move")
+        "\(place.path): has been changed at this moment; the vault has the value from before", hint: "defaults doctor --move")
     }
     return new
   }

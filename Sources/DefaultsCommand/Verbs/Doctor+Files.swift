@@ -53,7 +53,7 @@ extension DoctorFinding {
       return finding("symbolic-link", "is a symbolic link, which is never followed", "put the file itself there")
     case S_IFREG where !isDirectory, S_IFDIR where isDirectory: break
     case S_IFLNK: return []
-    default: return finding("not-a-file", isDirectory ? "is no directory" : "is no file", "move it away")
+    default: return finding("not-a-file", isDirectory ? "is not a directory" : "is not a file", "move it away")
     }
     if status.st_uid != geteuid() {
       return finding("foreign-owner", "belongs to user \(status.st_uid)", "chown \(geteuid()) '\(path)', as root")

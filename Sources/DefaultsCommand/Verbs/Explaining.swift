@@ -39,7 +39,7 @@ extension DefaultsSession {
     case .application(let text): name = try DomainName(try ApplicationName.domain(of: text))
     case .global: name = .global
     case .path(let path):
-      throw DefaultsFailure.usage("explain: \(path) is a file: nothing else is looked at where it is read")
+      throw DefaultsFailure.usage("explain: \(path) is a file: no other place is searched")
     }
     let lists = SearchLists(
       places: try store.places(), volatileDomains: VolatileDomains(arguments: []), source: ExistingDomains())

@@ -11,7 +11,7 @@ extension DefaultsSession {
       DefaultsFailure.failed(
         "\(domain.title): \(finding.path): looks like a secret (\(finding.rule)); nothing has been stored",
         hint: finding.isInName
-          ? "a key is no place for a secret; --not-a-secret stores it all the same"
+          ? "a key is not a place for a secret; --not-a-secret stores it all the same"
           : "\(LeakAdvice.command(domain.service, finding.path)) keeps it safe; --not-a-secret stores it here all the same")
     }
     try DefaultsFailure.raise(lines)

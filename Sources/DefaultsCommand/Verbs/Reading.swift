@@ -43,7 +43,7 @@ extension DefaultsSession {
   }
 
   /// All keys of a domain whose name has the word in it; elsewhere those where it is in the key, or in a text or a key inside the value.
-  /// Nothing found is no error.
+  /// Nothing found is not an error.
   func find(_ word: String) throws {
     let (domains, failures) = try store.everything()
     let part = word.lowercased()

@@ -44,7 +44,7 @@ extension DefaultsSession {
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw DefaultsFailure.usage(
-        "standard input: not valid UTF-8", hint: "bytes that are no text go in as -data, in hexadecimal digits")
+        "standard input: not valid UTF-8", hint: "bytes that are not text go in as -data, in hexadecimal digits")
     }
     return try type.map { try ValueParser.typed($0, text) } ?? ValueParser.propertyList(text)
   }

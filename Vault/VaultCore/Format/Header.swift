@@ -8,12 +8,14 @@ package struct Header: Equatable {
   static let minorVersion: UInt16 = 0
   /// The row number of the history ring.
   static let historyKey = 9
+  /// A read-only flag: the vault has former versions, which a writer without them would leave behind.
+  static let historyFlag: UInt32 = 1
   static let maximumDepth = 2
   /// The most records of a vault.
   static let maximumRecordCount: UInt64 = 1 << 24
 
   var minor = Header.minorVersion
-  var readOnlyFlags: UInt32 = 0
+  package var readOnlyFlags: UInt32 = 0
   package var depth = 0
   package let vault: Identifier
   package var generation: UInt64
@@ -73,7 +75,7 @@ package struct SealedHeader {
   }
 
   /// - Throws: `headerMalformed` if there is none; as `init(parsing:)`.
-  init(reading rows: any Rows) throws {
+  package init(reading rows: any Rows) throws {
     guard let bytes = try rows.header(0) else { throw VaultError(.headerMalformed, "no header") }
     try self.init(parsing: bytes)
   }

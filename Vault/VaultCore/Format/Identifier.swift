@@ -50,6 +50,9 @@ public struct Identifier: Hashable, Sendable, Comparable {
   /// The identifier of an item with this digest: the first byte becomes one of 01 to 7F.
   package var ofItem: Identifier { Identifier(high: (1 + (high >> 56) % 127) << 56 | high & 0x00FF_FFFF_FFFF_FFFF, low: low) }
 
+  /// The identifier of a former version with this digest: the first byte becomes one of 80 to FF.
+  var ofFormerVersion: Identifier { Identifier(high: high | 1 << 63, low: low) }
+
   public static func < (left: Identifier, right: Identifier) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }

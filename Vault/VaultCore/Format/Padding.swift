@@ -1,9 +1,9 @@
 import SecretMemory
 
 /// PAD of the format: hides the length of a field within its bucket. Section 1.2 of FORMAT.md.
-enum Padding {
+package enum Padding {
   /// The most bytes a field may hold: 1 MiB.
-  static let maximumCount = 1 << 20
+  package static let maximumCount = 1 << 20
   private static let buckets = [128, 256, 512, 1024, 2048, 4096]
 
   /// The length of a field of `count` bytes once padded: the smallest bucket that is larger.

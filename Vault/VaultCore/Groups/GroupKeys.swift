@@ -22,8 +22,13 @@ package final class GroupKeys {
     /// 32 bytes, or a box of 168.
     fileprivate let stored: Secret
     fileprivate let isBoxed: Bool
+    /// Nothing new is sealed under it, and its rows are being sealed anew.
+    package let isReplaced: Bool
 
-    fileprivate init(_ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret, isBoxed: Bool? = nil) {
+    fileprivate init(
+      _ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret, isBoxed: Bool? = nil, isReplaced: Bool = false
+    ) {
+      self.isReplaced = isReplaced
       self.accessibility = accessibility
       self.epoch = epoch
       self.stored = stored
@@ -79,9 +84,41 @@ package final class GroupKeys {
 
   /// The same group under another name: gid and keys stay, so no item is sealed anew.
   package func renamed(_ group: AccessGroup, version: UInt64) throws(VaultError) -> GroupKeys {
+    try with(classKeys, group, version: version)
+  }
+
+  private func with(_ classKeys: [ClassKey], _ group: AccessGroup, version: UInt64) throws(VaultError) -> GroupKeys {
     GroupKeys(
       group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: classKeys
     )
+  }
+
+  package var isBeingReplaced: Bool { classKeys.contains(where: \.isReplaced) }
+
+  package func isReplaced(_ accessibility: Accessibility, epoch: UInt32) -> Bool {
+    classKeys.contains { $0.accessibility == accessibility && $0.epoch == epoch && $0.isReplaced }
+  }
+
+  /// The same group with a mark at each key that opens here, and a new one for each class of these.
+  /// - Throws: as `adding`.
+  package func replacingKeys(keys: VaultKeys, version: UInt64) throws(VaultError) -> GroupKeys {
+    var marked: [ClassKey] = []
+    var classes: Set<Accessibility> = []
+    for old in classKeys {
+      if old.isBoxed, (try? key(old.accessibility, epoch: old.epoch, keys: keys)) == nil {
+        marked.append(old)
+        continue
+      }
+      marked.append(ClassKey(old.accessibility, epoch: old.epoch, stored: try old.stored.duplicate(), isReplaced: true))
+      classes.insert(old.accessibility)
+    }
+    var group = try with(marked, group, version: version)
+    for accessibility in classes { group = try group.adding(accessibility, keys: keys, version: version) }
+    return group
+  }
+
+  package func droppingReplacedKeys(version: UInt64) throws(VaultError) -> GroupKeys {
+    try with(classKeys.filter { !$0.isReplaced }, group, version: version)
   }
 
   /// The keys that a lock leaves: the key that names items, and those of the classes "after first unlock", opened, because the
@@ -109,11 +146,19 @@ package final class GroupKeys {
     return indexKey.digest(context).identifier.ofItem
   }
 
+  /// The identifier of a former version; of the head of a removed item for the version 2^64 - 1.
+  package func historyID(_ origin: Identifier, _ version: UInt64) -> Identifier {
+    var context = Context(.historyID)
+    context.append(origin)
+    context.append(version)
+    return indexKey.digest(context).identifier.ofFormerVersion
+  }
+
   /// The epoch that new items of a class are sealed under: the highest whose key opens here; nil if the group has none. Other
   /// devices have made the others.
   /// - Throws: `deviceKeyMissing`; errors of locked memory.
   package func currentEpoch(_ accessibility: Accessibility, keys: VaultKeys) throws(VaultError) -> UInt32? {
-    for classKey in classKeys.reversed() where classKey.accessibility == accessibility {
+    for classKey in classKeys.reversed() where classKey.accessibility == accessibility && !classKey.isReplaced {
       do throws(VaultError) {
         _ = try key(accessibility, epoch: classKey.epoch, keys: keys)
         return classKey.epoch
@@ -167,7 +212,7 @@ package final class GroupKeys {
     secret.write(UInt8(classKeys.count), at: 48)
     var offset = 49
     for (classKey, count) in zip(classKeys, entryCounts) {
-      var head: [UInt8] = [classKey.accessibility.rawValue, 0, 0, 0]
+      var head: [UInt8] = [classKey.accessibility.rawValue, classKey.isReplaced ? 1 : 0, 0, 0]
       head.append(littleEndian: classKey.epoch)
       secret.write(head, at: offset)
       secret.write(classKey.stored, at: offset + 8)
@@ -196,13 +241,14 @@ package final class GroupKeys {
       guard let accessibility = Accessibility(rawValue: try reader.readInteger()) else {
         throw VaultError(.groupMalformed, "class")
       }
-      try reader.readZeros(3)
+      let mark: UInt8 = try reader.readInteger()
+      try reader.readZeros(2)
       let epoch: UInt32 = try reader.readInteger()
       let count = ClassKey.storedCount(accessibility)
-      guard epoch > 0, offset + 8 + count <= secret.count,
+      guard mark <= 1, epoch > 0, offset + 8 + count <= secret.count,
         classKeys.last.map({ ($0.accessibility.rawValue, $0.epoch) < (accessibility.rawValue, epoch) }) ?? true
       else { throw VaultError(.groupMalformed, "a class key") }
-      classKeys.append(ClassKey(accessibility, epoch: epoch, stored: try secret.copy(offset + 8, count)))
+      classKeys.append(ClassKey(accessibility, epoch: epoch, stored: try secret.copy(offset + 8, count), isReplaced: mark == 1))
       offset += 8 + count
     }
     guard offset == secret.count, !classKeys.isEmpty else { throw VaultError(.groupMalformed, "length") }

@@ -54,7 +54,7 @@ public struct Item: Equatable, Sendable {
   }
 
   /// Set by the vault.
-  public internal(set) var modified: Timestamp? {
+  public package(set) var modified: Timestamp? {
     get { time("modified") }
     set { attributes["modified"] = newValue.map { .time($0) } }
   }
@@ -99,9 +99,22 @@ public struct Item: Equatable, Sendable {
     return item
   }
 
+  /// Whether both have the same value: everything but the names and the times.
+  func hasValue(of other: Item) -> Bool {
+    var (left, right) = (self, other)
+    for (name, _) in itemClass.primaryAttributes + [("created", .text("")), ("modified", .text(""))] {
+      (left.attributes[name], right.attributes[name]) = (nil, nil)
+    }
+    return left == right
+  }
+
+  /// All attributes, as bytes.
+  package var encoded: [UInt8] { encoded(HistoryMarks(former: [], number: nil)) }
+
   /// The plaintext of the record's field `a`.
-  package var encoded: [UInt8] {
+  package func encoded(_ marks: HistoryMarks) -> [UInt8] {
     var all = attributes
+    marks.write(into: &all)
     all["class"] = .integer(UInt64(itemClass.rawValue))
     return TLV.encode(all)
   }

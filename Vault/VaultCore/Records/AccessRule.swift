@@ -22,7 +22,7 @@ package struct AccessRule: Sendable {
 
     var application: String { String(decoding: texts[0], as: UTF8.self) }
 
-    func recordID(_ keys: VaultKeys) throws(VaultError) -> Identifier {
+    package func recordID(_ keys: VaultKeys) throws(VaultError) -> Identifier {
       var context = Context(label)
       for text in texts { context.appendCounted(text) }
       return try keys.systemRecordID(context)

@@ -1,4 +1,4 @@
-import SecretMemory
+package import SecretMemory
 
 /// The credentials that a slot requires for the master key.
 public enum SlotType: UInt8, Sendable, CaseIterable {
@@ -83,7 +83,7 @@ package struct KeySlot {
 
   /// Seals the master key under a credential.
   /// - Throws: what the credential's input key throws.
-  init(
+  package init(
     index: Int, sealing master: borrowing Key, under credential: borrowing Credential, kdf: KDFParameters, vault: Identifier
   ) throws(VaultError) {
     let type = credential.slotType
@@ -107,7 +107,7 @@ package struct KeySlot {
   /// The master key. Returns nil if the credential does not match the slot.
   /// - Throws: `kdfAboveCeiling`; `slotDamaged` if the credential matches and the sealed key does not open; errors of the input
   ///   key.
-  func open(with credential: borrowing Credential, vault: Identifier, ceiling: KDFCeiling) throws(VaultError) -> Key? {
+  package func open(with credential: borrowing Credential, vault: Identifier, ceiling: KDFCeiling) throws(VaultError) -> Key? {
     let parameters = Array(bytes.prefix(Self.parameterCount)) + bytes.dropFirst(Self.fixedCount)
     let input = try credential.inputKey(salt: salt, kdf, ceiling: ceiling)
     // Before the box is opened: Poly1305 does not commit to a key, and a box made to open under many would tell which was tried.

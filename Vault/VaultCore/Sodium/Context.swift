@@ -12,6 +12,8 @@ package enum Label: String {
   case device = "device"
   case groupID = "group-id"
   case itemID = "item-id"
+  case historyID = "history-id"
+  case policyID = "policy-id"
   case pinID = "pin-id"
   case grantID = "grant-id"
   case record = "rec"

@@ -19,6 +19,11 @@ package struct TreeEditor {
     self.recordCount = recordCount
   }
 
+  /// Edits the tree of a header that is proven.
+  package init(of header: Header, rows: any Rows, keys: IntegrityKeys) {
+    self.init(ProvenTree(rows: rows, depth: header.depth, root: header.root, keys: keys), recordCount: header.recordCount)
+  }
+
   /// For a vault that is being made: a root without entries.
   package init(empty rows: any Rows, keys: IntegrityKeys) {
     self.init(ProvenTree(rows: rows, depth: 0, root: .zero, keys: keys), recordCount: 0)
@@ -48,9 +53,7 @@ package struct TreeEditor {
   /// - Throws: `vaultFull`, and what proves wrong on the way.
   package mutating func set(_ id: Identifier, to digest: Digest?) throws {
     let prefix = id.prefix(depth)
-    if nodes[prefix] == nil {
-      nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true)
-    }
+    if nodes[prefix] == nil { nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true) }
     guard let before = nodes[prefix]?.count else { return }
     nodes[prefix]?.set(id.bytes, to: digest)
     let after = nodes[prefix]?.count ?? 0
@@ -116,5 +119,5 @@ package struct TreeEditor {
 
 extension Identifier {
   /// The first `count` bytes.
-  func prefix(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: $0) } }
+  package func prefix(_ count: Int) -> [UInt8] { (0..<count).map { byte(at: $0) } }
 }

@@ -2,15 +2,16 @@ public import SecretMemory
 
 /// A note, kept outside the vault, of the newest state that was seen: tells a genuine but older file from the current one.
 /// 96 bytes; Section 11 of FORMAT.md.
-struct Anchor {
+package struct Anchor {
   static let byteCount = 96
   private static let magic = Array("CofferA1".utf8)
 
   let vault: Identifier
   let generation: UInt64
   let mac: Digest
+  private(set) var isProven = true
 
-  init(_ header: SealedHeader) {
+  package init(_ header: SealedHeader) {
     vault = header.header.vault
     generation = header.header.generation
     mac = header.mac
@@ -23,12 +24,13 @@ struct Anchor {
     return bytes + mac.bytes
   }
 
-  func sealed(with keys: IntegrityKeys) -> [UInt8] {
+  package func sealed(with keys: IntegrityKeys) -> [UInt8] {
     authenticated + keys.anchorMAC(authenticated).bytes
   }
 
   /// - Throws: `anchorOtherVault`, `anchorDamaged`.
-  init(parsing bytes: [UInt8], keys: IntegrityKeys) throws(VaultError) {
+  /// - Parameter header: Its master key may be newer than the one that the anchor was sealed with.
+  init(parsing bytes: [UInt8], keys: IntegrityKeys, for header: Header? = nil) throws(VaultError) {
     guard bytes.count == Self.byteCount else { throw VaultError(.anchorDamaged, "\(bytes.count) bytes") }
     var reader = ByteReader(bytes, orThrow: .anchorDamaged)
     guard try reader.read(8) == ArraySlice(Self.magic) else { throw VaultError(.anchorDamaged) }
@@ -38,7 +40,9 @@ struct Anchor {
     let authenticator = try reader.readDigest()
     // The vault's name first: the anchor of another vault was made with other keys.
     guard vault == keys.vault else { throw VaultError(.anchorOtherVault, "\(vault)") }
-    guard keys.anchorMAC(authenticated) == authenticator else { throw VaultError(.anchorDamaged) }
+    isProven = keys.anchorMAC(authenticated) == authenticator
+    let isOlder = header.map { $0.masterEpoch > 1 && generation < $0.generation } ?? false
+    guard isProven || isOlder else { throw VaultError(.anchorDamaged) }
   }
 
   /// The bytes that replace an anchor; nil if it is as new. Another process may have seen more of the vault since.
@@ -87,9 +91,14 @@ package struct SeenBefore {
         throw VaultError(lastVault.count == Identifier.byteCount ? .anchorOtherVault : .anchorDamaged, "the vault seen here last")
       }
       guard !anchor.isEmpty else { return (.noAnchor, 0) }
-      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity)
+      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity, for: state.header)
       seen = anchor.generation
-      return (try Anchor.compare(anchor.generation, anchor.mac, with: state, rows), isNoted ? anchor.generation : 0)
+      if !anchor.isProven, rows.mac(ofGeneration: anchor.generation, before: state.header.generation) ?? anchor.mac != anchor.mac
+      {
+        throw VaultError(.anchorDamaged)
+      }
+      let check = try Anchor.compare(anchor.generation, anchor.mac, with: state, rows)
+      return (check, isNoted && anchor.isProven ? anchor.generation : 0)
     } catch {
       return (.refused(Rollback(reason: error, present: state.header.generation, seen: seen, wasSeenHere: isNoted)), 0)
     }

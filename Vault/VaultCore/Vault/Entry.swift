@@ -21,8 +21,17 @@ public struct Entry: Equatable, Sendable {
   /// The generation that last wrote it.
   public let generation: UInt64
 
-  package init(reference: Reference, item: Item, accessibility: Accessibility, generation: UInt64) {
+  /// The generation that made the value: the number of this version. Later ones may have renamed or moved the item.
+  public let version: UInt64
+  /// The former versions, newest first. Empty in an answer of an agent.
+  package let former: [FormerVersion]
+
+  package init(
+    reference: Reference, item: Item, accessibility: Accessibility, generation: UInt64, version: UInt64? = nil,
+    former: [FormerVersion] = []
+  ) {
     (self.reference, self.item, self.accessibility, self.generation) = (reference, item, accessibility, generation)
+    (self.version, self.former) = (version ?? generation, former)
   }
 }
 

@@ -8,6 +8,8 @@ struct KeptWhileLocked {
   private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
   private var rules: [(record: Identifier, leaf: Digest, rule: AccessRule)] = []
 
+  private(set) var limits = Limits()
+
   /// Nothing.
   init() {}
 
@@ -22,6 +24,8 @@ struct KeptWhileLocked {
         groups[group.group] = (record.id, leaf, try group.locked(keys: state.keys))
       } else if meta.kind == .accessRule, let rule = try state.openAccessRule(record) {
         rules.append((record.id, leaf, rule))
+      } else if meta.kind == .policy, let limits = try state.openLimits(record) {
+        self.limits = limits
       }
     }
   }

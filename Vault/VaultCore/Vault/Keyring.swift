@@ -10,19 +10,27 @@ package final class Keyring {
   /// A leaf digest stands for one content of the record, so what was opened for it stays right.
   private var groups: [AccessGroup: (record: Identifier, leaf: Digest, keys: GroupKeys)] = [:]
 
-  package init(keys: VaultKeys) {
-    self.keys = keys
-  }
+  /// The number of the master key of `keys`.
+  private var masterEpoch: UInt32
+
+  package init(keys: VaultKeys, masterEpoch: UInt32 = 1) { (self.keys, self.masterEpoch) = (keys, masterEpoch) }
 
   /// Begins a transaction. Where another process has written since, the state must continue the one seen last.
   /// - Throws: `rolledBack`, `forked`, `slotsForged`, and what proving the header throws.
   package func prove(_ rows: any Rows) throws -> ProvenState {
-    let state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
+    let state: ProvenState
+    do {
+      state = try ProvenState(proving: rows, keys: keys, known: newest, nodes: nodes)
+    } catch VaultError.Code.headerForged {
+      guard try SealedHeader(reading: rows).header.masterEpoch > masterEpoch else { throw VaultError(.headerForged) }
+      lock(keeping: KeptWhileLocked())
+      throw VaultError(.masterKeyChanged)
+    }
     if let newest, newest.mac != state.mac {
       let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
       _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
     }
-    newest = state.sealedHeader
+    (newest, masterEpoch) = (state.sealedHeader, state.header.masterEpoch)
     return state
   }
 
@@ -51,5 +59,8 @@ package final class Keyring {
   }
 
   /// After a commit of our own.
-  package func adopt(_ header: SealedHeader) { newest = header }
+  package func adopt(_ header: SealedHeader, _ renewed: VaultKeys? = nil) {
+    (newest, masterEpoch) = (header, header.header.masterEpoch)
+    if let renewed { (keys, groups) = (renewed, [:]) }
+  }
 }

@@ -93,7 +93,7 @@ package struct ProvenState {
       }
     }
     // One scan: to find a row by its identifier, the store may read the secrets of those that it compares.
-    try rows.forEachRecord(under: firstBytes == 0...0 ? [0] : []) { id, row in
+    try rows.forEachRecord(under: firstBytes.count == 1 ? [firstBytes.lowerBound] : []) { id, row in
       guard let id else { return try unlisted(nil, row) }
       try passMissing(before: id)
       guard let (next, leaf) = listed, next == id else { return try unlisted(id, row) }
@@ -130,13 +130,17 @@ package struct ProvenState {
   /// Opens the sealed attributes of an item and checks them against the identifier of its row.
   /// - Throws: `sealBroken`, `paddingNotCanonical`, `attributesMalformed`, `identifierMismatch`, `deviceKeyMissing`, …
   package func openItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Entry {
-    let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
-    let attributes = try seal(record, meta).open(.attributes, record.attributes, with: key)
-    let item = try Item(decoding: attributes.copyIntoUnprotectedBytes())
+    var item = try decodedItem(record, meta: meta, group: group)
+    let marks = try HistoryMarks(takenFrom: &item, isItem: true)
     guard group.itemID(item) == record.id else { throw VaultError(.identifierMismatch, "\(record.id)") }
     return Entry(
       reference: Reference(group: group.group, id: record.id), item: item, accessibility: meta.accessibility,
-      generation: meta.version)
+      generation: meta.version, version: marks.number, former: marks.former)
+  }
+
+  package func decodedItem(_ record: RecordHead, meta: RecordMeta, group: GroupKeys) throws -> Item {
+    let key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
+    return try Item(decoding: seal(record, meta).open(.attributes, record.attributes, with: key).copyIntoUnprotectedBytes())
   }
 
   /// - Parameter secret: The record's column `s`.

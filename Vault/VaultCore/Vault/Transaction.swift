@@ -4,10 +4,12 @@ public import SecretMemory
 /// Section 10.2 of FORMAT.md.
 public struct Transaction: ~Copyable {
   package let state: ProvenState
-  private let keyring: Keyring
+  let keyring: Keyring
   package var tree: TreeEditor
   private var slotRows: SlotRows
-  private var change = Change()
+  package var change = Change()
+  /// The keys from this commit on, if it brings a new master key.
+  package var renewedKeys: VaultKeys?
   /// Groups that this transaction made, gave a key or (nil) removed.
   private var editedGroups: [AccessGroup: GroupKeys?] = [:]
   /// The error of an incomplete edit. The transaction is then discarded as a whole, even if `body` catches the error.
@@ -20,7 +22,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: `unknownReadOnlyFlag`, `vaultFull` (no generation is left), and what proving the state throws.
   package init(proving rows: any Rows, keyring: Keyring) throws {
     let state = try keyring.prove(rows)
-    guard state.header.readOnlyFlags == 0 else { throw VaultError(.unknownReadOnlyFlag) }
+    guard state.header.readOnlyFlags & ~Header.historyFlag == 0 else { throw VaultError(.unknownReadOnlyFlag) }
     guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
     self.state = state
@@ -41,7 +43,7 @@ public struct Transaction: ~Copyable {
     var item = try item.checked()
     if item.created == nil { item.created = now }
     item.modified = now
-    return try insert(item, secret: secret, into: group, accessible: accessible)
+    return try insert(item, secret: secret, into: group, accessible: accessible, at: now)
   }
 
   /// By the item's primary attributes: one proven look-up. Nil is a proven absence.
@@ -91,28 +93,42 @@ public struct Transaction: ~Copyable {
     _ edit: (inout Item) throws -> Void
   ) throws -> Reference {
     let before = try entry(reference)
-    var item = before.item
-    try edit(&item)
-    guard item.itemClass == before.item.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
-    item = try item.checked(keeping: before.item.attributes)
-    item.modified = now
+    let item = try Self.edited(before.item, at: now, edit)
     return try insert(
-      item, secret: secret, into: reference.group, accessible: accessible ?? before.accessibility, replacing: reference.id)
+      item, secret: secret, into: reference.group, accessible: accessible ?? before.accessibility, replacing: before, at: now)
   }
 
+  private static func edited(_ old: Item, at now: Timestamp, _ edit: (inout Item) throws -> Void) throws -> Item {
+    var item = old
+    try edit(&item)
+    guard item.itemClass == old.itemClass else { throw VaultError(.attributeNotAllowed, "class") }
+    item = try item.checked(keeping: old.attributes)
+    item.modified = now
+    return item
+  }
+
+  /// Removes an item.
+  /// - Parameters:
+  ///   - reference: The reference of the item.
+  ///   - now: The item can be restored, if the policy of the vault keeps former versions. nil: nothing of it is kept.
+  /// - Returns: Whether the item can be restored.
   /// - Throws: `notFound`, `groupNotFound`, `locked`; integrity errors.
-  public mutating func remove(_ reference: Reference) throws {
+  @discardableResult
+  public mutating func remove(_ reference: Reference, at now: Timestamp? = nil) throws -> Bool {
     let found = try existing(reference, in: try group(reference.group))
     if keys.isLocked, !found.meta.accessibility.isKeptWhileLocked { throw VaultError(.locked) }
-    try edit(reference.id, nil)
+    return try remove(reference, keepingFrom: now)
   }
 
   /// By the item's primary attributes. It is enough that the item is proven to be there: its row may be damaged, or gone.
   /// While the vault is locked its row must say of which class it is.
   /// - Throws: `notFound`, `groupNotFound`, `locked`; faults of the header, of the tree and of the group.
-  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
-    let id = try self.group(group).itemID(item)
-    return try keys.isLocked ? remove(Reference(group: group, id: id)) : remove(id)
+  @discardableResult
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard, at now: Timestamp? = nil) throws -> Bool {
+    let reference = Reference(group: group, id: try self.group(group).itemID(item))
+    if keys.isLocked { return try remove(reference, at: now) }
+    guard try tree.leaf(reference.id) != nil else { throw VaultError(.notFound) }
+    return try remove(reference, keepingFrom: now)
   }
 
   /// By its identifier, whatever is in it and whoever sealed it: its row may be damaged, or gone.
@@ -123,33 +139,38 @@ public struct Transaction: ~Copyable {
     try edit(id, nil)
   }
 
-  /// Puts an item into another group: sealed anew under that group's key.
-  /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors.
+  /// Puts an item, with its former versions, into another group or class: sealed anew under the key of that.
+  /// - Throws: `notFound`, `groupNotFound`, `duplicate`; integrity errors; the error of `edit`.
   @discardableResult
-  public mutating func move(_ reference: Reference, to group: AccessGroup, at now: Timestamp) throws -> Reference {
-    let entry = try entry(reference)
-    guard reference.group != group else { return reference }
-    var item = entry.item
-    item.modified = now
-    return try insert(
-      item, secret: try secret(of: reference), into: group, accessible: entry.accessibility, replacing: reference.id)
+  public mutating func move(
+    _ reference: Reference, to group: AccessGroup, accessible: Accessibility? = nil, at now: Timestamp,
+    _ edit: (inout Item) throws -> Void = { _ in }
+  ) throws -> Reference {
+    let old = try entry(reference)
+    let item = try Self.edited(old.item, at: now, edit)
+    let accessible = accessible ?? old.accessibility
+    var unchanged = item
+    unchanged.modified = old.item.modified
+    guard reference.group != group || accessible != old.accessibility || unchanged != old.item else { return reference }
+    return try insert(item, secret: try secret(of: reference), into: group, accessible: accessible, replacing: old, at: now)
   }
 
   /// Everything that can be refused is refused before the first edit: an item that cannot be put in its new place stays in the
   /// old.
-  private mutating func insert(
-    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Identifier? = nil
+  /// - Parameter old: The item as it is. It becomes a former version of the new one.
+  package mutating func insert(
+    _ item: Item, secret: borrowing Secret, into group: AccessGroup, accessible: Accessibility, replacing old: Entry? = nil,
+    at now: Timestamp
   ) throws -> Reference {
-    let attributes = item.encoded
-    guard attributes.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
     let group = try self.group(group, withKeyFor: accessible)
     let id = group.itemID(item)
-    guard try id == old || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
-    guard let epoch = try group.currentEpoch(accessible, keys: keys) else { throw VaultError(.unknownGroup) }
-    let meta = RecordMeta(kind: .item, accessibility: accessible, epoch: epoch, version: generation)
-    let record = try RecordSeal(vault: keys.vault, id: id, group: group.groupID, meta: meta)
-      .seal(attributes: attributes, secret: secret, with: try group.key(accessible, epoch: epoch, keys: keys))
-    if let old, old != id { try edit(old, nil) }
+    guard try id == old?.reference.id || tree.leaf(id) == nil else { throw VaultError(.duplicate) }
+    let place = try place(accessible, in: group)
+    guard item.encoded.count <= Padding.maximumCount else { throw VaultError(.attributeNotAllowed, "more than 1 MiB in all") }
+    let past = try past(of: item, secret, id, place, replacing: old, at: now)
+    let record = try place.seal(id, .item, item.encoded(past.marks), secret, generation, keys)
+    if let old, old.reference.id != id { try edit(old.reference.id, nil) }
+    try write(past)
     try edit(id, record)
     return Reference(group: group.group, id: id)
   }
@@ -165,7 +186,7 @@ public struct Transaction: ~Copyable {
     change.records[id] = .some(record)
   }
 
-  private mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: RecordHead, meta: RecordMeta) {
+  mutating func existing(_ reference: Reference, in group: GroupKeys) throws -> (record: RecordHead, meta: RecordMeta) {
     guard let found = try record(reference.id, in: group) else { throw VaultError(.notFound) }
     return found
   }
@@ -221,33 +242,6 @@ public struct Transaction: ~Copyable {
     return try tree.leaf(keys.groupRecordID(group)) != nil
   }
 
-  // MARK: Access rules
-
-  /// Writes a rule, in place of the one of the same name.
-  /// - Throws: `accessRuleMalformed`; integrity errors.
-  package mutating func putRule(_ attributes: Attributes) throws {
-    guard let rule = try AccessRule(attributes) else { throw VaultError(.accessRuleMalformed, "of a later version") }
-    let meta = RecordMeta(kind: .accessRule, accessibility: .whenUnlocked, epoch: state.header.masterEpoch, version: generation)
-    let id = try rule.name.recordID(keys)
-    try edit(id, try keys.sealSystemRecord(id, meta: meta, attributes: TLV.encode(attributes), secret: try Secret(count: 0)))
-  }
-
-  /// The rule of this name; nil is a proven absence.
-  package mutating func rule(_ name: AccessRule.Name) throws -> AccessRule? {
-    let id = try name.recordID(keys)
-    guard let leaf = try tree.leaf(id) else { return nil }
-    let written = change.records[id].flatMap(\.self)
-    return try state.openAccessRule(
-      written?.head ?? state.record(id, expecting: leaf), secret: written?.secret, upTo: generation)
-  }
-
-  /// - Throws: `notFound`; faults of the tree.
-  package mutating func removeRule(_ name: AccessRule.Name) throws {
-    let id = try name.recordID(keys)
-    guard try tree.leaf(id) != nil else { throw VaultError(.notFound) }
-    try edit(id, nil)
-  }
-
   // MARK: Slots
 
   package func slots() throws -> [KeySlot] {
@@ -282,13 +276,18 @@ public struct Transaction: ~Copyable {
     change.header[Header.historyKey] = slotRows.historyBytes
     var header = state.header
     header.generation = generation
+    if renewedKeys != nil { header.masterEpoch += 1 }
+    let integrity = (renewedKeys ?? keys).integrity
     header.root = try tree.finish(into: &change)
     header.depth = tree.depth
     header.recordCount = tree.recordCount
+    if change.records.contains(where: { $0.key.byte(at: 0) >= 0x80 && $0.value != nil }) {
+      header.readOnlyFlags |= Header.historyFlag
+    }
     header.slotCount = UInt32(slotRows.slots.count)
-    header.slotsDigest = keys.integrity.slotsDigest(slotRows)
+    header.slotsDigest = integrity.slotsDigest(slotRows)
     header.previousMAC = state.mac
-    let sealed = header.sealed(with: keys.integrity)
+    let sealed = header.sealed(with: integrity)
     change.header[0] = sealed.bytes
     return (change, sealed)
   }

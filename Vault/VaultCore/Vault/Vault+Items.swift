@@ -32,14 +32,16 @@ extension Vault {
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.
   /// - Throws: The errors of `Transaction.remove`; the errors of the store.
-  public mutating func remove(_ reference: Reference) throws {
-    try transaction { try $0.remove(reference) }
+  @discardableResult
+  public mutating func remove(_ reference: Reference, at now: Timestamp? = nil) throws -> Bool {
+    try transaction { try $0.remove(reference, at: now) }
   }
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.
   /// - Throws: The errors of `Transaction.remove`; the errors of the store.
-  public mutating func remove(_ item: Item, in group: AccessGroup = .standard) throws {
-    try transaction { try $0.remove(item, in: group) }
+  @discardableResult
+  public mutating func remove(_ item: Item, in group: AccessGroup = .standard, at now: Timestamp? = nil) throws -> Bool {
+    try transaction { try $0.remove(item, in: group, at: now) }
   }
 
   /// Removes an item in a commit of its own, as `Transaction.remove` does.

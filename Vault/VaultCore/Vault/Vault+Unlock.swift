@@ -5,6 +5,7 @@ extension Vault {
     let master: Key
     let vault: Identifier
     let slot: SlotDescription
+    let masterEpoch: UInt32
 
     package consuming func keys(device: consuming Secret?) throws -> VaultKeys {
       try VaultKeys(master: master, vault: vault, device: device)
@@ -17,8 +18,8 @@ extension Vault {
   package static func unlock(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling
   ) throws -> Unlocked {
-    let (vault, slots) = try store.read { rows in
-      (try SealedHeader(reading: rows).header.vault, try SlotRows(reading: rows).parsed())
+    let (header, slots) = try store.read { rows in
+      (try SealedHeader(reading: rows).header, try SlotRows(reading: rows).parsed())
     }
     let candidates = slots.filter { $0.type == credential.slotType && (credential.salt ?? $0.salt) == $0.salt }
     guard !candidates.isEmpty else { throw VaultError(.noSuchSlot) }
@@ -26,8 +27,9 @@ extension Vault {
     var tooExpensive: VaultError?
     for slot in candidates {
       do throws(VaultError) {
-        if let master = try slot.open(with: credential, vault: vault, ceiling: ceiling) {
-          return Unlocked(master: master, vault: vault, slot: slot.description)
+        if let master = try slot.open(with: credential, vault: header.vault, ceiling: ceiling) {
+          return Unlocked(
+            master: master, vault: header.vault, slot: slot.description, masterEpoch: header.masterEpoch)
         }
       } catch {
         guard error.code == .kdfAboveCeiling || error.code == .outOfMemory else { throw error }

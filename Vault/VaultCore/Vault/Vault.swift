@@ -5,11 +5,11 @@ public import SecretMemory
 /// Every call is one transaction of the store and begins by proving the header, so that several processes can have the vault
 /// open. Not thread-safe: one owner at a time.
 public struct Vault: ~Copyable {
-  private let store: any Store
-  private let keyring: Keyring
+  package let store: any Store
+  package let keyring: Keyring
   private let anchorKeeper: AnchorKeeper?
   /// The slot that the credential opened.
-  public internal(set) var openedSlot: SlotDescription
+  public package(set) var openedSlot: SlotDescription
   /// The result of comparing the anchor with the state that was opened.
   public let rollbackCheck: RollbackCheck
 
@@ -85,7 +85,8 @@ public struct Vault: ~Copyable {
   ) throws -> Vault {
     let unlocked = try unlock(store, with: credential, ceiling: ceiling)
     let slot = unlocked.slot
-    let keyring = Keyring(keys: try unlocked.keys(device: deviceKey))
+    let masterEpoch = unlocked.masterEpoch
+    let keyring = Keyring(keys: try unlocked.keys(device: deviceKey), masterEpoch: masterEpoch)
     let seen = try anchor.map { try SeenBefore($0, of: keyring.keys.vault) }
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
@@ -95,31 +96,6 @@ public struct Vault: ~Copyable {
     if !isCopy, case .refused(let rollback) = check { throw rollback.reason }
     let anchorKeeper = isCopy ? nil : anchor.map { AnchorKeeper($0, keyring: keyring, saved: saved) }
     return Vault(store: store, keyring: keyring, anchorKeeper: anchorKeeper, openedSlot: slot, rollbackCheck: check)
-  }
-
-  /// Accepts the present state as the newest one, whatever the anchor: after a backup was restored on purpose.
-  /// - Parameters:
-  ///   - store: The store of the vault.
-  ///   - credential: The credential of one of its slots.
-  ///   - ceiling: The highest cost of a key derivation.
-  ///   - anchor: The state that was last seen.
-  ///   - confirm: Called with the rollback before it is accepted, if there is one. If it throws, the anchor stays.
-  /// - Returns: The rollback that was accepted; nil if the anchor agreed with the present state.
-  /// - Throws: as `open`, the anchor's refusals apart; what `confirm` throws.
-  @discardableResult
-  public static func acceptRollback(
-    _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard, anchor: any AnchorStore,
-    confirm: (Rollback) throws -> Void = { _ in }
-  ) throws -> Rollback? {
-    let vault = try open(store, with: credential, ceiling: ceiling, anchor: anchor, isCopy: true)
-    guard case .refused(let rollback) = vault.rollbackCheck else {
-      try AnchorKeeper(anchor, keyring: vault.keyring, saved: 0).save()
-      return nil
-    }
-    try confirm(rollback)
-    let keyring = vault.keyring
-    try anchor.update(keyring.keys.vault) { _ in keyring.newest.map { Anchor($0).sealed(with: keyring.keys.integrity) } }
-    return rollback
   }
 
   /// Saves the anchor. A vault that just goes does so as well, but cannot tell of a failure.
@@ -183,15 +159,15 @@ public struct Vault: ~Copyable {
   public mutating func transaction<Result: ~Copyable>(_ body: (inout Transaction) throws -> Result) throws -> Result {
     let keyring = keyring
     var result: Result?
-    var committed: SealedHeader?
+    var committed: (header: SealedHeader, keys: VaultKeys?)?
     try store.commit { rows in
       var transaction = try Transaction(proving: rows, keyring: keyring)
       result = try body(&transaction)
       let (change, header) = try transaction.finish()
-      committed = header
+      committed = header.map { ($0, transaction.renewedKeys) }
       return change
     }
-    if let committed { keyring.adopt(committed) }
+    if let committed { keyring.adopt(committed.header, committed.keys) }
     // A lagging anchor is harmless; `close` tries again and tells.
     try? anchorKeeper?.saveNowAndThen()
     guard let result = result.take() else { preconditionFailure("the store did not run the transaction") }

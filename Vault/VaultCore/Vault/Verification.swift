@@ -47,6 +47,9 @@ package final class VerificationWalk {
   /// Met before any item: their ids begin with a zero byte.
   private var groups: [Identifier: GroupKeys] = [:]
   private var leafCount: UInt64 = 0
+  /// Former versions that an item has named and the walk has not met, and the reverse.
+  private var namedFormer: Set<Identifier> = []
+  private var metFormer: [Identifier: Accessibility] = [:]
 
   package init(_ state: ProvenState, progress: ((UInt64, UInt64) throws -> Void)? = nil) {
     self.state = state
@@ -71,7 +74,37 @@ package final class VerificationWalk {
         if !listedNodes.contains(prefix) { verification.note(VaultError(.nodeUnlisted, "at depth \(prefix.count)")) }
       }
     }
+    try checkHistory()
     return verification
+  }
+
+  private func name(_ former: [FormerVersion], in group: GroupKeys) {
+    for version in former {
+      let id = group.historyID(version.origin, version.number)
+      if metFormer.removeValue(forKey: id) == nil { namedFormer.insert(id) }
+    }
+  }
+
+  /// A former version has exactly one owner, but the owner may be damaged, or sealed for another device.
+  private func checkHistory() throws {
+    let isWhole = verification.isSound
+    for id in namedFormer.sorted() {
+      try collect { if try state.tree.leaf(id) == nil { throw VaultError(.historyMissing, "\(id)") } }
+    }
+    guard isWhole else { return }
+    for (id, accessibility) in metFormer.sorted(by: { $0.key < $1.key })
+    where !accessibility.isThisDeviceOnly || verification.unavailableCount == 0 {
+      verification.note(VaultError(.historyUnlisted, "\(id)"))
+    }
+  }
+
+  private func checkFormer(_ record: RecordHead, _ group: GroupKeys) throws {
+    let former = try state.openFormer(record, in: group)
+    if former.isRemoved {
+      name(former.former, in: group)
+    } else if namedFormer.remove(record.id) == nil {
+      metFormer[record.id] = former.meta.accessibility
+    }
   }
 
   /// Notes a fault of the vault, and throws on what is none.
@@ -107,14 +140,17 @@ package final class VerificationWalk {
       let group = try state.keys.openGroup(record, secret: secret, meta: meta)
       guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
       groups[group.groupID] = group
-    case .item:
+    case .item, .history:
       guard let group = groups[record.group] else {
         if !brokenNodes.isEmpty { return }  // Its group's record may hang below.
         throw VaultError(.unknownGroup)
       }
       do {
-        let item = try state.openItem(record, meta: meta, group: group).item
+        let entry = meta.kind == .item ? try state.openItem(record, meta: meta, group: group) : nil
         _ = try state.openSecret(secret, of: record, meta: meta, group: group)
+        guard let entry else { return try checkFormer(record, group) }
+        name(entry.former, in: group)
+        let item = entry.item
         // The limits of writers: such an item opens, but no writer writes it again.
         _ = try item.checked(keeping: item.attributes)
       } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
@@ -122,7 +158,9 @@ package final class VerificationWalk {
       }
     case .accessRule:
       _ = try state.openAccessRule(record, secret: secret)
-    case .alias, .policy, .history:
+    case .policy:
+      _ = try state.openLimits(record, secret: secret)
+    case .alias:
       break  // A record of a later version: proven by the tree, and not opened.
     }
   }

@@ -1,0 +1,36 @@
+import ArgumentParser
+import CofferConsole
+import CofferStorage
+import SecretMemory
+import VaultCore
+
+struct VaultRotate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate", abstract: "Make a new master key, and new keys for groups.",
+    discussion: """
+      Afterwards nothing in the vault's file opens under an old key. A backup is made before, and everything is checked before and after. \
+      Each slot is sealed anew, which takes its credential: passphrases are asked for one by one, and a recovery key is made anew and \
+      printed. If the work is interrupted, the vault is whole, and the next call goes on. Backups made before open as before.
+      """)
+
+  @Option(parsing: .singleValue, help: ArgumentHelp("Only new keys for this group. May be repeated.", valueName: "name"))
+  var group: [String] = []
+
+  @Flag(help: "Only a new master key.")
+  var masterOnly = false
+
+  @OptionGroup var options: RotationOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    guard group.isEmpty || !masterOnly else { throw Failure.usage("--group: not together with --master-only") }
+    let groups = try group.map { try AccessGroup($0) }
+    let place = try vault.openPlace()
+    let lock = try about(place.path) { try MaintenanceLock(forVaultAt: place.store.path) }
+    var work = RotationWork(options: options, vault: vault, place: place)
+    work.isMasterOnly = masterOnly
+    if !groups.isEmpty { (work.groups, work.renewsMaster) = (groups, false) }
+    try vault.withCredential(for: place) { try work.run($0) }
+    withExtendedLifetime(lock) {}
+  }
+}

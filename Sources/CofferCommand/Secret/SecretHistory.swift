@@ -1,0 +1,122 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import SecretMemory
+import VaultCore
+
+struct SecretHistory: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history", abstract: "List the versions of an item, or the removed items.",
+    discussion: """
+      Columns: version, time, and whether it is the present one, was changed or removed at that time; with --deleted the name, group, \
+      last version and time. Never a value: coffer secret get NAME --version N writes one. The vault keeps as many versions as its policy \
+      allows: coffer vault policy.
+      """)
+
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "List the removed items that can be restored.")
+  var deleted = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    if deleted { return try listRemoved() }
+    let selection = try Selection(item)
+    let items = try access.open(vault)
+    let found = try selection.versioned(in: items)
+    let versions = try about(found.name) { try items.keychain.history(of: found.reference) }
+    items.finish()
+    if json {
+      let objects = versions.map { version in
+        JSON.object([
+          ("version", .natural(version.number)), ("time", version.time.map { .text($0.text) } ?? .null),
+          ("state", .text(version.state.rawValue)),
+        ])
+      }
+      return try Descriptor.output.write(JSON.array(objects).description + "\n")
+    }
+    let rows = versions.map { ["\($0.number)", $0.time?.text ?? "", $0.state.rawValue] }
+    try Descriptor.output.write(Table(heading: ["VERSION", "TIME", "STATE"], rows: rows).text(style: .current()))
+  }
+
+  private func listRemoved() throws {
+    guard item.name == nil, item.service == nil, item.account == nil else { throw Failure.usage("--deleted: takes no name") }
+    let group = try item.group.map { try AccessGroup($0) }
+    let items = try access.open(vault)
+    let removed = try about("history") { try items.keychain.removedItems(in: group) }
+      .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    items.finish()
+    if json {
+      let objects = removed.map { item in
+        JSON.object([
+          ("name", .text(item.name)), ("group", .text(item.reference.group.name)),
+          ("class", .text(ClassName(item.item.itemClass).rawValue)), ("version", .natural(item.version)),
+          ("time", .text(item.removed.text)),
+        ])
+      }
+      return try Descriptor.output.write(JSON.array(objects).description + "\n")
+    }
+    let rows = removed.map { [$0.name, $0.reference.group.name, "\($0.version)", $0.removed.text] }
+    try Descriptor.output.write(Table(heading: ["NAME", "GROUP", "VERSION", "REMOVED"], rows: rows).text(style: .current()))
+  }
+}
+
+extension RemovedItem {
+  var name: String { item.name(in: reference.group) }
+  var nameWithGroup: String { item.nameWithGroup(reference.group) }
+}
+
+/// An item with versions: it is there, or was removed.
+struct Versioned {
+  let reference: Reference
+  let name: String
+  let isRemoved: Bool
+}
+
+extension Selection {
+  /// The item that is meant, or else the removed one of this name.
+  /// - Throws: `notFound`, `severalMatch`.
+  func versioned(in items: OpenItems) throws -> Versioned {
+    guard name.field == nil else { throw Failure.usage("name: a field has no versions of its own") }
+    let missing: Failure
+    do {
+      let entry = try one(in: items)
+      return Versioned(reference: entry.reference, name: entry.nameWithGroup, isRemoved: false)
+    } catch let failure as Failure {
+      guard failure.status == .notFound else { throw failure }
+      missing = failure
+    }
+    let wanted = try name.item(itemClass)
+    let group = name.group ?? (items.application == nil ? AccessGroup.standard.name : nil)
+    let removed = try about("\(name)") { try items.keychain.removedItems() }.filter { removed in
+      (group ?? removed.reference.group.name) == removed.reference.group.name && removed.item.itemClass == itemClass
+        && wanted.attributes.allSatisfy { removed.item.attributes[$0.name] == $0.value }
+    }
+    guard let first = removed.first else { throw missing }
+    guard removed.count == 1 else {
+      throw Failure(
+        .severalMatch, "\(name): \(removed.count) removed items match", hint: "name one: SERVICE/ACCOUNT",
+        details: removed.map(\.nameWithGroup).sorted())
+    }
+    return Versioned(reference: first.reference, name: first.nameWithGroup, isRemoved: true)
+  }
+}
+
+extension Entry {
+  func hintAtRestoring() {
+    Descriptor.error.hintAtTerminal("to get the value before back: coffer secret restore \(nameWithGroup)")
+  }
+}
+
+extension Descriptor {
+  /// One line for a person, after a command that overwrites or removes.
+  func hintAtTerminal(_ text: String) {
+    guard isTerminal, Descriptor.input.isTerminal else { return }
+    note("hint: \(text.escapingControls())\n")
+  }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import VaultCore
+
+struct SecretRestore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Go back to an earlier version of an item, or get a removed item back.",
+    discussion: "The present value becomes a former version, so that this can be undone too. The name stays.")
+
+  @OptionGroup var item: ItemOptions
+
+  @Option(
+    help: ArgumentHelp("The version, as coffer secret history lists it. The newest former one if there is none.", valueName: "n"))
+  var version: UInt64?
+
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let selection = try Selection(item)
+    let items = try access.open(vault)
+    let found = try selection.versioned(in: items)
+    try about(found.name) { _ = try items.keychain.restore(found.reference, version: version) }
+    items.finish()
+  }
+}

@@ -1,0 +1,79 @@
+import CofferAudit
+import CofferConsole
+import CofferFiles
+import Glibc
+import SecretMemory
+
+/// The number of guesses that a passphrase withstands, as `coffer-strength` estimates it.
+struct PassphraseStrength {
+  /// The bytes that the program looks at. A pipe takes them at once.
+  private static let byteCount = 256
+  /// How long it may take, in milliseconds. It takes 2 for a passphrase of 256 bytes.
+  private static let patience: Int32 = 10_000
+  /// Below this a note says how long guessing takes.
+  private static let noted = 100
+  /// Below this a person is asked as well.
+  private static let asked = 60
+
+  /// Ten times the logarithm, base 10, of the number of guesses.
+  let tenths: Int
+
+  /// Returns nil if the program is not there, or does not answer.
+  init?(of passphrase: borrowing Secret) {
+    guard let program = Self.program, let answer = Self.ask(program, passphrase) else { return nil }
+    let parts = answer.split(separator: ".").map { Int($0) }
+    guard parts.count == 2, let whole = parts[0], let tenth = parts[1], (0..<1000).contains(whole), (0..<10).contains(tenth)
+    else {
+      return nil
+    }
+    tenths = whole * 10 + tenth
+  }
+
+  init(tenths: Int) { self.tenths = tenths }
+
+  var isNoted: Bool { tenths < Self.noted }
+  var isAsked: Bool { tenths < Self.asked }
+
+  /// At 1,000 guesses a second.
+  var time: String {
+    let seconds = pow(10, Double(tenths) / 10) / 1000
+    let units: [(Double, String)] = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")]
+    guard let (length, name) = units.first(where: { seconds >= $0.0 }) else { return "less than a second" }
+    return "about \(counted(Int((seconds / length).rounded()), name))"
+  }
+
+  /// The program: installed in libexec, or beside this one where both are built. Nil if it cannot be started.
+  static var program: String? {
+    let own = AuditPlace.caller().executable
+    guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    let directory = own[..<slash]
+    return ["\(directory)/../libexec/coffer/coffer-strength", "\(directory)/coffer-strength"].first {
+      unsafe access($0, X_OK) == 0
+    }
+  }
+
+  private static func ask(_ program: String, _ passphrase: borrowing Secret) -> String? {
+    var (question, answer): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+    defer { for end in question + answer where end >= 0 { Glibc.close(end) } }
+    guard unsafe pipe(&question) == 0, unsafe pipe(&answer) == 0 else { return nil }
+    for end in question + answer { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var child = ChildProgram(program)
+    child.environment = []
+    child.streams = [.descriptor(question[0]), .descriptor(answer[1]), .none]
+    let started = child.start()
+    guard started.errno == 0 else { return nil }
+    for end in [question[0], answer[1]] { Glibc.close(end) }
+    (question[0], answer[1]) = (-1, -1)
+    try? passphrase.withBytes { bytes in
+      try Descriptor(number: question[1], name: "coffer-strength").write(bytes.extracting(0..<min(bytes.byteCount, byteCount)))
+    }
+    Glibc.close(question[1])
+    question[1] = -1
+    var entry = pollfd(fd: answer[0], events: Int16(POLLIN), revents: 0)
+    let isReady = unsafe poll(&entry, 1, patience) == 1
+    if !isReady { kill(started.process, SIGKILL) }
+    let text = isReady ? try? Descriptor(number: answer[0], name: "coffer-strength").contents(limit: 16) : nil
+    guard ChildProgram.wait(for: started.process) == 0, let text else { return nil }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init)
+  }
+}

@@ -1,0 +1,86 @@
+import CofferConsole
+import CofferLifecycle
+import SecretMemory
+import VaultCore
+
+/// The output of `coffer vault restore`.
+struct RestoreReport {
+  let file: String
+  let path: String
+  let plan: Restoration.Plan
+  let generation: UInt64
+  let verification: Verification
+
+  /// The findings, and what would be done.
+  func write(asJSON json: Bool, outcome: Restoration.Outcome?) throws {
+    try Descriptor.output.write(
+      json ? self.json(outcome).description + "\n" : found.map { $0.escapingControls() + "\n" }.joined())
+  }
+
+  /// The outcome, after the findings.
+  func write(_ outcome: Restoration.Outcome) throws {
+    guard outcome.way != .nothing else { return }
+    try Descriptor.output.write("\(path.escapingControls()): restored, generation \(outcome.generation)\n")
+    if let kept = outcome.kept { Descriptor.error.note("note: the vault as it was: \(kept.escapingControls())\n") }
+    if outcome.way == .replacing || outcome.way == .exchanging {
+      Descriptor.error.note("note: it opens with the passphrases and keys of the backup\n")
+    }
+    if let failure = outcome.anchorFailure {
+      Descriptor.error.note("coffer: warning: the state of the vault was not recorded: \(failure.escapingControls())\n")
+    }
+  }
+
+  private var found: [String] {
+    var lines = ["\(file): generation \(generation), \(counted(verification.recordCount, "record")), all sound"]
+    if verification.unavailableCount > 0 { lines.append(verification.unopened) }
+    if plan.isOtherVault { lines.append("it is a backup of another vault") }
+    if plan.rollback?.reason.code == .forked { lines.append("it has another history than the vault that was last seen here") }
+    lines += comparison
+    lines.append(intention)
+    return lines
+  }
+
+  private var comparison: [String] {
+    guard let comparison = plan.comparison, plan.way != .nothing else { return [] }
+    let here = plan.generation.map { "here: generation \($0)" } ?? "here"
+    guard !comparison.isSame else { return ["\(here); the items are the same"] }
+    func items(_ count: UInt64, _ one: String, _ several: String) -> String? {
+      count == 0 ? nil : count == 1 ? "1 item \(one)" : "\(count) items \(several)"
+    }
+    let differences = [
+      items(comparison.newerHere, "here is newer", "here are newer"), items(comparison.onlyHere, "is only here", "are only here"),
+      items(comparison.onlyThere, "is only in the backup", "are only in the backup"),
+      items(comparison.differing, "differs", "differ"), comparison.otherRecordsDiffer ? "groups, apps or grants differ" : nil,
+    ]
+    return ["\(here); \(differences.compactMap(\.self).joined(separator: ", "))"]
+  }
+
+  private var intention: String {
+    switch plan.way {
+    case .nothing: "the vault is in this state; nothing to do"
+    case .continuing: "the records become those of the backup; the ways to open the vault stay"
+    case .replacing: "everything becomes that of the backup, the ways to open it too"
+    case .exchanging:
+      "the file here cannot be read\(plan.damage.map { " (\($0))" } ?? ""); it is put aside, and the vault is made from the backup"
+    case .creating: "no vault is here; it is made from the backup"
+    }
+  }
+
+  private func json(_ outcome: Restoration.Outcome?) -> JSON {
+    let comparison = plan.comparison.map { comparison in
+      JSON.object([
+        ("newerHere", .natural(comparison.newerHere)), ("onlyHere", .natural(comparison.onlyHere)),
+        ("onlyInBackup", .natural(comparison.onlyThere)), ("differing", .natural(comparison.differing)),
+        ("otherRecordsDiffer", .boolean(comparison.otherRecordsDiffer)),
+      ])
+    }
+    return .object([
+      ("file", .text(file)), ("path", .text(path)), ("generation", .natural(generation)),
+      ("records", .natural(verification.recordCount)), ("unavailable", .natural(verification.unavailableCount)),
+      ("way", .text(plan.way.rawValue)), ("otherVault", .boolean(plan.isOtherVault)),
+      ("here", plan.generation.map { .natural($0) } ?? .null), ("comparison", comparison ?? .null),
+      ("rollback", (plan.rollback?.reason.code.name).map { .text($0) } ?? .null),
+      ("restored", outcome.map { .natural($0.generation) } ?? .null), ("kept", (outcome?.kept).map { .text($0) } ?? .null),
+    ])
+  }
+}

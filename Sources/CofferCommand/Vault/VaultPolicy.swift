@@ -1,0 +1,63 @@
+import ArgumentParser
+import CofferConsole
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+struct VaultPolicy: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "policy", abstract: "Show or set the limits of a vault.",
+    discussion: """
+      Without an argument all limits are shown; with NAME=VALUE one is set. history-versions (0 to 64; 10 unless set): how many versions of \
+      an item are kept, the last one of a removed item included. history-days (0 to 3650; 90): for how long. idle-minutes (0 to 10080; 0: \
+      as the agent was started): after how much time without use the agent locks the vault. backup-keep (1 to 1000; 10): how many backups \
+      are kept. kdf-passes (3 to 64; 3) and kdf-memory (65536 to 4194304 KiB; 262144): the cost of a new passphrase.
+      """)
+
+  @Argument(help: ArgumentHelp("A limit and its value.", valueName: "name=value"))
+  var limits: [String] = []
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    let changes = try limits.map { try Self.change($0) }
+    let place = try vault.openPlace()
+    var opened = try vault.open(place)
+    var limits = try about(place.path) { try opened.limits() }
+    if !changes.isEmpty {
+      for (name, value) in changes { try limits.set(name, to: value) }
+      let changed = limits
+      try about(place.path) { try opened.transaction { try $0.setLimits(changed) } }
+    }
+    opened.finish()
+    try print(limits)
+  }
+
+  private static func change(_ text: String) throws -> (Limits.Name, UInt64) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else {
+      throw Failure.usage("\(text): needs a name and a value", hint: "coffer vault policy NAME=VALUE")
+    }
+    guard let name = Limits.Name(rawValue: String(parts[0])) else {
+      let names = Limits.Name.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Failure.usage("\(parts[0]): there is no such limit", hint: "the limits are \(names)")
+    }
+    let (least, most) = (name.range.lowerBound, name.range.upperBound)
+    guard let value = UInt64(parts[1]), name.range.contains(value) else {
+      throw Failure.usage("\(text): \(name.rawValue) is a number of \(least) to \(most)")
+    }
+    return (name, value)
+  }
+
+  private func print(_ limits: Limits) throws {
+    if json {
+      let members = Limits.Name.allCases.map { ($0.rawValue, JSON.natural(limits.value($0))) }
+      return try Descriptor.output.write(JSON.object(members).description + "\n")
+    }
+    let rows = Limits.Name.allCases.map { [$0.rawValue, "\(limits.value($0))", limits[$0] == nil ? "standard" : "set"] }
+    try Descriptor.output.write(Table(heading: ["LIMIT", "VALUE", ""], rows: rows).text(style: .current()))
+  }
+}

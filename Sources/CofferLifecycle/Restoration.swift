@@ -1,0 +1,132 @@
+import CofferFiles
+package import CofferStorage
+import Glibc
+package import SecretMemory
+package import VaultCore
+import VaultUpkeep
+
+/// A backup that is to take the place of a vault: copied in, opened, proven and compared before anything is changed. Holds the
+/// maintenance lock of the vault while it lives. Not thread-safe.
+package final class Restoration {
+  /// How the vault becomes that of the backup.
+  package enum Way: String, Sendable {
+    /// One more generation of the vault that is here, with the records of the backup: slots and history go on.
+    case continuing
+    /// All rows are replaced, slots and history too.
+    case replacing
+    /// The file that is here cannot be read: it is put aside, and the vault is made anew.
+    case exchanging
+    /// No vault is here.
+    case creating
+    /// The vault is in the state of the backup.
+    case nothing
+  }
+
+  /// The effect that a restore would have.
+  package struct Plan: Sendable {
+    package let way: Way
+    /// The generation of the vault that is here, as it says. nil if none can be read.
+    package let generation: UInt64?
+    /// nil if no vault can be read here.
+    package let comparison: Comparison?
+    /// How the backup disagrees with the last state that was seen here: it is older, or has another history.
+    package let rollback: Rollback?
+    /// Whether another vault is, or was, at this path.
+    package let isOtherVault: Bool
+    /// Why the file that is here cannot be read.
+    package let damage: StorageError?
+  }
+
+  let place: RestorePlace
+  private let maintenance: MaintenanceLock
+  private let copy: UnnamedVault
+  let store: FileStore
+  private var opened: RestoredVault?
+
+  /// Copies the backup in: nothing is opened where it lies.
+  /// - Throws: `LifecycleError`: `isTheVault`; `StorageError`: `maintenance`; all that is wrong with the file.
+  package init(of file: String, at place: RestorePlace, step: Backup.Step) throws {
+    if let backup = try Files.status(at: file), let vault = try Files.status(at: place.vault), backup.isSameFile(as: vault) {
+      throw LifecycleError(.isTheVault, file)
+    }
+    self.place = place
+    maintenance = try MaintenanceLock(forVaultAt: place.vault)
+    try place.backups.prepare()
+    let name = Path.name(of: place.vault)
+    UnnamedVault.leftovers(in: Path.parent(of: place.vault), remove: true) { $0 == name }
+    copy = try UnnamedVault(for: place.backups.unnamedPath)
+    try copy.fill(fromFileAt: file, step: step)
+    store = try copy.store()
+  }
+
+  /// The kinds of the slots in the backup, not proven.
+  package func slotTypes() throws -> Set<SlotType> { Set(try Vault.inspect(store).slots.map(\.type)) }
+
+  /// - Throws: as `Vault.open`, anchors apart.
+  package func open(with credential: borrowing Credential, ceiling: KDFCeiling, deviceKey: consuming Secret?) throws {
+    opened = try RestoredVault(opening: store, with: credential, ceiling: ceiling, deviceKey: deviceKey)
+  }
+
+  /// The header that `open` has proven.
+  /// - Throws: `locked` before it.
+  func restored() throws -> RestoredVault {
+    guard let opened else { throw VaultError(.locked) }
+    return opened
+  }
+
+  package func generation() throws -> UInt64 { try restored().generation }
+
+  package func verify(step: @escaping Backup.Step) throws -> Verification {
+    let restored = try restored()
+    return try store.read { try restored.verify($0, progress: step) }
+  }
+
+  /// Notes that a backup could be restored.
+  package func noteDrill() throws { try Drill.note(at: place.drill) }
+
+  // MARK: The vault that is here
+
+  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `draftFormat`.
+  package func plan() throws -> Plan {
+    let restored = try restored()
+    let check = try store.read { try restored.check($0, anchor: place.anchors) }
+    let rollback: Rollback? = if case .refused(let rollback) = check { rollback } else { nil }
+    let isOtherHere = rollback?.reason.code == .anchorOtherVault
+    guard try Files.status(at: place.vault) != nil else {
+      let way: Way = try place.present().isEmpty ? .creating : .exchanging
+      return Plan(way: way, generation: nil, comparison: nil, rollback: rollback, isOtherVault: isOtherHere, damage: nil)
+    }
+    do {
+      return try plan(over: FileStore(at: place.vault), rollback)
+    } catch let error as StorageError where Self.isDamage(error) {
+      return Plan(
+        way: .exchanging, generation: nil, comparison: nil, rollback: rollback, isOtherVault: isOtherHere, damage: error)
+    }
+  }
+
+  private func plan(over present: FileStore, _ rollback: Rollback?) throws -> Plan {
+    let restored = try restored()
+    // A header that says nothing is replaced as any other.
+    let status = try? Vault.inspect(present)
+    let isOther = status.map { $0.id != restored.vault } ?? (rollback?.reason.code == .anchorOtherVault)
+    return try store.read { there in
+      try present.read { here in
+        let way: Way =
+          if try here.header(0) == restored.header { .nothing } else {
+            try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
+          }
+        return Plan(
+          way: way, generation: status?.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
+          rollback: rollback, isOtherVault: isOther, damage: nil)
+      }
+    }
+  }
+
+  /// Whether the file that is here is lost, as opposed to one that cannot be read at the moment, or by this version.
+  static func isDamage(_ error: StorageError) -> Bool {
+    switch error.code {
+    case .notAVault, .schemaAltered, .columnMismatch, .storageDamaged, .truncated: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import CofferFiles
+package import CofferStorage
+
+/// The path of a vault, and what lies beside it for a restore. There need not be a vault.
+package struct RestorePlace {
+  package let vault: String
+  package let backups: BackupDirectory
+  let anchors: AnchorFiles
+  let agentLock: String
+  let drill: String
+
+  /// - Parameter path: nil: the user's own vault, whose directory is made where it is missing.
+  /// - Throws: `StorageError`: what keeps the directory from being made.
+  package init(_ places: Places, vaultAt path: String?) throws {
+    if path == nil { try Files.makeDurableDirectory(Path.parent(of: places.vault)) }
+    vault = places.resolvedPath(ofVaultAt: path ?? places.vault)
+    backups = BackupDirectory(at: places.backups(forVaultAt: vault))
+    anchors = places.anchors(forVaultAt: vault)
+    agentLock = places.agentLock(forVaultAt: vault)
+    drill = Drill.path(in: places)
+  }
+
+  /// The files that SQLite keeps beside the vault, and the vault itself last.
+  var files: [String] { ["-wal", "-journal", "-shm", ""].map { vault + $0 } }
+
+  /// Those of them that are there.
+  func present() throws -> [String] { try files.filter { try Files.status(at: $0) != nil } }
+}

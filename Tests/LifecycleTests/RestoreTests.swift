@@ -1,0 +1,216 @@
+import Children
+import CofferFiles
+import CofferStorage
+import CofferTesting
+import Glibc
+import SecretMemory
+import Testing
+import VaultCore
+import VaultUpkeep
+
+@testable import CofferLifecycle
+
+@Suite struct RestoreTests {
+  /// A vault, a backup of it with 3 items, and then one more item.
+  private struct Scene {
+    let fixture = Fixture()
+    let backup: String
+
+    init(items: Int = 3) throws {
+      try fixture.makeVault(items: items)
+      backup = "\(fixture.directory)/old"
+      _ = try Backup.make(of: FileStore(at: fixture.path), at: .file(backup), now: .test, step: { _, _ in })
+      try add("later")
+    }
+
+    var places: Places {
+      get throws {
+        let directory = fixture.directory
+        return try Places { $0 == "COFFER_HOME" ? directory : nil }
+      }
+    }
+    var place: RestorePlace { get throws { try RestorePlace(places, vaultAt: nil) } }
+    var anchors: AnchorFiles { get throws { try place.anchors } }
+
+    func open() throws -> Vault { try .openThrowAway(FileStore(at: fixture.path), anchor: anchors) }
+
+    func add(_ account: String) throws {
+      var vault = try open()
+      try vault.add(Item(service: "item", account: account), secret: Secret(testing: "x"), at: .test)
+      try vault.close()
+    }
+
+    func accounts() throws -> Set<String> {
+      Set(try open().entries().entries.compactMap { $0.item["account"] })
+    }
+
+    func restoration() throws -> Restoration {
+      let restoration = try Restoration(of: backup, at: place, step: { _, _ in })
+      try restoration.open(with: .throwAway(), ceiling: .standard, deviceKey: nil)
+      return restoration
+    }
+  }
+
+  @Test func theRecordsOfTheBackupBecomeTheNextGeneration() throws {
+    let scene = try Scene()
+    let restoration = try scene.restoration()
+    let plan = try restoration.plan()
+    #expect(plan.way == .continuing && plan.comparison?.onlyHere == 1 && plan.generation == 3)
+    let before = try scene.open()
+    let outcome = try restoration.carryOut(plan, now: .test, step: { _, _ in })
+    #expect(outcome.generation == 4)
+    #expect(try scene.accounts() == ["0", "1", "2"])
+    // A vault that was open before goes on, and is verified.
+    #expect(try before.generation() == 4 && before.verify().isSound)
+    #expect(try scene.fixture.open(outcome.kept).entries().entries.count == 4)
+  }
+
+  @Test func aCredentialOfTheVaultStaysOneAndOneOfTheBackupDoesNotComeBack() throws {
+    let scene = try Scene()
+    do {
+      var vault = try scene.open()
+      let slot = vault.openedSlot
+      try vault.addSlot(.keyFile(Secret(testing: [UInt8](repeating: 7, count: 32))))
+      try vault.removeSlot(slot.id)
+      try vault.close()
+    }
+    let restoration = try scene.restoration()
+    _ = try restoration.carryOut(restoration.plan(), now: .test, step: { _, _ in })
+    #expect(throws: VaultError(.wrongCredential)) { _ = try scene.open() }
+    let vault = try Vault.open(
+      FileStore(at: scene.fixture.path), with: .keyFile(Secret(testing: [UInt8](repeating: 7, count: 32))), anchor: scene.anchors)
+    #expect(try vault.verify().isSound && vault.entries().entries.count == 3)
+  }
+
+  /// The backup of the vault is made anew if its state is not that of the vault any more.
+  @Test func itemsThatAreWrittenMeanwhileAreInTheBackup() throws {
+    let scene = try Scene(items: 1100)
+    let restoration = try scene.restoration()
+    let plan = try restoration.plan()
+    var written = 0
+    let outcome = try restoration.carryOut(plan, now: .test) { done, _ in
+      // While the backup is made, after its transaction has begun.
+      guard written < 2, done == 1024 else { return }
+      written += 1
+      try scene.add("meanwhile-\(written)")
+    }
+    #expect(try scene.accounts().count == 1100)
+    let kept = try scene.fixture.open(outcome.kept).entries().entries.compactMap { $0.item["account"] }
+    #expect(Set(kept).isSuperset(of: ["later", "meanwhile-1"]) && written > 0)
+  }
+
+  @Test func aVaultThatIsWrittenAllTheTimeStaysAsItIs() throws {
+    let scene = try Scene(items: 1100)
+    let restoration = try scene.restoration()
+    let plan = try restoration.plan()
+    var count = 0
+    #expect(throws: LifecycleError(.changedMeanwhile)) {
+      _ = try restoration.carryOut(plan, now: .test) { done, _ in
+        guard done == 1024 else { return }
+        count += 1
+        try scene.add("meanwhile-\(count)")
+      }
+    }
+    #expect(try scene.accounts().count == 1101 + count && count == 10)
+    #expect(scene.fixture.backups.names.isEmpty)
+  }
+
+  /// Killed after the commit, and before the anchor is written.
+  @Test func theNextToOpenFinishesTheAnchor() throws {
+    let scene = try Scene()
+    try scene.add("newest")
+    let restoration = try scene.restoration()
+    let store = try FileStore(at: scene.fixture.path)
+    let restored = try restoration.restored()
+    try store.replaceRows(by: restoration.store, continuing: { _ in nil }, step: { _, _ in }, verify: { _ in })
+    // The control: without the intent the restored vault is refused.
+    #expect(throws: VaultError(.rolledBack)) { _ = try scene.open() }
+    try scene.anchors.announce(header: restored.header, anchor: restored.anchor)
+    #expect(try scene.accounts() == ["0", "1", "2"])
+    #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
+    try scene.add("after")
+    #expect(try scene.accounts() == ["0", "1", "2", "after"])
+  }
+
+  /// Killed before the commit: the intent means nothing any more, and another state is not accepted because of it.
+  @Test func anIntentThatWasNotCarriedOutIsRemoved() throws {
+    let scene = try Scene()
+    do {
+      let restoration = try scene.restoration()
+      let restored = try restoration.restored()
+      try scene.anchors.announce(header: restored.header, anchor: restored.anchor)
+      // The restore is under way: it stays.
+      #expect(try scene.accounts().count == 4)
+      #expect(try Files.status(at: scene.anchors.intentPath()) != nil)
+    }
+    #expect(try scene.accounts().count == 4)
+    #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
+    run("cp", scene.backup, scene.fixture.path)
+    #expect(throws: VaultError(.rolledBack)) { _ = try scene.open() }
+  }
+
+  @Test func aDamagedIntentChangesNothing() throws {
+    let scene = try Scene()
+    run("sh", "-c", "umask 077; head -c 300 /dev/zero >\(try scene.anchors.intentPath())")
+    #expect(try scene.accounts().count == 4)
+    #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
+  }
+
+  @Test func oneRestoreAtATime() throws {
+    let scene = try Scene()
+    let first = try scene.restoration()
+    #expect(throws: StorageError(.maintenance)) { _ = try scene.restoration() }
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func aTrialIsNoted() throws {
+    let scene = try Scene()
+    #expect(try Drill.last(in: scene.places) == nil)
+    try scene.restoration().noteDrill()
+    #expect(try #require(try Drill.last(in: scene.places)).secondsSince1970 > 1_700_000_000)
+  }
+
+  /// Random histories on both sides, counted by hand.
+  @Test(arguments: 1...20) func theComparisonCountsTheItems(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let scene = try Scene(items: 20)
+    var expected = Comparison.Counts()
+    do {
+      var vault = try scene.open()
+      expected.onlyHere = 1
+      for index in 0..<20 {
+        let item = Item(service: "item", account: "\(index)")
+        guard let entry = try vault.entry(item) else { continue }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+          try vault.remove(entry.reference)
+          expected.onlyThere += 1
+        case 1:
+          try vault.update(entry.reference, secret: Secret(testing: "new"), at: .test)
+          expected.newerHere += 1
+        case 2:
+          try vault.add(Item(service: "new", account: "\(index)"), secret: Secret(testing: "new"), at: .test)
+          expected.onlyHere += 1
+        default: break
+        }
+      }
+      try vault.close()
+    }
+    let found = try #require(try scene.restoration().plan().comparison)
+    #expect(Comparison.Counts(found) == expected)
+    #expect(found.differing == 0 && !found.otherRecordsDiffer)
+  }
+}
+
+extension Comparison {
+  struct Counts: Equatable {
+    var onlyHere: UInt64 = 0
+    var onlyThere: UInt64 = 0
+    var newerHere: UInt64 = 0
+
+    init() {}
+    init(_ comparison: Comparison) {
+      (onlyHere, onlyThere, newerHere) = (comparison.onlyHere, comparison.onlyThere, comparison.newerHere)
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import CofferTesting
+import Testing
+
+@testable import SecretMemory
+@testable import VaultCore
+@testable import VaultUpkeep
+
+/// New master keys and new keys of groups.
+@Suite struct RotationTests {
+  let store = MemoryStore()
+  let team: AccessGroup
+
+  init() throws { team = try AccessGroup("team") }
+
+  private func filled(_ count: Int, anchor: (any AnchorStore)? = nil) throws -> Vault {
+    var vault = try Vault.throwAway(in: store, anchor: anchor)
+    try vault.createGroup(team, at: .test)
+    try vault.transaction { transaction in
+      for number in 0..<count {
+        try transaction.add(
+          Item(service: "s", account: "\(number)"), secret: Secret(testing: "secret \(number)"),
+          to: number % 2 == 0 ? .standard : AccessGroup("team"), at: .test)
+      }
+    }
+    if count > 0 {
+      let first = try #require(try vault.entry(Item(service: "s", account: "0")))
+      try vault.update(first.reference, secret: Secret(testing: "newer"), at: .test)
+      let removed = try vault.add(Item(service: "s", account: "removed"), secret: Secret(testing: "gone"), at: .test)
+      try vault.remove(removed, at: .test)
+    }
+    var limits = Limits()
+    try limits.set(.backupKeep, to: 3)
+    let set = limits
+    try vault.transaction { try $0.setLimits(set) }
+    return vault
+  }
+
+  /// Each secret by group, name and version.
+  private func content(_ vault: borrowing Vault) throws -> [String: [UInt8]] {
+    var content: [String: [UInt8]] = [:]
+    func note(_ history: ItemHistory) throws {
+      for number in [history.entry.version] + history.former.map(\.number) {
+        let name = "\(history.entry.reference.group) \(history.entry.item["account"] ?? "") \(number)"
+        content[name] = try vault.secret(of: history.entry.reference, version: number).copyIntoUnprotectedBytes()
+      }
+    }
+    for entry in try vault.entries().entries { try note(vault.history(of: entry.reference)) }
+    for history in try vault.removedItems() { try note(history) }
+    return content
+  }
+
+  private func renew(_ vault: inout Vault) throws {
+    var renewal = try MasterKeyRenewal(of: vault.status())
+    let slot = vault.openedSlot
+    try renewal.seal(slot, under: try .throwAway(), kdf: .floor)
+    try renewal.commit(to: &vault)
+  }
+
+  private func rotate(_ vault: inout Vault) throws {
+    try renew(&vault)
+    for group in try vault.groups() { try vault.rekey(group) }
+  }
+
+  @Test(arguments: [0, 2, 600]) func everythingIsThereAfterwards(count: Int) throws {
+    var vault = try filled(count)
+    let before = try content(vault)
+    try rotate(&vault)
+    #expect(try content(vault) == before)
+    #expect(try vault.verify().problems == [])
+    #expect(try vault.unfinishedRekeys() == [] && vault.status().masterEpoch == 2)
+    let reopened = try Vault.openThrowAway(store)
+    #expect(try content(reopened) == before)
+    #expect(try reopened.limits().value(.backupKeep) == 3)
+    try vault.add(Item(service: "s", account: "later"), secret: Secret(testing: "x"), at: .test)
+    #expect(try vault.verify().problems == [])
+  }
+
+  /// No row, and no slot, of the file opens under a key from before.
+  @Test func nothingOpensUnderAnOldKey() throws {
+    var vault = try filled(20)
+    let oldKeys = vault.keys
+    let oldGroups = try vault.reading { state, _ in try GroupDirectory(state).all }
+    try rotate(&vault)
+    #expect(code { _ = try ProvenState(proving: store, keys: oldKeys) } == .headerForged)
+    for record in store.records.values {
+      let sealed = record.head
+      let meta = try RecordMeta(parsing: sealed, header: SealedHeader(reading: store).header)
+      let seal = RecordSeal(vault: oldKeys.vault, id: record.id, group: record.group, meta: meta)
+      guard !meta.kind.isSystem else {
+        #expect(code { _ = try oldKeys.openSystem(.attributes, sealed.attributes, of: sealed, meta: meta) } == .sealBroken)
+        continue
+      }
+      for group in oldGroups {
+        for (accessibility, epoch) in group.keyNames {
+          let key = try group.key(accessibility, epoch: epoch, keys: oldKeys)
+          #expect(code { _ = try seal.open(.attributes, sealed.attributes, with: key) } == .sealBroken)
+          #expect(code { _ = try seal.open(.secret, record.secret, with: key) } == .sealBroken)
+        }
+      }
+    }
+    // The control: the present keys open them.
+    #expect(try vault.verify().isSound)
+  }
+
+  @Test func anotherProgramHearsOfTheNewMasterKey() throws {
+    var vault = try filled(2)
+    var other = try Vault.openThrowAway(store)
+    _ = try other.entries()
+    try renew(&vault)
+    #expect(code { _ = try other.entries() } == .masterKeyChanged)
+    let isLocked = other.isLocked
+    #expect(isLocked)
+    #expect(code { try other.createGroup(AccessGroup("x"), at: .test) } == .masterKeyChanged)
+    #expect(code { _ = try other.groups() } == .masterKeyChanged)
+    #expect(try Vault.openThrowAway(store).entries().entries.count == 2)
+  }
+
+  /// A forged header is no new master key, whatever its number.
+  @Test func aForgedHeaderOfTheSameEpochIsForged() throws {
+    _ = try filled(0)
+    let other = try Vault.openThrowAway(store)
+    store.header[0]?[230] ^= 1
+    #expect(code { _ = try other.groups() } == .headerForged)
+  }
+
+  @Test func anInterruptedRekeyGoesOn() throws {
+    var vault = try filled(1100)
+    let before = try content(vault)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) { try vault.rekey(.standard) { done, _ in if done >= 500 { throw Stop() } } }
+    let unfinished = try vault.unfinishedRekeys()
+    #expect(unfinished.map(\.group) == [.standard] && unfinished.allSatisfy { $0.done >= 500 && $0.done < $0.total })
+    #expect(try content(vault) == before && vault.verify().problems == [])
+    // New items are under the new key.
+    try vault.add(Item(service: "s", account: "meanwhile"), secret: Secret(testing: "x"), at: .test)
+    var reopened = try Vault.openThrowAway(store)
+    try reopened.rekey(.standard)
+    #expect(try reopened.unfinishedRekeys() == [] && reopened.verify().problems == [])
+    #expect(try content(reopened).count == before.count + 1)
+  }
+
+  @Test func numbersOfVersionsStay() throws {
+    var vault = try filled(4)
+    let reference = try #require(try vault.entry(Item(service: "s", account: "0"))).reference
+    let before = try vault.history(of: reference)
+    try rotate(&vault)
+    let after = try vault.history(of: reference)
+    #expect(after.entry.version == before.entry.version && after.former == before.former)
+    #expect(after.entry.generation > before.entry.generation)
+  }
+
+  @Test func theAnchorFromBeforeDoesNotLockTheOwnerOut() throws {
+    let anchors = MemoryAnchorStore()
+    try filled(3, anchor: anchors).close()
+    var renewing = try Vault.openThrowAway(store)
+    try renew(&renewing)
+    // The anchor is that of the old master key, as after a crash between the commit and the anchor.
+    let opened = try Vault.openThrowAway(store, anchor: anchors)
+    let check = opened.rollbackCheck
+    #expect(check == .passed)
+    for _ in 0..<70 { try renewing.transaction { _ = try $0.putLimitsAgain() } }
+    let later = try Vault.openThrowAway(store, anchor: anchors)
+    let laterCheck = later.rollbackCheck
+    #expect(laterCheck == .passed || laterCheck == .tooFarBehind)
+  }
+
+  @Test func anAnchorOfAnotherHistoryIsDamagedAfterARenewal() throws {
+    let anchors = MemoryAnchorStore()
+    var vault = try filled(3, anchor: anchors)
+    let fork = store.copy()
+    try vault.add(Item(service: "a", account: "a"), secret: Secret(testing: "x"), at: .test)
+    try vault.close()
+    var other = try Vault.openThrowAway(fork)
+    try other.add(Item(service: "b", account: "b"), secret: Secret(testing: "x"), at: .test)
+    var renewal = try MasterKeyRenewal(of: other.status())
+    try renewal.seal(other.openedSlot, under: try .throwAway(), kdf: .floor)
+    try renewal.commit(to: &other)
+    #expect(code { _ = try Vault.openThrowAway(fork, anchor: anchors) } == .anchorDamaged)
+  }
+
+  @Test func aDamagedRecordStopsTheRenewalAndChangesNothing() throws {
+    var vault = try filled(4)
+    let id = try #require(store.records.keys.first { (1...0x7F).contains($0.byte(at: 0)) })
+    let record = try #require(store.records[id])
+    var parts = TamperTests.SealedRecordParts(record)
+    parts.attributes[50] ^= 1
+    store.records[id] = parts.record(id)
+    let before = store.header
+    #expect(code { try renew(&vault) } == .recordForged)
+    #expect(store.header == before)
+  }
+
+  @Test func aRuleOfALaterVersionBlocksTheRenewal() throws {
+    var vault = try filled(2)
+    try vault.transaction { transaction in
+      var attributes = Attributes()
+      attributes["policy"] = .text("later")
+      let id = try transaction.keys.policyID("later")
+      let meta = RecordMeta(kind: .policy, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
+      try transaction.edit(
+        id, try transaction.keys.sealSystemRecord(id, meta: meta, attributes: TLV.encode(attributes), secret: Secret(count: 0)))
+    }
+    #expect(code { try renew(&vault) } == .rotationBlocked)
+    #expect(try vault.verify().isSound && vault.status().masterEpoch == 1)
+  }
+
+  @Test func slotsThatAreNotSealedAnewAreGone() throws {
+    var vault = try filled(2)
+    let text = try vault.addRecoverySlot()
+    #expect(try Vault.open(store, with: .recoveryKey(text.duplicate())).status().slots.count == 2)
+    try renew(&vault)
+    #expect(try vault.status().slots.count == 1)
+    #expect(code { _ = try Vault.open(store, with: .recoveryKey(text.duplicate())) } == .noSuchSlot)
+  }
+}
+
+extension Transaction {
+  /// A commit that changes nothing that is read.
+  fileprivate mutating func putLimitsAgain() throws { try setLimits(Limits()) }
+}

@@ -1,0 +1,190 @@
+import SecretMemory
+import VaultCore
+
+/// The walk behind `Vault.repairPlan`: decides about each row. Groups come first, because items take their keys.
+final class RepairWalk {
+  private let state: ProvenState
+  /// The state of the backup, proven by the same keys.
+  private let backup: ProvenState?
+  private let acceptsUnproven: Bool
+  private(set) var plan = RepairPlan()
+  /// Everything that the vault has afterwards.
+  private(set) var leaves: [Identifier: Digest] = [:]
+  private(set) var restored: [Identifier: SealedRecord] = [:]
+  /// Rows that go.
+  private(set) var dropped: Set<Identifier> = []
+  private(set) var groups: [Identifier: GroupKeys] = [:]
+  /// The former versions that kept items and heads name, by owner.
+  private(set) var named: [Identifier: [Identifier]] = [:]
+  private(set) var owners: [Identifier: (group: Identifier, isHead: Bool)] = [:]
+  /// Kept former versions, with their groups and classes.
+  private(set) var former: [Identifier: (group: Identifier, accessibility: Accessibility)] = [:]
+  private(set) var hasUnavailable = false
+
+  private var listedNodes: Set<[UInt8]> = []
+  private var brokenNodes: [[UInt8]] = []
+  private var met: Set<Identifier> = []
+  private var leafCount: UInt64 = 0
+
+  init(_ state: ProvenState, backup: ProvenState?, acceptsUnproven: Bool) {
+    (self.state, self.backup, self.acceptsUnproven) = (state, backup, acceptsUnproven)
+  }
+
+  func run() throws {
+    for range: ClosedRange<UInt8> in [0x00...0x00, 0x01...0xFF] {
+      func passed(_ id: Identifier?, _ row: Result<RecordHead, VaultError>) throws { try unlisted(id, row, range) }
+      try state.forEachListed(range, visit: visit, unlisted: passed) { id, leaf, row in
+        leafCount += 1
+        try decide(id, leaf, row)
+      }
+      try addFromBackup(range)
+    }
+    try state.rows.forEachNode { prefix in if !listedNodes.contains(prefix) { plan.nodeCount += 1 } }
+    plan.isMiscounted = brokenNodes.isEmpty && leafCount != state.header.recordCount
+    plan.records.sort { $0.id < $1.id }
+    let all = Set(named.values.joined())
+    plan.historyFaultCount = all.count { leaves[$0] == nil } + orphans.count
+    plan.keptCount = UInt64(leaves.count - restored.count - plan.count(.accepted))
+  }
+
+  /// Former versions that no kept item names. Those of an item that does not open here are not known.
+  var orphans: [Identifier: (group: Identifier, accessibility: Accessibility)] {
+    let all = Set(named.values.joined())
+    return former.filter { !all.contains($0.key) && !(hasUnavailable && $0.value.accessibility.isThisDeviceOnly) }
+  }
+
+  private func visit(_ prefix: [UInt8], _ error: VaultError?) {
+    guard listedNodes.insert(prefix).inserted, error != nil else { return }
+    brokenNodes.append(prefix)
+    plan.nodeCount += 1
+  }
+
+  private func isBelowDamage(_ id: Identifier) -> Bool { brokenNodes.contains { id.prefix($0.count) == $0 } }
+
+  private func unlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>, _ range: ClosedRange<UInt8>) throws {
+    // A row without an identifier cannot be named, so it cannot be removed either.
+    guard let id else { throw VaultError(.columnMismatch, "rec.id") }
+    guard range.contains(id.byte(at: 0)) else { return }
+    guard isBelowDamage(id) else {
+      dropped.insert(id)
+      return plan.records.append(RepairedRecord(id: id, outcome: .removed))
+    }
+    try decide(id, nil, row)
+  }
+
+  /// - Parameter leaf: nil for a row below a damaged node.
+  private func decide(_ id: Identifier, _ leaf: Digest?, _ row: Result<RecordHead, VaultError>) throws {
+    if !brokenNodes.isEmpty { met.insert(id) }
+    var found = RepairedRecord(id: id, outcome: .lost)
+    if let record = try? row.get() { describe(record, &found) }
+    do {
+      let record = try row.get()
+      if let leaf { try state.prove(record, id: id, leaf: leaf) }
+      let opened = try open(record, state.secret(of: record), isProven: leaf != nil)
+      if leaf != nil { return keep(record, opened) }
+      if try takeFromBackup(id, found) { return }
+      found.outcome = acceptsUnproven ? .accepted : .unproven
+      if acceptsUnproven { keep(record, opened) } else { dropped.insert(id) }
+    } catch let error as VaultError where error.code.concernsOneRecord || error.code.meansSealedElsewhere {
+      found.reason = error.code
+      if try takeFromBackup(id, found) { return }
+      dropped.insert(id)
+    }
+    plan.records.append(found)
+  }
+
+  private func takeFromBackup(_ id: Identifier, _ found: RepairedRecord) throws -> Bool {
+    guard let backup else { return false }
+    do {
+      guard let record = try backup.record(id) else { return false }
+      let sealed = SealedRecord(record, secret: try backup.secret(of: record))
+      let opened = try open(record, sealed.secret, isProven: true)
+      var taken = found
+      taken.outcome = .fromBackup
+      describe(record, &taken)
+      plan.records.append(taken)
+      restored[id] = sealed
+      keep(record, opened)
+      return true
+    } catch is VaultError {
+      return false
+    }
+  }
+
+  /// Records of the backup of which nothing is left here: the node that listed them is damaged.
+  private func addFromBackup(_ range: ClosedRange<UInt8>) throws {
+    guard let backup, !brokenNodes.isEmpty else { return }
+    var missing: [Identifier] = []
+    func passDamage(_: [UInt8], _: VaultError?) {}
+    try backup.forEachListed(range, visit: passDamage) { id, _, _ in
+      if isBelowDamage(id), !met.contains(id) { missing.append(id) }
+    }
+    for id in missing { _ = try takeFromBackup(id, RepairedRecord(id: id, outcome: .lost, reason: .recordMissing)) }
+  }
+
+  // MARK: One record
+
+  private enum Opened {
+    case group(GroupKeys)
+    case item([FormerVersion], GroupKeys)
+    case head([FormerVersion], GroupKeys)
+    case former(GroupKeys, Accessibility)
+    case other
+  }
+
+  /// - Parameter isProven: Whether a record that does not open here for want of a key may be kept.
+  private func open(_ record: RecordHead, _ secret: [UInt8], isProven: Bool) throws -> Opened {
+    let meta = try RecordMeta(parsing: record, header: state.header)
+    switch meta.kind {
+    case .group:
+      let group = try state.keys.openGroup(record, secret: secret, meta: meta)
+      guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
+      return .group(group)
+    case .item, .history:
+      guard let group = groups[record.group] else { throw VaultError(.unknownGroup) }
+      do {
+        _ = try state.openSecret(secret, of: record, meta: meta, group: group)
+        guard meta.kind == .history else { return .item(try state.openItem(record, meta: meta, group: group).former, group) }
+        let version = try state.openFormer(record, in: group)
+        return version.isRemoved ? .head(version.former, group) : .former(group, meta.accessibility)
+      } catch let error as VaultError where isProven && error.code.meansSealedElsewhere {
+        hasUnavailable = true
+        return .other
+      }
+    case .accessRule: _ = try state.openAccessRule(record, secret: secret)
+    case .policy: _ = try state.openLimits(record, secret: secret)
+    case .alias: guard isProven else { throw VaultError(.recordMalformed, "a record of a later version") }
+    }
+    return .other
+  }
+
+  private func keep(_ record: RecordHead, _ opened: Opened) {
+    leaves[record.id] = state.keys.integrity.leaf(record)
+    dropped.remove(record.id)
+    switch opened {
+    case .group(let group): groups[group.groupID] = group
+    case .item(let versions, let group): own(versions, record.id, group, isHead: false)
+    case .head(let versions, let group): own(versions, record.id, group, isHead: true)
+    case .former(let group, let accessibility): former[record.id] = (group.groupID, accessibility)
+    case .other: break
+    }
+  }
+
+  private func own(_ versions: [FormerVersion], _ owner: Identifier, _ group: GroupKeys, isHead: Bool) {
+    owners[owner] = (group.groupID, isHead)
+    named[owner] = versions.map { group.historyID($0.origin, $0.number) }
+  }
+
+  /// As far as it can be read.
+  private func describe(_ record: RecordHead, _ found: inout RepairedRecord) {
+    guard let meta = try? RecordMeta(parsing: record, header: state.header) else { return }
+    (found.kind, found.generation) = (meta.kind, meta.version)
+    guard let group = groups[record.group] else { return }
+    found.group = group.group
+    switch meta.kind {
+    case .item: found.item = try? state.openItem(record, meta: meta, group: group).item
+    case .history: found.item = try? state.openFormer(record, in: group).item
+    default: break
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import SecretMemory
+package import VaultCore
+
+/// Repair of a vault whose header proves: each record that is proven stays, and the tree is built anew.
+extension Vault {
+  /// Computes the outcome of `repair`. Nothing is changed.
+  /// - Parameters:
+  ///   - backup: An earlier state of the same vault, from which lost records are taken.
+  ///   - acceptsUnproven: Whether records below damaged nodes are kept.
+  /// - Throws: faults of the header and of the slots; `repairFromOtherVault`, `repairFromNewer`; `columnMismatch` for a row without an
+  ///   identifier; what the stores throw.
+  package borrowing func repairPlan(from backup: (any Store)?, acceptsUnproven: Bool) throws -> RepairPlan {
+    try reading { state, _ in
+      try Self.walk(state, backup, acceptsUnproven) { $0.plan }
+    }
+  }
+
+  /// Carries out a plan in one commit.
+  /// - Throws: `repairPlanOutdated` if the plan would be another one by now; `unknownReadOnlyFlag`; as `repairPlan`.
+  package mutating func repair(_ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool) throws {
+    let keyring = keyring
+    var committed: SealedHeader?
+    try store.commit { rows in
+      var transaction = try Transaction(proving: rows, keyring: keyring)
+      return try Self.walk(transaction.state, backup, acceptsUnproven) { walk in
+        guard walk.plan == agreed else { throw VaultError(.repairPlanOutdated) }
+        let (change, header) = try Self.rebuild(walk, &transaction, rows)
+        committed = header
+        return change
+      }
+    }
+    if let committed { keyring.adopt(committed) }
+    saveAnchor()
+  }
+
+  private static func walk<Result>(
+    _ state: ProvenState, _ backup: (any Store)?, _ acceptsUnproven: Bool, _ body: (RepairWalk) throws -> Result
+  ) throws -> Result {
+    func walk(_ backup: ProvenState?) throws -> Result {
+      let walk = RepairWalk(state, backup: backup, acceptsUnproven: acceptsUnproven)
+      try walk.run()
+      return try body(walk)
+    }
+    guard let backup else { return try walk(nil) }
+    return try backup.read { rows in
+      let past: ProvenState
+      do { past = try ProvenState(proving: rows, keys: state.keys) } catch let error as VaultError {
+        throw error.code == .headerForged ? VaultError(.repairFromOtherVault) : error
+      }
+      guard past.header.generation <= state.header.generation else { throw VaultError(.repairFromNewer) }
+      return try walk(past)
+    }
+  }
+
+  private static func rebuild(
+    _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows
+  ) throws -> (Change, SealedHeader?) {
+    var tree = TreeEditor(empty: rows, keys: transaction.keys.integrity)
+    for (id, leaf) in walk.leaves.sorted(by: { $0.key < $1.key }) { try tree.set(id, to: leaf) }
+    transaction.tree = tree
+    for (id, record) in walk.restored { try transaction.edit(id, record) }
+    for id in walk.dropped where walk.leaves[id] == nil { try transaction.edit(id, nil) }
+    try transaction.mendHistory(walk)
+    var (change, header) = try transaction.seal()
+    try rows.forEachNode { prefix in if change.nodes[prefix] == nil { change.nodes[prefix] = .some(nil) } }
+    return (change, header)
+  }
+}
+
+extension Transaction {
+  /// The list of each item names the former versions that are there, and each of these has an owner. The former versions of a lost item
+  /// become those of an item that was removed, so that it can be restored.
+  fileprivate mutating func mendHistory(_ walk: RepairWalk) throws {
+    var added: [Identifier: [FormerVersion]] = [:]
+    for (row, place) in walk.orphans.sorted(by: { $0.key < $1.key }) {
+      guard let group = walk.groups[place.group], let found = try former(row, in: group) else { continue }
+      let head = group.historyID(found.version.origin, .max)
+      if let owner = [found.version.origin, head].first(where: { walk.owners[$0]?.group == place.group }) {
+        added[owner, default: []].append(found.version)
+      } else {
+        try adopt(found, row, head, in: group)
+      }
+    }
+    for (owner, versions) in walk.named {
+      guard let place = walk.owners[owner], let group = walk.groups[place.group] else { continue }
+      let isWhole = versions.allSatisfy { walk.leaves[$0] != nil }
+      guard !isWhole || added[owner] != nil else { continue }
+      try reseal(owner, in: group, isHead: place.isHead, adding: added[owner] ?? []) { version in
+        walk.leaves[group.historyID(version.origin, version.number)] != nil
+      }
+    }
+  }
+
+  /// A former version whose item is lost. The newest one of an item becomes its head, and the others its list.
+  private mutating func adopt(_ found: FormerItem, _ row: Identifier, _ head: Identifier, in group: GroupKeys) throws {
+    let place = try place(found.meta.accessibility, in: group)
+    guard let there = try self.head(of: found.version.origin, in: group) else {
+      guard let content = try content(row, in: group) else { return }
+      try edit(row, nil)
+      _ = try writeHead(content, found.version, [], place)
+      return
+    }
+    guard FormerVersion.isNewer(found.version, there.version) else {
+      guard let content = try content(head, in: group) else { return }
+      let former = (there.former + [found.version]).sorted(by: FormerVersion.isNewer)
+      _ = try writeHead(content, there.version, former, place)
+      return
+    }
+    // The head so far becomes a former version again.
+    guard let newest = try content(row, in: group), let older = try content(head, in: group) else { return }
+    let olderRow = group.historyID(there.version.origin, there.version.number)
+    let attributes = older.item.encoded(HistoryMarks(there.version, former: nil))
+    try edit(olderRow, try place.seal(olderRow, .history, attributes, older.secret, generation, keys))
+    try edit(row, nil)
+    _ = try writeHead(newest, found.version, ([there.version] + there.former).sorted(by: FormerVersion.isNewer), place)
+  }
+
+  private mutating func reseal(
+    _ owner: Identifier, in group: GroupKeys, isHead: Bool, adding: [FormerVersion], keeping isThere: (FormerVersion) -> Bool
+  ) throws {
+    guard let content = try content(owner, in: group) else { return }
+    guard !isHead else {
+      guard let head = try former(owner, in: group) else { return }
+      let versions = (head.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
+      _ = try writeHead(content, head.version, versions, place(head.meta.accessibility, in: group))
+      return
+    }
+    let entry = try entry(Reference(group: group.group, id: owner))
+    let versions = (entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
+    let marks = HistoryMarks(former: Array(versions.prefix(FormerVersion.maximumCount)), number: entry.version)
+    let place = try place(entry.accessibility, in: group)
+    try edit(owner, try place.seal(owner, .item, content.item.encoded(marks), content.secret, generation, keys))
+  }
+}
