@@ -118,7 +118,8 @@ import Testing
       let result = try run("PreferenceProbe", .xdg, "get", suite, "name")
       #expect(result.output == "nil", sourceLocation: location)
       #expect(
-        result.errors.contains("what Foundation has stored for com.example.app is not used: \(code)"), "\(result.errors)",
+        result.errors.contains("the values that Foundation has stored for com.example.app are not used: \(code)"),
+        "\(result.errors)",
         sourceLocation: location)
       #expect((try? Data(contentsOf: file)) == before, sourceLocation: location)
     }

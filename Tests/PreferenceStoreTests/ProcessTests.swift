@@ -101,7 +101,7 @@ import class PreferenceStore.UserDefaults
     _ = try probe.run("set", "standard", "text", "k")
     let (output, errors, _) = try probe.run("wrap", "standard", "k")
     #expect(output == "7 7 7 7 7 7")
-    #expect(errors.components(separatedBy: "the value of k is no Int").count == 2, "\(errors)")
+    #expect(errors.components(separatedBy: "the value of k is not of type Int").count == 2, "\(errors)")
     #expect(!errors.contains("text"))
     #expect(try probe.run("get", "standard", "k").output == "String text")
   }
