@@ -7,8 +7,10 @@ final class Home {
   /// The text that the person in the examples types, by question.
   private static let answers = [
     ("[y/N]", "y"), ("New passphrase", "correct horse battery staple"), ("Passphrase", "correct horse battery staple"),
-    ("Secret", "hunter2"),
+    ("Secret", "hunter2"), (group, ""),
   ]
+  /// Begins the question about one of the eight groups of a new recovery key.
+  private static let group = "Group "
   /// The home directory that the documents show.
   private static let shown = "/home/ada"
   /// In seconds.
@@ -46,33 +48,47 @@ final class Home {
     var (master, slave): (Int32, Int32) = (-1, -1)
     guard unsafe openpty(&master, &slave, nil, nil, nil) == 0 else { throw CocoaError(.fileReadUnknown) }
     let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-    defer { close(master) }
     let process = process(["--ctty", "--wait", "/bin/sh", "-c", command])
     (process.standardInput, process.standardOutput, process.standardError) = (terminal, terminal, terminal)
-    try process.run()
+    do {
+      try process.run()
+    } catch {
+      close(master)
+      throw error
+    }
     var seen = ""
     var done = seen.startIndex
     let deadline = Date(timeIntervalSinceNow: Self.limit)
     for line in expected {
       guard let (question, answer) = Self.answers.first(where: { line.hasPrefix($0.0) || $0.0 == "[y/N]" && line.contains($0.0) })
       else { continue }
-      let asked = question == "[y/N]" ? question : line
+      let asked = question == "[y/N]" || question == Self.group ? question : line
       while process.isRunning, Date() < deadline {
         seen += Self.read(master)
         guard let found = seen.range(of: asked, range: done..<seen.endIndex) else { continue }
+        if question == Self.group, !seen[found.upperBound...].contains(":") { continue }
+        let typed = question == Self.group ? Self.group(of: seen, askedAt: found.upperBound) : answer
         done = found.upperBound
-        _ = unsafe Array((answer + "\r").utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+        _ = unsafe Array((typed + "\r").utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
         break
       }
     }
     while process.isRunning, Date() < deadline { seen += Self.read(master) }
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
     seen += Self.read(master)
+    // Ends what still waits for an answer at this terminal; `setsid` is ended with it.
+    close(master)
+    process.waitUntilExit()
     // A notice that was wiped is no longer seen.
     let shown = seen.replacing("\r\n", with: "\n").replacing(#/[^\r\n]*\r *\r/#, with: "")
     let lines = shown.replacing(directory.path, with: Self.shown).components(separatedBy: "\n")
     return (process.terminationStatus, lines.dropLast(lines.last == "" ? 1 : 0).map { $0.replacing(#/ +$/#, with: "") })
+  }
+
+  /// The group whose number is at `place`, of the recovery key that was printed last.
+  private static func group(of seen: String, askedAt place: String.Index) -> String {
+    let keys = seen.matches(of: #/[A-Z2-7]{7}(-[A-Z2-7]{7}){7}/#)
+    guard let key = keys.last, let number = seen[place...].first?.wholeNumberValue else { return "" }
+    return key.output.0.split(separator: "-").dropFirst(number - 1).first.map(String.init) ?? ""
   }
 
   private static func read(_ descriptor: Int32) -> String {
