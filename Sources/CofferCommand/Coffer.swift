@@ -6,17 +6,22 @@ struct Coffer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "coffer",
     abstract: "A keychain and preference store for Linux.",
+    discussion: "Begin with: coffer init",
     version: "0.1.0",
     subcommands: [
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
       AgentCommand.self, DoctorCommand.self, CompletionCommand.self,
-    ]
+    ],
+    groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + shortForms)]
   )
 
-  /// Nouns alone do nothing.
-  func run() throws {
-    throw Failure.usage("a noun and a verb are missing", hint: "coffer --help")
-  }
+  /// The verbs of `coffer vault` and `coffer secret` that work without their noun.
+  static let shortForms: [any ParsableCommand.Type] = [
+    SecretSet.self, SecretGet.self, SecretList.self, VaultUnlock.self, VaultLock.self,
+  ]
+
+  /// A person who types the name alone asks for help.
+  func run() throws { throw CleanExit.helpRequest(self) }
 }
 
 extension Coffer {
@@ -40,12 +45,13 @@ extension Coffer {
   /// the root, and start-up is most of what a command costs. Nil for everything else: the root knows what to say.
   private static func direct() -> (any ParsableCommand)? {
     let arguments = CommandLine.arguments.dropFirst()
-    guard let noun = arguments.first, let verb = arguments.dropFirst().first else { return nil }
+    guard let noun = arguments.first else { return nil }
     func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
       { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
     }
-    let nouns = configuration.subcommands
-    guard let type = nouns.first(where: named(noun))?.configuration.subcommands.first(where: named(verb)),
+    if let short = shortForms.first(where: named(noun)) { return try? short.parse(Array(arguments.dropFirst())) }
+    guard let verb = arguments.dropFirst().first,
+      let type = configuration.subcommands.first(where: named(noun))?.configuration.subcommands.first(where: named(verb)),
       type.configuration.subcommands.isEmpty
     else { return nil }
     return try? type.parse(Array(arguments.dropFirst(2)))

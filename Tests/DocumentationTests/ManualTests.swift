@@ -88,6 +88,12 @@ import Testing
     return commands
   }
 
+  /// The verbs that work without their noun, as coffer(1) names them.
+  static var shortForms: [String] {
+    let line = mainPage.lines.first { $0.hasPrefix(".It Ic set ,") } ?? ""
+    return line.dropFirst(".It Ic ".count).replacing(" ,", with: "").split(separator: " ").map(String.init)
+  }
+
   /// The options that `.Sh VAULT OPTIONS` of coffer(1) lists.
   static var shared: Set<String> {
     let section = mainPage.lines.drop { $0 != ".Sh VAULT OPTIONS" }.dropFirst().prefix { !$0.hasPrefix(".Sh") }
@@ -126,9 +132,15 @@ import Testing
   }
 
   @Test func synopsesAreWhatTheProgramTakes() throws {
-    let commands = try Self.commands()
+    var commands = try Self.commands()
     var documented: [String: Set<String>] = [:]
     for page in Self.pages { documented.merge(Self.synopsis(page)) { first, _ in first } }
+    for verb in Self.shortForms {
+      let short = try #require(commands["coffer \(verb)"])
+      commands["coffer \(verb)"] = nil
+      let long = try #require(commands["coffer secret \(verb)"] ?? commands["coffer vault \(verb)"])
+      #expect(short.map(\.written) == long.map(\.written), "\(verb)")
+    }
     // The first page names the nouns and the option of the program itself.
     for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer"]
     {

@@ -72,8 +72,9 @@ enum CommandWords {
       noun.configuration.subcommands.filter { $0.names.contains(word) }.map { "coffer \(noun.name) \($0.name)" }
     }
     guard elsewhere.isEmpty else { return elsewhere }
-    let spelt = commands.filter { $0.names.contains { distance(word, $0) <= min(2, (word.count + 1) / 2) } }
-    return spelt.map { "\(path) \($0.name)" }
+    let distances = commands.map { $0.names.map { distance(word, $0) }.min() ?? .max }
+    guard let least = distances.min(), least <= min(2, (word.count + 1) / 2) else { return [] }
+    return zip(commands, distances).filter { $0.1 == least }.map { "\(path) \($0.0.name)" }
   }
 
   /// How many letters have to be changed, added or left out.
@@ -92,9 +93,11 @@ enum CommandWords {
     return row[second.count]
   }
 
+  private static func isShortForm(_ word: String) -> Bool { Coffer.shortForms.contains { $0.names.contains(word) } }
+
   /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
   static func vault(in arguments: ArraySlice<String>) -> String? {
-    guard let noun = arguments.first, ["vault", "secret", "agent"].contains(noun) else { return nil }
+    guard let noun = arguments.first, ["vault", "secret", "agent", "init"].contains(noun) || isShortForm(noun) else { return nil }
     let words = Array(arguments.prefix { $0 != "--" })
     guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }
     guard words[index] == "--vault" else { return String(words[index].dropFirst("--vault=".count)) }
@@ -112,7 +115,7 @@ extension Failure {
   func naming(vault path: String?) -> Failure {
     guard let path, let hint, !hint.hasSuffix("--help") else { return self }
     let named = Self.word(path).map { word in
-      let command = /coffer (?:vault slot|vault|secret|agent) [a-z][a-z-]*(?![a-z-]| --vault)/
+      let command = /coffer (?:(?:vault slot|vault|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault)/
       return hint.replacing(command) { "\($0.output) --vault \(word)" }
     }
     return Failure(status, message, hint: named, details: details)

@@ -34,6 +34,16 @@ struct FileVault: OwnedVault {
 
   func unlock(startingAgentWith agentOptions: [String]) throws {
     let place = try options.openPlace()
+    try unlock(startingAgentWith: agentOptions) { keychain in
+      try options.withCredential(for: place) { try keychain.unlock(with: $0, ceiling: options.ceiling) }
+    }
+  }
+
+  func unlock(with credential: borrowing Credential) throws {
+    try unlock(startingAgentWith: []) { try $0.unlock(with: credential, ceiling: options.ceiling) }
+  }
+
+  private func unlock(startingAgentWith agentOptions: [String], _ unlock: (Keychain) throws -> Void) throws {
     let agent = try AgentProgram(for: options)
     let isStarted = try agent.startUnlessRunning(with: agentOptions + (options.allowSwap ? ["--allow-swap"] : []))
     if !isStarted, !agentOptions.isEmpty {
@@ -41,7 +51,7 @@ struct FileVault: OwnedVault {
     }
     let keychain = try Keychain.connect(toAgentAt: agent.socket)
     do {
-      try options.withCredential(for: place) { try keychain.unlock(with: $0, ceiling: options.ceiling) }
+      try unlock(keychain)
     } catch {
       // It was started for this alone. Another command may have unlocked it meanwhile.
       if isStarted, case .locked? = try? keychain.agentStateIfThere() { try? keychain.endAgent() }

@@ -31,6 +31,9 @@ protocol OwnedVault {
   /// - Parameter options: The options of `cofferd`, if it is started for this.
   func unlock(startingAgentWith options: [String]) throws
 
+  /// Opens it in its agent, which is started if none runs.
+  func unlock(with credential: borrowing Credential) throws
+
   /// Its agent, which may not run.
   func agent() throws -> Keychain
 

@@ -27,6 +27,10 @@ struct SystemVault: OwnedVault {
 
   func unlock(startingAgentWith _: [String]) throws { try unlock() }
 
+  func unlock(with credential: borrowing Credential) throws {
+    try about(name) { try keychain.unlock(with: credential, ceiling: options.ceiling) }
+  }
+
   /// Proves the owner, so that the agent serves the owner on this connection, and every program its own items from now on.
   private func unlock() throws { try withCredential { try keychain.unlock(with: $0, ceiling: options.ceiling) } }
 

@@ -41,9 +41,17 @@ struct VaultInit: ParsableCommand {
   func run() throws {
     if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
+    _ = try create(ownedVault())
+  }
+
+  func ownedVault() throws -> any OwnedVault {
     var options = try VaultOptions.parse([])
     (options.vault, options.system, options.allowSwap) = (vault, system, allowSwap)
-    let owned = try options.ownedVault()
+    return try options.ownedVault()
+  }
+
+  /// - Returns: The credential that opens it.
+  func create(_ owned: any OwnedVault) throws -> Credential {
     try owned.checkIsFree()
     let credential = try credential()
     let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
@@ -52,6 +60,7 @@ struct VaultInit: ParsableCommand {
       recovery: recovery.map { try $0.text.duplicate() } ?? Secret(count: 0))
     try recovery?.printUnlessShown()
     if Descriptor.error.isTerminal { Descriptor.error.note("\(try owned.name.escapingControls()): a new vault\n") }
+    return credential
   }
 
   private func confirmedRecoveryKey() throws -> NewRecoveryKey {
