@@ -17,6 +17,8 @@ package struct Confirmation: Equatable, Sendable {
     case read, add, change
     case move(to: AccessGroup)
     case remove
+    /// Another protection class, which says when and where the secret can be read.
+    case reclassify(Accessibility)
     /// A change of the attribute that requires this question.
     case changeConfirmation
   }
@@ -64,13 +66,15 @@ extension ItemService {
     case .add(let item, _, let group, _, _):
       let group = try caller.groupForAdding(group)
       return try ofGroup(group, .write, .add, nil, item, in: vault)
-    case .update(let reference, _, let item, _, _):
+    case .update(let reference, _, let item, _, let accessible):
       try caller.check(reference.group, .write)
       guard let entry = try vault.existingEntry(reference) else { return [] }
-      if let minutes = entry.item.attributes[Item.confirm], item.attributes[Item.confirm] != minutes {
-        return [try ofItem(entry, .changeConfirmation, .write, "", minutes: 0, in: vault)]
+      if let accessible, accessible != entry.accessibility {
+        let asked = try about(reference, .reclassify(accessible), [.read, .write], "", in: vault)
+        return try asked + aboutConfirmation(entry, item, in: vault)
       }
-      return try ofGroup(reference.group, .write, .change, entry, entry.item, in: vault)
+      let asked = try aboutConfirmation(entry, item, in: vault)
+      return try asked.isEmpty ? ofGroup(reference.group, .write, .change, entry, entry.item, in: vault) : asked
     case .move(let reference, generation: _, _, let group):
       _ = try caller.groupForAdding(group)
       let source = try about(reference, .move(to: group), [.read, .write], "", in: vault)
@@ -110,6 +114,12 @@ extension ItemService {
     try caller.check(reference.group, rights)
     guard let entry = try vault.existingEntry(reference) else { return [] }
     return [try ofItem(entry, deed, rights, purpose, minutes: 0, in: vault)]
+  }
+
+  /// The item's own question, if the attribute that requires it is to change.
+  private func aboutConfirmation(_ entry: Entry, _ new: Item, in vault: borrowing Vault) throws -> [Confirmation] {
+    guard let minutes = entry.item.attributes[Item.confirm], new.attributes[Item.confirm] != minutes else { return [] }
+    return [try ofItem(entry, .changeConfirmation, .write, "", minutes: 0, in: vault)]
   }
 
   private func aboutChanging(

@@ -37,7 +37,7 @@ package struct ItemService {
     case .add(let item, let secret, let group, let accessible, let installBound):
       return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault, allowed))
     case .update(let reference, let generation, let item, let secret, let accessible):
-      try caller.check(reference.group, .write)
+      try checkUpdate(reference, accessible, in: vault)
       try allowed(nil)
       return .reference(try update(reference, generation, item, secret, accessible, in: &vault))
     case .move(let reference, let generation, let item, let group):
@@ -173,6 +173,14 @@ package struct ItemService {
         return try transaction.update(reference, secret: secret, accessible: accessible, at: now, change)
       }
     }
+  }
+
+  /// Another class seals the secret anew, and says when and where it can be read: to choose that takes the right to read it.
+  private func checkUpdate(_ reference: Reference, _ accessible: Accessibility?, in vault: borrowing Vault) throws {
+    try caller.check(reference.group, .write)
+    guard let accessible, !allows(reference.group, .read) else { return }
+    // The generation in the request says that it is of this class in the transaction too.
+    if try vault.entry(reference).accessibility != accessible { try caller.check(reference.group, .read) }
   }
 
   /// To move is to read: the right to do so is needed where the item lies.

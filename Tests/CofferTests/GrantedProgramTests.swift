@@ -41,6 +41,21 @@ import VaultCore
     #expect(KeychainTests.code { try other.keychain.secret(of: reference) } == .missingEntitlement)
   }
 
+  /// The class says when and where the secret can be read, so to change it takes the right to read.
+  @Test func anotherClassTakesTheRightToRead() throws {
+    let program = GrantedProgram.unit("a.service")
+    try grant(program, .write)
+    let bench = try bench(.unit("a.service"))
+    #expect(
+      KeychainTests.code { _ = try bench.keychain.update(reference, accessible: .afterFirstUnlock) { _ in } }
+        == .missingEntitlement)
+    _ = try bench.keychain.update(reference, accessible: .whenUnlocked) { $0.label = "x" }
+    #expect(try teams.owner.entry(reference).accessibility == .whenUnlocked)
+    try grant(program, [.read, .write])
+    _ = try bench.keychain.update(reference, accessible: .afterFirstUnlock) { _ in }
+    #expect(try teams.owner.entry(reference).accessibility == .afterFirstUnlock)
+  }
+
   @Test func itIsNoAppThatIsRemoved() throws {
     try grant(.unit("a.service"), .all)
     let bench = try bench(.unit("a.service"))

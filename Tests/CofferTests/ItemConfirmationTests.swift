@@ -114,6 +114,25 @@ import VaultCore
     try bench.keychain.update(moved) { $0.confirmMinutes = 1 }
   }
 
+  /// The question says what the new class means, and an agreement holds for this once.
+  @Test func anotherClassIsAskedAbout() throws {
+    try bench.answer(AskingBench.refusal)
+    #expect(
+      KeychainTests.code { _ = try bench.keychain.update(reference, accessible: .afterFirstUnlock) { _ in } }
+        == .confirmationRefused)
+    #expect(bench.shown("SETDESC")?.contains("make it readable also after the vault was locked again, on any machine:") == true)
+    #expect(bench.shown("SETDESC")?.contains("longer") == false)
+    #expect(try bench.keychain.entry(reference).accessibility == .whenUnlocked)
+    bench.clock.advance(60_000)
+    try bench.answer(AskingBench.once)
+    let count = bench.questionCount
+    _ = try bench.keychain.update(reference, accessible: .afterFirstUnlock) { _ in }
+    #expect(try bench.keychain.entry(reference).accessibility == .afterFirstUnlock && bench.questionCount == count + 1)
+    // Both at once are two questions.
+    _ = try bench.keychain.update(reference, accessible: .whenUnlocked) { $0.confirmMinutes = nil }
+    #expect(bench.questionCount == count + 3)
+  }
+
   private var own: AccessGroup {
     get throws { try AccessGroup(teams.editor.manifest.applicationIdentifier) }
   }

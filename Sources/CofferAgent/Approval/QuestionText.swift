@@ -62,7 +62,18 @@ enum QuestionText {
     case .change: "change"
     case .remove: "remove"
     case .move(let group): "move to the group \(PinentryText.visible(group.name, limit: groupLimit)):"
+    case .reclassify(let accessible): "make it readable \(circumstance(accessible)):"
     case .changeConfirmation: "change when you are asked about"
+    }
+  }
+
+  private static func circumstance(_ accessible: Accessibility) -> String {
+    switch accessible {
+    case .whenUnlocked: "while the vault is unlocked, on any machine"
+    case .afterFirstUnlock: "also after the vault was locked again, on any machine"
+    case .whenUnlockedThisDevice: "on this machine alone, while the vault is unlocked"
+    case .afterFirstUnlockThisDevice: "on this machine alone, also after the vault was locked again"
+    case .whenPasscodeSetThisDevice: "on this machine alone, while the vault is unlocked and has a passphrase"
     }
   }
 

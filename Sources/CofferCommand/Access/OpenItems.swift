@@ -64,6 +64,7 @@ extension Confirmation {
     case .change: "change \(name)"
     case .move(let group): "move \(name) to \(group.name)"
     case .remove: "remove \(name)"
+    case .reclassify(let accessible): "change when \(name) can be read, to \(AccessibilityName(accessible).rawValue)"
     case .changeConfirmation: "change whether you are asked about \(name)"
     }
   }
