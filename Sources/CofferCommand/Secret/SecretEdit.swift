@@ -44,8 +44,11 @@ struct SecretEdit: ParsableCommand {
       guard AttributeName.isSettable(stored) else { throw Failure.usage("--remove-attr \(name): is kept by the vault itself") }
       return stored
     }
-    let items = try vault.ownedVault().agentItems(access) ?? access.open(vault, vault.openPlace(forItem: accessible))
+    let agent = try vault.ownedVault().agentItems(access)
+    let place = try agent == nil ? vault.openPlace(forItem: accessible) : nil
+    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
     let entry = try selection.one(in: items)
+    try place?.keepNewDeviceKey()
     try about(entry.name) {
       _ = try items.keychain.update(entry.reference, accessible: accessible?.accessibility) { item in
         for name in removed {

@@ -58,6 +58,7 @@ struct SecretSet: ParsableCommand {
       } else {
         var new = try selection.name.item(selection.itemClass)
         new.apply(changes)
+        try place?.keepNewDeviceKey()
         try items.keychain.add(
           new, secret: secret, group: try group(selection, items), accessible: accessible?.accessibility ?? .whenUnlocked,
           installBound: installBound)
@@ -151,14 +152,12 @@ extension Item {
 }
 
 extension VaultOptions {
-  /// The vault's file, with a key of this device if the item needs one.
+  /// The vault's file, with a new key of this device if the item needs one and there is none. `keepNewDeviceKey` makes its file.
   func openPlace(forItem accessible: AccessibilityName?) throws -> VaultPlace {
-    let place = try openPlace()
+    var place = try openPlace()
     // All that the caller named is open, and nothing of it has been read.
     Hardening.hide()
-    if accessible?.accessibility.isThisDeviceOnly == true, let path = try place.makeDeviceKey() {
-      Descriptor.error.note("note: \(path.escapingControls()): a new key of this device, without which such items are lost\n")
-    }
+    if accessible?.accessibility.isThisDeviceOnly == true { try place.prepareDeviceKey() }
     return place
   }
 }

@@ -14,6 +14,7 @@ struct VaultPlace {
   /// The file of `--key-file`, open and not yet read.
   var keyFile: Descriptor?
   private let places: Places
+  private var newDeviceKey: NewDeviceKey?
 
   /// - Throws: `noVault` and whatever else is wrong with the file.
   init(opening path: String?) throws {
@@ -76,13 +77,31 @@ struct VaultPlace {
 
   /// The key that binds items to this machine; nil if there is none.
   func deviceKey() throws -> Secret? {
-    try DeviceKeyFile(at: places.deviceKey).load()
+    try newDeviceKey?.key.duplicate() ?? DeviceKeyFile(at: places.deviceKey).load()
   }
 
-  /// Makes that key if there is none. An existing one is never replaced, because items that were sealed with it would be lost.
-  /// - Returns: The path of the new key; nil if there was one.
-  func makeDeviceKey() throws -> String? {
+  /// If there is no key of this device, `deviceKey` returns a new one from now on, which has no file yet.
+  mutating func prepareDeviceKey() throws {
     let file = DeviceKeyFile(at: places.deviceKey)
-    return try about(file.path) { try file.createUnlessThere() ? file.path : nil }
+    if try about(file.path, { try file.load() == nil }) { newDeviceKey = try NewDeviceKey() }
   }
+
+  /// Makes the file of the new key, before something is sealed with it. An existing one is never replaced, because items that were sealed
+  /// with it would be lost.
+  func keepNewDeviceKey() throws {
+    guard let newDeviceKey else { return }
+    let file = DeviceKeyFile(at: places.deviceKey)
+    do { try file.create(newDeviceKey.key) } catch StorageError(.vaultExists) {
+      throw Failure(
+        .inputOutput, "\(file.path): another command has made it meanwhile; nothing has been changed", hint: "try again")
+    } catch { throw Failure(error, about: file.path) }
+    Descriptor.error.note("note: \(file.path.escapingControls()): a new key of this device, without which such items are lost\n")
+  }
+}
+
+/// A key of this device that may have no file yet.
+final class NewDeviceKey {
+  let key: Secret
+
+  init() throws { key = try .random(count: DeviceKeyFile.byteCount) }
 }
