@@ -216,7 +216,7 @@ let package = Package(
       dependencies: [
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
-        "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "SecretMemory", "CofferTesting", "Waiting",
+        "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "Waiting",
       ]),
     .testTarget(
       name: "CofferTests",

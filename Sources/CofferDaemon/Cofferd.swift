@@ -18,8 +18,10 @@ struct Cofferd: ParsableCommand {
   @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
   var vault: String?
 
-  @Option(help: ArgumentHelp("Lock after so many minutes without use; 0: never.", valueName: "minutes"))
-  var idle = 15
+  @Option(
+    help: ArgumentHelp(
+      "Lock after so many minutes without use, else 15, or as the vault's policy says; 0: never.", valueName: "minutes"))
+  var idle: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -62,7 +64,7 @@ struct Cofferd: ParsableCommand {
     guard system || directory == nil else { throw .usage("--directory: takes --system") }
     guard !system || vault == nil else { throw .usage("--vault: with --system the vault is in the directory") }
     guard directory?.hasPrefix("/") ?? true else { throw .usage("--directory: is not absolute") }
-    guard (0...60 * 24 * 365).contains(idle) else { throw .usage("--idle: 0 to 525600 minutes") }
+    guard (0...60 * 24 * 365).contains(idle ?? 0) else { throw .usage("--idle: 0 to 525600 minutes") }
     guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw .usage("--lease: 0 to 525600 minutes") }
   }
 
@@ -92,7 +94,7 @@ struct Cofferd: ParsableCommand {
     try service.unlockWithServiceCredential()
     say("ready\n")
     service.watchLogind()
-    IdleLock(service, idle: idle == 0 ? nil : Int64(idle) * 60_000, waiting).start()
+    IdleLock(service, idle: idle, waiting).start()
     service.server.run()
     // Not left to the end of the process, in which nothing is released.
     service.vault.end()

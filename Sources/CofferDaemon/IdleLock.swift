@@ -33,26 +33,32 @@ struct IdleLock: Sendable {
   let watched: String?
   /// In milliseconds; nil: never.
   let idle: Int64?
+  /// Whether the agent was started with this time.
+  let isChosen: Bool
   private let signals: SignalsToEnd
 
+  private static let standardMinutes = 15
   /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
   /// How often former versions are looked through, in seconds; the first time after the vault was unlocked.
   private static let purgePeriod: Int64 = 86_400
 
-  init(_ service: Service, idle: Int64?, _ signals: SignalsToEnd) {
+  /// - Parameter minutes: 0: never; nil: the standard.
+  init(_ service: Service, idle minutes: Int?, _ signals: SignalsToEnd) {
     server = service.server
     vault = service.vault
     log = service.log
     watched = service.watched
-    self.idle = idle
+    let time = minutes ?? Self.standardMinutes
+    idle = time == 0 ? nil : Int64(time) * 60_000
+    isChosen = minutes != nil
     self.signals = signals
   }
 
   func start() {
     let isStarted = DetachedThread.start("coffer-guardian") {
       var lastPurge: Int64 = 0
-      while !signals.wait(min(vault.lock(unusedFor: idle) ?? Self.longestWait, Self.longestWait)) {
+      while !signals.wait(min(vault.lock(unusedFor: idle, isChosen: isChosen) ?? Self.longestWait, Self.longestWait)) {
         guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()

@@ -6,8 +6,9 @@ package enum GroupRequest: Equatable, Sendable {
   case list
   case create(AccessGroup)
   case rename(AccessGroup, to: AccessGroup)
-  /// - withItems: Whether its items and grants go with it; a group that has some is refused otherwise.
-  case remove(AccessGroup, withItems: Bool)
+  /// - asOf: Its items and grants go with it, unless something in it is newer than this generation of the vault. nil: a group that has
+  ///   some is refused.
+  case remove(AccessGroup, withItemsAsOf: UInt64?)
 
   package var kind: Request.Kind {
     switch self {
@@ -18,10 +19,19 @@ package enum GroupRequest: Equatable, Sendable {
     }
   }
 
+  /// For the audit log; empty if the verb and the group are all.
+  package var note: String {
+    switch self {
+    case .list, .create, .remove(_, withItemsAsOf: nil): ""
+    case .rename(_, let new): "to \(new.name)"
+    case .remove: "with items"
+    }
+  }
+
   package var group: AccessGroup? {
     switch self {
     case .list: nil
-    case .create(let group), .rename(let group, to: _), .remove(let group, withItems: _): group
+    case .create(let group), .rename(let group, to: _), .remove(let group, withItemsAsOf: _): group
     }
   }
 }

@@ -13,13 +13,17 @@ package struct GroupService {
     self.now = now
   }
 
+  /// - Parameter allowed: Called when nothing but the change itself is left, before it is committed. If it throws, nothing is changed.
   /// - Throws: `missingEntitlement` for a change by another caller than the owner; `groupOfTeam`; as the methods of `Vault`.
-  package func carryOut(_ request: GroupRequest, in vault: inout Vault) throws -> Answer {
+  package func carryOut(
+    _ request: GroupRequest, in vault: inout Vault, allowed: () throws -> Void = {}
+  ) throws -> Answer {
     guard case .list = request else {
       guard caller.isOwner else { throw KeychainError(.missingEntitlement, cause: .gate, "only the owner") }
-      try change(request, in: &vault)
+      try change(request, in: &vault, allowed)
       return .done
     }
+    try allowed()
     return .rows(try contents(in: vault).map(\.attributes))
   }
 
@@ -29,21 +33,25 @@ package struct GroupService {
     try vault.groupContents().filter { (try? caller.check($0.group, .list)) != nil }
   }
 
-  private func change(_ request: GroupRequest, in vault: inout Vault) throws {
-    switch request {
-    case .list: break
-    case .create(let group):
-      try Self.checkIsOfNoTeam(group)
-      try vault.createGroup(group, at: now)
-    case .rename(let old, let new):
-      // The name says which team may hold it.
-      for group in [old, new] { try Self.checkIsOfNoTeam(group) }
-      try vault.renameGroup(old, to: new)
-    case .remove(let group, let withItems):
-      if let team = Caller.team(of: group), try vault.pins().contains(where: { $0.teamKey.identifier == team }) {
-        throw VaultError(.groupOfTeam)
+  private func change(_ request: GroupRequest, in vault: inout Vault, _ allowed: () throws -> Void) throws {
+    try vault.transaction { transaction in
+      switch request {
+      case .list: break
+      case .create(let group):
+        try Self.checkIsOfNoTeam(group)
+        try transaction.createGroup(group, at: now)
+      case .rename(let old, let new):
+        // The name says which team may hold it.
+        for group in [old, new] { try Self.checkIsOfNoTeam(group) }
+        try transaction.renameGroup(old, to: new)
+      case .remove(let group, let newest):
+        let pins = try transaction.pinRules().map { try AppPin($0.attributes) }
+        if let team = Caller.team(of: group), pins.contains(where: { $0.teamKey.identifier == team }) {
+          throw VaultError(.groupOfTeam)
+        }
+        try transaction.removeGroup(group, withItems: newest != nil, asOf: newest ?? .max)
       }
-      try vault.removeGroup(group, withItems: withItems)
+      try allowed()
     }
   }
 
@@ -61,6 +69,8 @@ extension GroupContents {
     row["group"] = .text(group.name)
     for (accessibility, count) in itemCounts { row[Self.name(accessibility)] = .integer(count) }
     row["former"] = .integer(formerCount)
+    row["generation"] = .integer(generation)
+    if let rekey { (row["rekey-done"], row["rekey-total"]) = (.integer(rekey.done), .integer(rekey.total)) }
     for (index, grantee) in grantees.enumerated() { row["grantee-\(index)"] = .text(grantee) }
     return row
   }
@@ -72,6 +82,10 @@ extension GroupContents {
     else { throw KeychainError(.agent, "a group") }
     self.init(group)
     self.formerCount = formerCount
+    if case .integer(let generation)? = row["generation"] { self.generation = generation }
+    if case .integer(let done)? = row["rekey-done"], case .integer(let total)? = row["rekey-total"] {
+      rekey = RekeyStatus(group: group, done: done, total: total)
+    }
     for accessibility in Accessibility.allCases {
       if case .integer(let count)? = row[Self.name(accessibility)] { itemCounts[accessibility] = count }
     }

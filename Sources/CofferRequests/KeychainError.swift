@@ -154,7 +154,7 @@ extension KeychainError {
     .nameNotAllowed: .notAllowed, .nameTooLong: .notAllowed, .vaultFull: .full, .memoryNotLockable: .memory,
     .outOfMemory: .memory, .randomNotAvailable: .memory, .newerFormat: .newerFormat, .unknownIncompatibleFlag: .newerFormat,
     .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed, .groupExists: .duplicate, .groupRequired: .notAllowed,
-    .groupNotEmpty: .notAllowed, .groupGranted: .notAllowed, .groupOfTeam: .missingEntitlement,
+    .groupNotEmpty: .notAllowed, .groupGranted: .notAllowed, .groupOfTeam: .missingEntitlement, .groupChanged: .conflict,
   ]
   private static let storageCodes: [StorageError.Code: Code] = [
     .noVault: .noVault, .noHome: .noVault, .busy: .busy, .full: .full, .inDoubt: .inDoubt, .newerFormat: .newerFormat,

@@ -22,6 +22,19 @@ package enum Request: ~Copyable, Sendable {
     }
   }
 
+  /// What its kind and its subject leave out, for the audit log.
+  package var note: String {
+    borrowing get {
+      switch self {
+      case .session: ""
+      case .vault: ""
+      case .items: ""
+      case .apps: ""
+      case .groups(let request): request.note
+      }
+    }
+  }
+
   /// The group that it concerns, and the item if it names one.
   package var subject: (group: AccessGroup?, item: Identifier?) {
     borrowing get {

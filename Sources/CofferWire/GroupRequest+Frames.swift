@@ -8,7 +8,7 @@ extension GroupRequest {
     switch self {
     case .list, .create: break
     case .rename(_, let new): fields["to-group"] = .text(new.name)
-    case .remove(_, let withItems): fields["with-items"] = .integer(withItems ? 1 : 0)
+    case .remove(_, let newest): fields["with-items"] = newest.map { .integer($0) }
     }
     return Message(fields: fields)
   }
@@ -19,7 +19,7 @@ extension GroupRequest {
     case .groups: return .list
     case .createGroup: return .create(try fields.requiredGroup("group"))
     case .renameGroup: return .rename(try fields.requiredGroup("group"), to: try fields.requiredGroup("to-group"))
-    case .removeGroup: return .remove(try fields.requiredGroup("group"), withItems: try fields.flag("with-items"))
+    case .removeGroup: return .remove(try fields.requiredGroup("group"), withItemsAsOf: try fields.integer("with-items"))
     default: throw WireError(.operation, "\(kind) is not about groups")
     }
   }

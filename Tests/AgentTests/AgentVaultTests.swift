@@ -7,6 +7,7 @@ import Foundation
 import SecretMemory
 import Testing
 import VaultCore
+import VaultUpkeep
 
 @testable import CofferAgent
 
@@ -53,6 +54,31 @@ import VaultCore
     let all = try anchored()
     bench.vault.end()
     #expect(try anchored() == all)
+  }
+
+  private func limit(idleMinutes: UInt64) throws {
+    var limits = Limits()
+    try limits.set(.idleMinutes, to: idleMinutes)
+    let set = limits
+    try bench.vault.use { try $0.transaction { try $0.setLimits(set) } }
+  }
+
+  /// The time that the agent was started with counts if it is shorter; the standard one does not count.
+  @Test func thePolicySaysWhenItLocks() throws {
+    #expect(bench.vault.lock(unusedFor: nil, isChosen: false) == .max)
+    try limit(idleMinutes: 60)
+    func left(_ milliseconds: Int64?, isChosen: Bool) throws -> Int64 {
+      try #require(bench.vault.lock(unusedFor: milliseconds, isChosen: isChosen))
+    }
+    // 15, 30 and 60 minutes are far enough apart for a slow machine.
+    for (milliseconds, isChosen) in [(nil, false), (nil, true), (900_000, false), (7_200_000, true)] as [(Int64?, Bool)] {
+      let left = try left(milliseconds, isChosen: isChosen)
+      #expect(left > 1_800_000 && left <= 3_600_000, "\(left)")
+    }
+    #expect(try left(900_000, isChosen: true) <= 900_000)
+    try limit(idleMinutes: 0)
+    #expect(bench.vault.lock(unusedFor: nil) == .max)
+    #expect(try left(900_000, isChosen: false) <= 900_000)
   }
 
   @Test func anEndedAgentLeavesOnlyTheFile() throws {

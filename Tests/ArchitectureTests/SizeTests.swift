@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SizeTests {
   /// The trusted core is read in an evening, and each of its modules alone.
-  @Test(arguments: [("SecretMemory", 270), ("VaultCore", 3550), ("AccessRights", 410), ("VaultUpkeep", 950)])
+  @Test(arguments: [("SecretMemory", 270), ("VaultCore", 3550), ("AccessRights", 410), ("VaultUpkeep", 1100)])
   func coreStaysSmall(module: String, limit: Int) {
     let code = SourceFile.all(in: "Vault/\(module)").flatMap(\.code).filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
     #expect(!code.isEmpty && code.count <= limit, "\(module): \(code.count) lines of code")

@@ -92,6 +92,29 @@ import VaultUpkeep
     #expect(try vault.groups() == [.standard] && vault.verify().isSound)
   }
 
+  /// The owner has agreed to what was shown.
+  @Test func nothingIsRemovedThatIsNewerThanWhatWasSeen() throws {
+    let store = MemoryStore()
+    var vault = try scene(store)
+    func seen() throws -> UInt64 { try #require(vault.groupContents().first { $0.group == work }).generation }
+    var last = try seen()
+    try vault.add(Item(service: "s", account: "3"), secret: Secret(testing: "three"), to: work, at: .test)
+    #expect(code { try vault.removeGroup(work, withItems: true, asOf: last) } == .groupChanged)
+    #expect(try text("3", in: work, of: vault) == "three")
+    last = try seen()
+    let first = try #require(try vault.entry(Item(service: "s", account: "1"), in: work)).reference
+    try vault.update(first, secret: Secret(testing: "new"), at: .test)
+    #expect(code { try vault.removeGroup(work, withItems: true, asOf: last) } == .groupChanged)
+    last = try seen()
+    try vault.transaction { try $0.put(Grant(to: "unit:b.service", work, [.read], asksForConfirmation: false, at: .test)) }
+    #expect(code { try vault.removeGroup(work, withItems: true, asOf: last) } == .groupChanged)
+    last = try seen()
+    // What happens elsewhere does not matter.
+    try vault.add(Item(service: "s", account: "3"), secret: Secret(testing: "x"), to: play, at: .test)
+    try vault.removeGroup(work, withItems: true, asOf: last)
+    #expect(try vault.groups() == [.standard, play] && vault.verify().isSound)
+  }
+
   /// It could be of the group, and would be left without keys.
   @Test func aDamagedItemStopsTheRemoval() throws {
     let store = MemoryStore()

@@ -100,7 +100,7 @@ import VaultUpkeep
   @Test func groupCallsArriveAsTheyWereSent() throws {
     let (group, other) = (try AccessGroup("g"), try AccessGroup("h"))
     let calls: [GroupRequest] = [
-      .list, .create(group), .rename(group, to: other), .remove(group, withItems: true), .remove(group, withItems: false),
+      .list, .create(group), .rename(group, to: other), .remove(group, withItemsAsOf: 7), .remove(group, withItemsAsOf: nil),
     ]
     for call in calls {
       guard case .groups(let arrived) = try Self.arrived(.groups(call)) else {

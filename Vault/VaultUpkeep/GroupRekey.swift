@@ -6,31 +6,22 @@ public struct RekeyStatus: Equatable, Sendable {
   /// The group whose keys are replaced.
   public let group: AccessGroup
   /// Items and former versions under new keys.
-  public let done: UInt64
+  public internal(set) var done: UInt64
   /// Items and former versions that the re-key concerns.
-  public let total: UInt64
+  public internal(set) var total: UInt64
+
+  package init(group: AccessGroup, done: UInt64, total: UInt64) { (self.group, self.done, self.total) = (group, done, total) }
 }
 
 extension Vault {
   /// The groups whose re-key was not finished, ordered by name. A walk over all items and versions, if there is one.
   /// - Throws: `locked`; integrity errors.
   public borrowing func unfinishedRekeys() throws -> [RekeyStatus] {
-    try reading { state, _ in
+    let isUnfinished = try reading { state, _ in
       try state.keys.checkUnlocked()
-      let groups = try GroupDirectory(state).all.filter(\.isBeingReplaced)
-      guard !groups.isEmpty else { return [] }
-      var counts: [Identifier: (done: UInt64, total: UInt64)] = [:]
-      for group in groups { counts[group.groupID] = (0, 0) }
-      try state.forEachSealed(0x01...0xFF) { record, meta in
-        guard let group = groups.first(where: { $0.groupID == record.group }) else { return true }
-        counts[record.group]?.total += 1
-        if !group.isReplaced(meta.accessibility, epoch: meta.epoch) { counts[record.group]?.done += 1 }
-        return true
-      }
-      return groups.map {
-        RekeyStatus(group: $0.group, done: counts[$0.groupID]?.done ?? 0, total: counts[$0.groupID]?.total ?? 0)
-      }
+      return try GroupDirectory(state).all.contains(where: \.isBeingReplaced)
     }
+    return isUnfinished ? try groupContents().compactMap(\.rekey) : []
   }
 
   /// Gives a group new keys, and seals its items and their former versions under them, in commits of at most 500 rows or 16 MiB. If it

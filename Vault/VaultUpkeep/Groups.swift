@@ -10,6 +10,10 @@ package struct GroupContents: Equatable, Sendable {
   package var formerCount: UInt64 = 0
   /// The programs to which something in the group is granted, in order.
   package var grantees: [String] = []
+  /// How far a re-key has come that was not finished.
+  package var rekey: RekeyStatus?
+  /// The generation of the vault at which this was found.
+  package var generation: UInt64 = 0
 
   package init(_ group: AccessGroup) { self.group = group }
 
@@ -24,14 +28,22 @@ extension Vault {
       try state.keys.checkUnlocked()
       let groups = try GroupDirectory(state).all
       var contents = Dictionary(uniqueKeysWithValues: groups.map { ($0.groupID, GroupContents($0.group)) })
+      for group in groups {
+        contents[group.groupID]?.generation = state.header.generation
+        if group.isBeingReplaced { contents[group.groupID]?.rekey = RekeyStatus(group: group.group, done: 0, total: 0) }
+      }
       try state.forEachRecordOfGroups { record, meta in
         guard contents[record.group] != nil else { throw VaultError(.unknownGroup) }
+        if let group = groups.first(where: { $0.groupID == record.group }) {
+          contents[record.group]?.rekey?.total += 1
+          if !group.isReplaced(meta.accessibility, epoch: meta.epoch) { contents[record.group]?.rekey?.done += 1 }
+        }
         switch meta.kind {
         case .item: contents[record.group]?.itemCounts[meta.accessibility, default: 0] += 1
         default: contents[record.group]?.formerCount += 1
         }
       }
-      let grants = try state.grants()
+      let grants = try state.accessRules(.grant).map(\.rule)
       for group in groups {
         contents[group.groupID]?.grantees = grants.filter { $0.isGrant(of: group.group) }.compactMap(\.application).sorted()
       }
@@ -39,47 +51,67 @@ extension Vault {
     }
   }
 
+  /// As `Transaction.renameGroup`, in a commit of its own.
+  /// - Throws: The errors of `Transaction.renameGroup`; the errors of the store.
+  package mutating func renameGroup(_ old: AccessGroup, to new: AccessGroup) throws {
+    try transaction { try $0.renameGroup(old, to: new) }
+  }
+
+  /// As `Transaction.removeGroup`, in a commit of its own.
+  /// - Throws: The errors of `Transaction.removeGroup`; the errors of the store.
+  package mutating func removeGroup(_ group: AccessGroup, withItems: Bool, asOf newest: UInt64 = .max) throws {
+    try transaction { try $0.removeGroup(group, withItems: withItems, asOf: newest) }
+  }
+}
+
+extension Transaction {
   /// Gives a group another name. Its gid and keys stay, so no item is sealed anew; grants follow.
   /// - Throws: `groupNotFound`, `groupExists`, `groupRequired` for `default`, `locked`; integrity errors.
   package mutating func renameGroup(_ old: AccessGroup, to new: AccessGroup) throws {
-    try transaction { transaction in
-      guard old != .standard else { throw VaultError(.groupRequired) }
-      let group = try transaction.group(old)
-      guard try !transaction.contains(new) else { throw VaultError(.groupExists, new.name) }
-      try transaction.remove(group)
-      try transaction.put(group.renamed(new, version: transaction.generation))
-      for grant in try transaction.state.grants() where grant.isGrant(of: old) {
-        var attributes = grant.attributes
-        attributes["group"] = .text(new.name)
-        try transaction.removeRule(grant.name)
-        try transaction.putRule(attributes)
-      }
+    guard old != .standard else { throw VaultError(.groupRequired) }
+    let group = try group(old)
+    guard try !contains(new) else { throw VaultError(.groupExists, new.name) }
+    try remove(group)
+    try put(group.renamed(new, version: generation))
+    for (grant, _) in try state.accessRules(.grant) where grant.isGrant(of: old) {
+      var attributes = grant.attributes
+      attributes["group"] = .text(new.name)
+      try removeRule(grant.name)
+      try putRule(attributes)
     }
   }
 
   /// Removes a group, after a walk that proves which records are in it.
-  /// - Parameter withItems: Whether its items, their former versions and the grants go with it.
+  /// - Parameters:
+  ///   - withItems: Whether its items, their former versions and the grants go with it.
+  ///   - newest: The generation of the vault at which the owner has seen what is in the group.
   /// - Throws: `groupNotFound`, `groupRequired` for `default`, `locked`; `groupNotEmpty` and `groupGranted` without `withItems`;
-  ///   integrity errors, because a damaged record could be of the group.
-  package mutating func removeGroup(_ group: AccessGroup, withItems: Bool) throws {
-    try transaction { transaction in
-      guard group != .standard else { throw VaultError(.groupRequired) }
-      try transaction.keys.checkUnlocked()
-      let keys = try transaction.group(group)
-      var records: [Identifier] = []
-      try transaction.state.forEachRecordOfGroups { record, _ in
-        if record.group == keys.groupID { records.append(record.id) }
-      }
-      let grants = try transaction.state.grants().filter { $0.isGrant(of: group) }
-      if !withItems {
-        guard records.isEmpty else { throw VaultError(.groupNotEmpty) }
-        guard grants.isEmpty else { throw VaultError(.groupGranted) }
-      }
-      for record in records { try transaction.edit(record, nil) }
-      for grant in grants { try transaction.removeRule(grant.name) }
-      try transaction.remove(keys)
+  ///   `groupChanged` if something in the group is newer than `newest`; integrity errors, because a damaged record could be of the
+  ///   group.
+  package mutating func removeGroup(_ group: AccessGroup, withItems: Bool, asOf newest: UInt64 = .max) throws {
+    guard group != .standard else { throw VaultError(.groupRequired) }
+    try keys.checkUnlocked()
+    let keys = try self.group(group)
+    var (records, isNewer) = ([Identifier](), false)
+    try state.forEachRecordOfGroups { record, meta in
+      guard record.group == keys.groupID else { return }
+      records.append(record.id)
+      if meta.version > newest { isNewer = true }
     }
+    let grants = try state.accessRules(.grant).filter { $0.rule.isGrant(of: group) }
+    if !withItems {
+      guard records.isEmpty else { throw VaultError(.groupNotEmpty) }
+      guard grants.isEmpty else { throw VaultError(.groupGranted) }
+    }
+    guard !isNewer, grants.allSatisfy({ $0.version <= newest }) else { throw VaultError(.groupChanged) }
+    for record in records { try edit(record, nil) }
+    for (grant, _) in grants { try removeRule(grant.name) }
+    try remove(keys)
   }
+
+  /// The pins of apps, as this transaction has found them.
+  /// - Throws: integrity errors.
+  package func pinRules() throws -> [AccessRule] { try state.accessRules(.pin).map(\.rule) }
 }
 
 extension ProvenState {
@@ -93,12 +125,14 @@ extension ProvenState {
 
   private static func refuse(_ damage: VaultError) throws { throw damage }
 
-  fileprivate func grants() throws -> [AccessRule] {
-    var grants: [AccessRule] = []
+  /// - Returns: The rules of a kind, with the generations of their writes.
+  fileprivate func accessRules(_ kind: AccessRule.Kind) throws -> [(rule: AccessRule, version: UInt64)] {
+    var rules: [(rule: AccessRule, version: UInt64)] = []
     try forEachRecord(.accessRule, damaged: Self.refuse) { record, meta in
-      if meta.kind == .accessRule, let rule = try openAccessRule(record), rule.kind == .grant { grants.append(rule) }
+      guard meta.kind == .accessRule, let rule = try openAccessRule(record), rule.kind == kind else { return }
+      rules.append((rule, meta.version))
     }
-    return grants
+    return rules
   }
 }
 

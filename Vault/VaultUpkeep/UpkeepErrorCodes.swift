@@ -13,6 +13,8 @@ extension VaultError.Code {
   public static let groupNotEmpty = Self("groupNotEmpty")
   /// Something in the group is granted to a program.
   public static let groupGranted = Self("groupGranted")
+  /// Something was added to the group, or changed in it, since the owner has seen it.
+  public static let groupChanged = Self("groupChanged")
   /// The group's name begins with the name of a team.
   public static let groupOfTeam = Self("groupOfTeam")
 }

@@ -24,6 +24,8 @@ package enum Gate {
     package var group: AccessGroup?
     /// Likewise.
     package var item: Identifier?
+    /// What the operation and the group leave out, for the log.
+    package var note = ""
 
     package init(
       operation: Request.Kind, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,

@@ -23,7 +23,8 @@ extension DecisionLog {
       case .countedUse: (ring, isMerged, isSynced) = (.uses, true, false)
       case .decision: (ring, isMerged, isSynced) = (.decisions, false, true)
       }
-      try append(.allowed, facts, peer, role == .owner ? "owner" : "gate", to: ring, isMerged: isMerged, isSynced: isSynced)
+      let reason = (role == .owner ? "owner" : "gate") + (facts.note.isEmpty ? "" : ", \(facts.note)")
+      try append(.allowed, facts, peer, reason, to: ring, isMerged: isMerged, isSynced: isSynced)
     }
   }
 

@@ -8,16 +8,16 @@ import VaultCore
 /// Carries out the requests that are not about items, if the gate allows them.
 extension Conversation {
   func done(_ request: GroupRequest, _ role: Gate.Role, allowed: () throws -> Void) throws -> Answer {
-    try allowed()
-    return try shared.vault.use { vault in
+    try shared.vault.use { vault in
       let caller: Caller = try role == .owner ? .owner : .command(in: vault)
-      return try GroupService(caller, at: Timestamp(secondsSince1970: Int64(time(nil)))).carryOut(request, in: &vault)
+      let now = Timestamp(secondsSince1970: Int64(time(nil)))
+      return try GroupService(caller, at: now).carryOut(request, in: &vault, allowed: allowed)
     }
   }
 
   mutating func done(_ request: consuming SessionRequest, allowed: () throws -> Void) throws -> Answer {
     switch consume request {
-    case .status: return .status(shared.vault.status)
+    case .status: return .status(shared.vault.statusOfNow)
     case .inspect:
       try allowed()
       return .rows(try shared.vault.inspect().wireRows)

@@ -150,7 +150,8 @@ struct Conversation: ~Copyable {
   /// - Throws: `Challenge`, if the client has to return a number first.
   private mutating func decided(_ request: consuming Request, _ kind: Request.Kind) throws -> Answer {
     let subject = request.subject
-    let facts = try facts(kind, subject.group, subject.item)
+    var facts = try facts(kind, subject.group, subject.item)
+    facts.note = request.note
     let decision = Gate.decide(facts)
     switch decision {
     case .challenge: throw try senderProof.challenge(facts)

@@ -15,8 +15,8 @@ package final class AgentVault: @unchecked Sendable {
   let open: @Sendable (borrowing Credential) throws -> Vault
   /// The state of the vault that can be read without a key, also while it is locked.
   let inspect: @Sendable () throws -> VaultStatus
-  private let threadLock = ThreadLock()
-  private var vault: Vault?
+  let threadLock = ThreadLock()
+  var vault: Vault?
   private var locks: UInt64 = 0 { didSet { publish() } }
   /// Read for each request without the lock: `locks` times four, whether it was unlocked, and whether it is locked.
   private let published = Atomic<UInt64>(1)
@@ -28,7 +28,7 @@ package final class AgentVault: @unchecked Sendable {
   /// The generation that is known to be in the vault's file.
   private var foldedGeneration: UInt64 = 0
   /// Milliseconds of a clock that only goes on.
-  private var lastUse: Int64 = 0
+  private(set) var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
   /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed
   /// each time.
@@ -60,7 +60,7 @@ package final class AgentVault: @unchecked Sendable {
     published.store(locks << 2 | (vault == nil ? 0 : 2) | (isLocked ? 1 : 0), ordering: .releasing)
   }
 
-  private var isLocked: Bool { vault?.isLocked ?? true }
+  var isLocked: Bool { vault?.isLocked ?? true }
 
   /// Proves the credential, even if the vault is open: its holder is the owner. The vault is opened outside of the lock, so that
   /// others go on meanwhile. A client has derived the key itself; only a credential of the agent's service is derived here.
@@ -116,25 +116,9 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// Wipes the keys if they were not used for this time.
-  /// - Parameter milliseconds: nil: never.
-  /// - Returns: The time until the next call, in milliseconds. nil if it is locked.
-  package func lock(unusedFor milliseconds: Int64?) -> Int64? {
-    threadLock.withLock {
-      guard !isLocked else { return nil }
-      guard let milliseconds else { return .max }
-      let left = lastUse + milliseconds - Self.clock()
-      if left <= 0 { forget() }
-      return left > 0 ? left : nil
-    }
-  }
-
-  /// Forgets the keys, but for those that items "after first unlock" take.
-  func lock() { threadLock.withLock { forget() } }
-
-  private func forget() {
+  func forget() {
     guard vault != nil else { return }
-    if !isLocked { board.tell(.locked) }
+    if !status.isLocked { board.tell(.locked) }
     vault!.lock()
     locks += 1
     tell([])
@@ -168,7 +152,7 @@ package final class AgentVault: @unchecked Sendable {
 
   /// After each answer.
   private func settle() {
-    guard vault != nil else { return }
+    guard vault != nil, !noticeNewKeys() else { return }
     if lastGeneration != foldedGeneration { armFold() }
     // A locked vault can be copied at any time.
     guard !isLocked else { return vault!.rest() }
@@ -286,13 +270,13 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  /// Saves the anchor, and compares the generation if a client watches. Does not count as a use of the vault.
+  /// Saves the anchor, and compares the generation. Does not count as a use of the vault.
   package func look() {
     threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.
       guard !isLocked else { return }
       vault!.saveAnchor()
-      guard board.isWatched, (try? vault!.generation()) != nil else { return }
+      guard (try? vault!.generation()) != nil, !noticeNewKeys() else { return }
       tell([])
     }
   }

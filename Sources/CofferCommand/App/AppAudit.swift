@@ -66,6 +66,22 @@ struct AppAudit {
     }
   }
 
+  /// Runs a body that decides and acts in one step. It calls its argument when nothing but the commit is left, which logs that it is
+  /// allowed: an error before that is a refusal, and a later one a failure.
+  /// - Parameter note: What the verb and the group leave out.
+  func decidingAndDoing(_ note: String, _ body: (_ allowed: () throws -> Void) throws -> Void) throws {
+    var isAllowed = false
+    do {
+      try body {
+        try about("the audit log") { try append(.allowed, note.isEmpty ? who : "\(who), \(note)") }
+        isAllowed = true
+      }
+    } catch {
+      try? append(isAllowed ? .failed : .refused, Self.reason(of: error))
+      throw error
+    }
+  }
+
   private func append(_ decision: AuditEntry.Decision, _ reason: String) throws {
     let entry = AuditEntry(
       at: DecisionLog.now(), decision, verb.rawValue, by: AuditPlace.caller(), application: application, group: group,
@@ -81,6 +97,7 @@ struct AppAudit {
     case let error as StorageError: error.code.name
     case let error as AppsError: error.code.name
     case let error as FileError: error.code.name
+    case let error as KeychainError: "\(error.code)"
     case let failure as Failure: "\(failure.status)"
     default: "other"
     }

@@ -93,13 +93,15 @@ package enum VaultExplanations {
       .integrity, "the backup is newer than the vault", Hints.backup),
     .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
     .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
-    .groupNotEmpty: .init(.other, "has items", "to remove them too: coffer group rm GROUP --with-items"),
+    .groupNotEmpty: .init(
+      .other, "has items, or former versions of items", "to remove them too: coffer group rm GROUP --with-items"),
     .groupGranted: .init(
       .other, "is granted to programs: coffer access list GROUP",
       "to take the grants back too: coffer group rm GROUP --with-items"),
+    .groupChanged: .init(.inputOutput, "was changed after it was shown; nothing has been removed", "try again"),
     .groupOfTeam: .init(
-      .denied, "has the name of a team's group, which the team's apps use",
-      "it goes when no app of the team is known: coffer app forget"),
+      .denied, "its name begins with that of a team, whose apps own it",
+      "coffer app install makes it, and it can be removed after coffer app forget has forgotten the team's last app"),
     .secretTooLarge: .init(
       .usage, "too large: a secret has at most 1 MiB", "keep the file encrypted elsewhere, and its key here"),
     .attributeNotAllowed: .init(.usage, "an attribute is not allowed here"),

@@ -18,21 +18,20 @@ struct GroupChange {
 
   static func group(_ name: String) throws -> AccessGroup { try CofferConsole.about("group \(name)") { try AccessGroup(name) } }
 
-  /// - Parameter agree: Called with the group as it is, before it is changed.
+  /// - Parameter request: Gets the group, and what is in it if it asks for that. What the request throws is a refusal.
   func run(
-    _ vault: VaultOptions, agree: ((GroupContents?) throws -> Void)? = nil, _ request: (AccessGroup) -> GroupRequest
+    _ vault: VaultOptions, _ request: (AccessGroup, _ contents: () throws -> GroupContents?) throws -> GroupRequest
   ) throws {
     var audit = try AppAudit(verb)
     audit.group = group.name
     var opened = try vault.ownedVault().apps(isReading: false)
     audit.came(to: opened)
-    try audit.deciding {
+    let wanted = try audit.deciding {
       try opened.checkIsOwner("group", "changes groups")
-      guard let agree else { return }
-      try agree(opened.groupContents().first { $0.group == group })
+      return try request(group) { try opened.groupContents().first { $0.group == group } }
     }
     try CofferConsole.about("group \(group.name)") {
-      try audit.doing { try opened.change(request(group)) }
+      try audit.decidingAndDoing(wanted.note) { allowed in try opened.change(wanted, allowed) }
     }
     opened.finish()
   }
@@ -47,7 +46,12 @@ extension OpenApps {
       { try GroupService(isOwner ? .owner : .command(in: $0), at: .now()).contents(in: $0) })
   }
 
-  fileprivate mutating func change(_ request: GroupRequest) throws {
-    try changing({ try $0.change(request) }, { _ = try GroupService(.owner, at: .now()).carryOut(request, in: &$0) })
+  fileprivate mutating func change(_ request: GroupRequest, _ allowed: () throws -> Void) throws {
+    try changing(
+      { keychain in
+        // The agent decides, and has logged it before the change.
+        try keychain.change(request)
+        try allowed()
+      }, { _ = try GroupService(.owner, at: .now()).carryOut(request, in: &$0, allowed: allowed) })
   }
 }

@@ -22,7 +22,7 @@ struct GroupCreate: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    try GroupChange(.createGroup, name).run(vault) { .create($0) }
+    try GroupChange(.createGroup, name).run(vault) { group, _ in .create(group) }
   }
 }
 
@@ -41,6 +41,6 @@ struct GroupRename: ParsableCommand {
 
   func run() throws {
     let new = try GroupChange.group(newName)
-    try GroupChange(.renameGroup, name).run(vault) { .rename($0, to: new) }
+    try GroupChange(.renameGroup, name).run(vault) { group, _ in .rename(group, to: new) }
   }
 }

@@ -27,6 +27,12 @@ struct GroupList: ParsableCommand {
       table.rows.append([group.group.name, "\(group.itemCount)", "\(group.formerCount)", classes])
     }
     try Descriptor.output.write(table.text(style: .current()))
+    for group in groups {
+      guard let rekey = group.rekey else { continue }
+      let done = "\(rekey.done) of \(rekey.total)"
+      Descriptor.error.note(
+        "note: \(group.group.name.escapingControls()): a re-key is not finished, \(done); coffer vault rotate goes on\n")
+    }
   }
 }
 
@@ -42,6 +48,7 @@ extension GroupContents {
       ("name", .text(group.name)), ("items", .natural(itemCount)),
       ("classes", .object(classes.map { ($0.name, .natural($0.count)) })), ("former", .natural(formerCount)),
       ("grantees", .array(grantees.map { .text($0) })),
+      ("rekey", rekey.map { .object([("done", .natural($0.done)), ("total", .natural($0.total))]) } ?? .null),
     ])
   }
 }

@@ -28,17 +28,22 @@ struct GroupRemove: ParsableCommand {
     guard !withItems || force || vault.isAnybodyThere else {
       throw Failure(.locked, "group \(name): its name must be typed, and cannot be asked for here", hint: "--force")
     }
-    try GroupChange(.removeGroup, name).run(vault, agree: agree) { .remove($0, withItems: withItems) }
+    try GroupChange(.removeGroup, name).run(vault) { group, contents in
+      guard withItems else { return .remove(group, withItemsAsOf: nil) }
+      return .remove(group, withItemsAsOf: try agreed(contents()))
+    }
   }
 
-  private func agree(_ contents: GroupContents?) throws {
-    guard withItems, let contents else { return }
+  /// - Returns: The generation of the vault at which the person has seen the group; all of it goes if nobody is asked.
+  private func agreed(_ contents: GroupContents?) throws -> UInt64 {
+    guard let contents else { return .max }
     let formers = contents.formerCount == 0 ? "" : ", \(counted(contents.formerCount, "former version"))"
     Descriptor.error.note(
       "note: \(name.escapingControls()): \(counted(contents.itemCount, "item"))\(formers), granted to \(contents.granteeText)\n")
-    guard !force else { return }
+    guard !force else { return .max }
     let typed = try Person.ask("Type the group's name to remove all of it: ", isShown: true, isAllowed: true)
     guard try typed.isEqual(to: Secret(copying: Array(name.utf8))) else { throw Failure.cancelled }
+    return contents.generation
   }
 }
 

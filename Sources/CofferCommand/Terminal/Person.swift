@@ -9,10 +9,11 @@ enum Person {
   /// - Parameter error: Why it is asked again. Shown in a window; at a terminal it has been said already.
   /// - Throws: `locked` if there is no terminal and no display, or asking is not allowed.
   static func ask(_ question: String, isShown: Bool = false, isAllowed: Bool, error: String? = nil) throws -> Secret {
-    guard isAllowed else { throw nobody(question) }
+    guard isAllowed else { throw isShown ? unanswered : nobody(question) }
     if let prompt = try Prompt.open() { return try prompt.ask(question, isShown: isShown, isFresh: isShown || error != nil) }
     // A pinentry shows nothing of what is typed.
-    guard !isShown, let window = try DisplayPrompt.open() else { throw nobody(question) }
+    guard !isShown else { throw unanswered }
+    guard let window = try DisplayPrompt.open() else { throw nobody(question) }
     return try window.ask(question, error: error)
   }
 
@@ -49,6 +50,11 @@ enum Person {
     }
     throw Failure(.cancelled, "\(question.lowercased()): typed differently three times; nothing has been changed")
   }
+
+  /// Without a terminal, or in a job in its background, nothing that is shown can be answered.
+  private static let unanswered = Failure(
+    .locked, "an answer is needed, and cannot be asked for here",
+    hint: "the foreground of a terminal, or --force if the command has it")
 
   /// The hint depends on the question that could not be asked.
   private static func nobody(_ question: String) -> Failure {

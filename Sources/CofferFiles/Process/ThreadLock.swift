@@ -25,6 +25,13 @@ import Glibc
     defer { unsafe pthread_mutex_unlock(mutex) }
     return try body()
   }
+
+  /// Returns nil, without a wait, if another thread has it.
+  package func withLockIfFree<Result>(_ body: () throws -> Result) rethrows -> Result? {
+    guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return try body()
+  }
 }
 
 /// A value that only one thread at a time may use.

@@ -1,0 +1,48 @@
+import CofferFiles
+import CofferRequests
+import VaultCore
+import VaultUpkeep
+
+/// The ways in which an agent comes to forget the keys.
+extension AgentVault {
+  /// Wipes the keys if they were not used for this time, or that of the vault's policy.
+  /// - Parameters:
+  ///   - milliseconds: nil: never.
+  ///   - isChosen: Whether the agent was started with this time. Then the shorter one counts, and else that of the policy, if it has
+  ///     one.
+  /// - Returns: The time until the next call, in milliseconds. nil if it is locked.
+  package func lock(unusedFor milliseconds: Int64?, isChosen: Bool = true) -> Int64? {
+    threadLock.withLock {
+      guard !isLocked else { return nil }
+      let minutes = try? vault!.limits()[.idleMinutes]
+      guard !noticeNewKeys() else { return nil }
+      let policy = minutes.flatMap { $0 == 0 ? nil : Int64(clamping: $0) * 60_000 }
+      let times = [isChosen || policy == nil ? milliseconds : nil, policy]
+      guard let milliseconds = times.compactMap(\.self).min() else { return .max }
+      let left = lastUse + milliseconds - Self.clock()
+      if left <= 0 { forget() }
+      return left > 0 ? left : nil
+    }
+  }
+
+  /// Forgets the keys, but for those that items "after first unlock" take.
+  func lock() { threadLock.withLock { forget() } }
+
+  /// A vault whose master key another process has renewed has forgotten its keys: that is a lock.
+  /// - Returns: Whether it was one.
+  @discardableResult func noticeNewKeys() -> Bool {
+    guard vault != nil, isLocked, !status.isLocked else { return false }
+    forget()
+    return true
+  }
+
+  /// The state after a look whether the master key is another one. If the vault is in use, that use finds out.
+  var statusOfNow: AgentStatus {
+    _ = threadLock.withLockIfFree {
+      guard !isLocked else { return }
+      _ = try? vault!.generation()
+      noticeNewKeys()
+    }
+    return status
+  }
+}
