@@ -310,7 +310,7 @@ def take_history(attributes, of_item):
 # 8.10 Policies
 
 LIMITS = {"history-versions": (0, 64), "history-days": (0, 3650), "kdf-passes": (3, 64), "kdf-memory": (65_536, 4_194_304),
-          "idle-minutes": (0, 10_080), "backup-keep": (1, 1000)}
+          "idle-minutes": (0, 10_080)}
 
 
 def policy_id(k_sys, policy, key=""):

@@ -376,8 +376,7 @@ def vectors(add):
     for name, edits in {"no-policy": {"policy": None}, "policy-data": {"policy": data(b"limits")},
                         "versions-65": {"history-versions": integer(65)}, "versions-time": {"history-versions": time(1)},
                         "days-3651": {"history-days": integer(3651)}, "passes-2": {"kdf-passes": integer(2)},
-                        "memory-65535": {"kdf-memory": integer(65_535)}, "idle-max": {"idle-minutes": integer(2 ** 64 - 1)},
-                        "keep-0": {"backup-keep": integer(0)}}.items():
+                        "memory-65535": {"kdf-memory": integer(65_535)}, "idle-max": {"idle-minutes": integer(2 ** 64 - 1)}}.items():
         add("policy-" + name, "R59", "verify", records=lambda v, x=edits: v.put_policy(x))
     add("policy-secret", "R59", "verify", records=lambda v: v.put_policy({}, s=b"x"))
     add("policy-other-id", "R44", "verify", records=lambda v: v.put_policy({}, id_=b"\0" + b"\1" * 15))

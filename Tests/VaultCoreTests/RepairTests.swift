@@ -191,19 +191,49 @@ import VaultUpkeep
       default: store.nodes[[UInt8.random(in: 1...255, using: &random)]] = [1]
       }
     }
+    let proven = try Self.proven(store)
+    try Self.repair(store)
+    #expect(try Self.faults(store, before, proven) == [])
+  }
+
+  /// The values that a damaged vault still proves.
+  private static func proven(_ store: MemoryStore) throws -> [String: String] {
     var proven: [String: String] = [:]
     let vault = try Vault.openThrowAway(store)
-    if let list = try? vault.entries(damaged: { _ in }) {
-      for entry in list.entries {
-        if let secret = try? vault.secret(of: entry.reference) {
-          proven["\(entry.reference.group)/\(entry.item["account"] ?? "")"] = String(
-            decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
-        }
-      }
+    guard let list = try? vault.entries(damaged: { _ in }) else { return [:] }
+    for entry in list.entries {
+      guard let secret = try? vault.secret(of: entry.reference) else { continue }
+      let name = "\(entry.reference.group)/\(entry.item["account"] ?? "")"
+      proven[name] = String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
     }
+    return proven
+  }
+
+  /// The names whose value was proven and is lost, and those that have a value that they did not have.
+  private static func faults(_ store: MemoryStore, _ before: [String: String], _ proven: [String: String]) throws -> [String] {
+    let after = try values(store)
+    let lost = proven.filter { after[$0.key] != $0.value }.keys.map { "lost \($0)" }
+    let other = after.filter { before[$0.key] != $0.value }.keys.map { "other \($0)" }
+    return (lost + other).sorted()
+  }
+
+  /// The control of `nothingProvenIsLost`: a repair that drops one sound item, or brings an old value, is found.
+  @Test func aRepairThatLosesAnItemIsFound() throws {
+    let store = MemoryStore()
+    _ = try Self.scene(store)
+    let before = try Self.values(store)
+    try Self.spoil(store, Self.rows(store, kind: 1)[0])
+    let proven = try Self.proven(store)
+    #expect(proven.count == before.count - 1)
     try Self.repair(store)
-    let after = try Self.values(store)
-    #expect(proven.allSatisfy { after[$0.key] == $0.value } && after.allSatisfy { before[$0.key] == $0.value })
+    #expect(try Self.faults(store, before, proven) == [])
+    var vault = try Vault.openThrowAway(store)
+    let entries = try vault.entries().entries
+    let (dropped, changed) = (try #require(entries.first), try #require(entries.last))
+    try vault.remove(dropped.reference, at: .test)
+    try vault.update(changed.reference, secret: Secret(testing: "another"), at: .test)
+    let names = [dropped, changed].map { "\($0.reference.group)/\($0.item["account"] ?? "")" }
+    #expect(try Self.faults(store, before, proven) == ["lost \(names[0])", "lost \(names[1])", "other \(names[1])"].sorted())
   }
 
   private struct Seeded: RandomNumberGenerator {

@@ -29,7 +29,7 @@ import Testing
       try vault.remove(removed, at: .test)
     }
     var limits = Limits()
-    try limits.set(.backupKeep, to: 3)
+    try limits.set(.idleMinutes, to: 3)
     let set = limits
     try vault.transaction { try $0.setLimits(set) }
     return vault
@@ -70,7 +70,7 @@ import Testing
     #expect(try vault.unfinishedRekeys() == [] && vault.status().masterEpoch == 2)
     let reopened = try Vault.openThrowAway(store)
     #expect(try content(reopened) == before)
-    #expect(try reopened.limits().value(.backupKeep) == 3)
+    #expect(try reopened.limits().value(.idleMinutes) == 3)
     try vault.add(Item(service: "s", account: "later"), secret: Secret(testing: "x"), at: .test)
     #expect(try vault.verify().problems == [])
   }
@@ -130,6 +130,7 @@ import Testing
     #expect(throws: Stop.self) { try vault.rekey(.standard) { done, _ in if done >= 500 { throw Stop() } } }
     let unfinished = try vault.unfinishedRekeys()
     #expect(unfinished.map(\.group) == [.standard] && unfinished.allSatisfy { $0.done >= 500 && $0.done < $0.total })
+    #expect(try vault.groupContents().compactMap(\.rekey) == unfinished)
     #expect(try content(vault) == before && vault.verify().problems == [])
     // New items are under the new key.
     try vault.add(Item(service: "s", account: "meanwhile"), secret: Secret(testing: "x"), at: .test)

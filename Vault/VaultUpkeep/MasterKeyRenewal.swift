@@ -45,9 +45,6 @@ package struct MasterKeyRenewal: ~Copyable {
     opened.saveAnchor()
   }
 
-  /// A recovery key as text, made anew.
-  package static func recoveryKey() throws -> Secret { try RecoveryKey.random() }
-
   /// Whether a credential opens this slot of the vault in the store.
   /// - Throws: `noSuchSlot`; what reading the slots and deriving the key throws.
   package static func opens(

@@ -26,4 +26,21 @@ extension Limits {
     }
     attributes[name.rawValue] = .integer(value)
   }
+
+  /// The cost of a new passphrase.
+  /// - Throws: `kdfBelowFloor`.
+  package var kdf: KDFParameters {
+    get throws(VaultError) {
+      try KDFParameters(
+        iterations: UInt32(clamping: value(.kdfPasses)), memoryKiB: UInt32(clamping: value(.kdfMemory)))
+    }
+  }
+
+  /// This cost, or the limits that the owner has set if they are higher.
+  /// - Throws: `kdfBelowFloor`.
+  package func raised(_ kdf: KDFParameters) throws(VaultError) -> KDFParameters {
+    try KDFParameters(
+      iterations: max(kdf.iterations, UInt32(clamping: self[.kdfPasses] ?? 0)),
+      memoryKiB: max(kdf.memoryKiB, UInt32(clamping: self[.kdfMemory] ?? 0)))
+  }
 }

@@ -46,6 +46,22 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.", credential: []) })
   }
 
+  /// Commands that read or write each record, one after the other: their time, and the most memory that they take, in KiB.
+  func walks(itemCount: Int) throws -> (verify: Samples, rotate: Samples, memory: (verify: Int, rotate: Int)) {
+    let path = try copy(of: try SampleVault(itemCount: itemCount, in: directory), to: "\(directory)/walks-\(itemCount).coffer")
+    let options = ["--vault", path, "--key-file", keyFile, "--no-input"]
+    var (verify, rotate, memory) = (Samples(), Samples(), (verify: 0, rotate: 0))
+    for _ in 0..<3 {
+      memory.verify = max(
+        memory.verify,
+        try verify.measure { try Command([program, "vault", "verify"] + options, environment: environment(path)).run() })
+      memory.rotate = max(
+        memory.rotate,
+        try rotate.measure { try Command([program, "vault", "rotate"] + options, environment: environment(path)).run() })
+    }
+    return (verify, rotate, memory)
+  }
+
   func stopAgents(_ sizes: [Int]) throws {
     for size in sizes {
       for use in ["get", "put"] {

@@ -25,7 +25,8 @@ struct Command {
   }()
 
   /// Waits for the end of the process. Its output is discarded.
-  func run() throws {
+  /// - Returns: The most memory that it has had, in KiB, and no less than this process had when it started it.
+  @discardableResult func run() throws -> Int {
     var pipeEnds: [Int32] = [-1, -1]
     if let input {
       guard pipe(&pipeEnds) == 0 else { throw BenchmarkError("pipe") }
@@ -55,6 +56,7 @@ struct Command {
     var usage = rusage()
     guard wait4(process, &status, 0, &usage) == process else { throw BenchmarkError("wait4") }
     guard status == 0 else { throw BenchmarkError("\(arguments.joined(separator: " ")): status \(status)") }
+    return usage.ru_maxrss
   }
 
   /// The path of a program, or nil.

@@ -59,4 +59,15 @@ if !isOfSettings {
   starting.append(["of which the key derivation", threeDigits((passphraseGet.samples.median - withoutKDF) / 1e6)])
 }
 print(starting, table("get", gets), table("put", puts), separator: "\n\n")
+if !isOfSettings {
+  var walks = MarkdownTable(["all items", "verify, ms", "rotate, ms", "rotate / verify", "memory of verify", "of rotate"])
+  for size in sizes {
+    let walk = try vaults.walks(itemCount: size)
+    walks.append([
+      "\(size)", threeDigits(walk.verify.median / 1e6), threeDigits(walk.rotate.median / 1e6),
+      threeDigits(walk.rotate.median / walk.verify.median), "\(walk.memory.verify >> 10) MiB", "\(walk.memory.rotate >> 10) MiB",
+    ])
+  }
+  print("\n\(walks)")
+}
 for line in peers.missing + stores.missing { print("\n\(line)") }

@@ -16,50 +16,69 @@ struct RotationWork {
   var isMasterOnly = false
   /// Whether the backup opens with a credential that others have.
   var isLeaked = false
+  /// The cost of the credential that opened the vault, or the one in its place; nil: as it is.
+  var newKDF: KDFParameters?
 
   /// - Parameters:
   ///   - replaced: The credential that takes the place of the one that opened the vault.
   func run(_ credential: borrowing Credential, replaced: ((SlotDescription) throws -> Credential)? = nil) throws {
-    var opened = try Vault.open(
+    let opened = try Vault.open(
       place.store, with: credential, ceiling: vault.ceiling, anchor: place.anchor, deviceKey: try place.deviceKey())
+    // A slip in the credential of another slot is not one in this one, which is not asked for again.
+    do { try rotate(opened, credential, replaced) } catch { throw Failure(error, about: place.path) }
+  }
+
+  private func rotate(
+    _ opened: consuming Vault, _ credential: borrowing Credential, _ replaced: ((SlotDescription) throws -> Credential)?
+  ) throws {
     let status = try opened.status()
-    let renewalOptions = try SlotRenewal(options, isInputAllowed: !vault.noInput)
-    let kept = try renewsMaster ? renewalOptions.kept(of: status.slots, opened: opened.openedSlot) : []
+    var slots = try SlotRenewal(options, isInputAllowed: !vault.noInput)
+    let kept = try renewsMaster ? slots.kept(of: status.slots, opened: opened.openedSlot) : []
     let wanted = try wantedGroups(opened)
     let unavailable = try check(opened)
     try confirm(wanted)
     var renewal = try MasterKeyRenewal(of: status)
-    for slot in kept {
-      guard slot.id == opened.openedSlot.id else {
-        try renewalOptions.seal(slot, in: place.store, vault.ceiling, &renewal)
-        continue
-      }
-      let kdf = slot.kdf ?? .standard
-      if let replaced {
-        try renewal.seal(slot, under: try replaced(slot), kdf: kdf)
-      } else {
-        try renewal.seal(slot, under: credential, kdf: kdf)
+    if renewsMaster {
+      let limits = try opened.limits()
+      for slot in kept {
+        guard slot.id == opened.openedSlot.id else {
+          try slots.seal(slot, in: place.store, limits, vault.ceiling, &renewal)
+          continue
+        }
+        let kdf = try limits.raised(newKDF ?? slot.kdf ?? .standard)
+        if let replaced {
+          try renewal.seal(slot, under: try replaced(slot), kdf: kdf)
+        } else {
+          try renewal.seal(slot, under: credential, kdf: kdf)
+        }
       }
     }
     let work = try LongWork("copying")
     let backup = try about(place.backups.path) {
       try Backup.make(of: place.store, at: .directory(place.backups), now: .now(), step: { try work.step($0, of: $1) })
     }
-    try about(place.path) {
-      if renewsMaster { try renewal.commit(to: &opened, deviceKey: place.deviceKey()) }
-      for group in wanted {
-        work.begin("re-key of \(group.name)")
-        try opened.rekey(group, leavingOthers: unavailable > 0) { try work.step($0, of: $1) }
-      }
-      work.begin("checking")
-      let result = try opened.verify { try work.step($0, of: $1) }
-      guard result.isSound else { throw Failure.unsound(result, about: place.path) }
-      opened.saveAnchor()
+    if renewsMaster { try renewal.commit(to: &opened, deviceKey: place.deviceKey()) }
+    // At once: the rest may take long, and the old key opens nothing from here on.
+    for key in slots.recoveryKeys { try key.printUnlessShown() }
+    let step = { (done: UInt64, total: UInt64) throws in
+      do { try work.step(done, of: total) } catch { throw Self.interrupted }
     }
+    for group in wanted {
+      work.begin("re-key of \(group.name)")
+      try opened.rekey(group, leavingOthers: unavailable > 0, step: step)
+    }
+    work.begin("checking")
+    let result = try opened.verify(progress: step)
+    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
+    opened.saveAnchor()
     work.end()
     try finish(try opened.status(), wanted.count, backup)
     opened.finish()
+    for key in slots.recoveryKeys { try key.confirm(isInputAllowed: !vault.noInput) }
   }
+
+  private static let interrupted = Failure(
+    .cancelled, "interrupted: what has new keys keeps them", hint: "coffer vault rotate goes on with the rest")
 
   /// Those of unfinished re-keys first.
   private func wantedGroups(_ opened: borrowing Vault) throws -> [AccessGroup] {
@@ -73,7 +92,7 @@ struct RotationWork {
   private func check(_ opened: borrowing Vault) throws -> UInt64 {
     let work = try LongWork("checking")
     defer { work.end() }
-    let result = try about(place.path) { try opened.verify { try work.step($0, of: $1) } }
+    let result = try opened.verify { try work.step($0, of: $1) }
     guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: "coffer vault repair, then rotate") }
     guard result.unavailableCount == 0 || options.leaveDeviceItems || isMasterOnly else {
       throw Failure(
@@ -90,7 +109,7 @@ struct RotationWork {
   }
 
   private func finish(_ status: VaultStatus, _ groupCount: Int, _ backup: Backup) throws {
-    let isFolded = try about(place.path) { try place.store.checkpoint() }
+    let isFolded = try place.store.checkpoint()
     try Descriptor.output.write(
       "generation \(status.generation), master key \(status.masterEpoch): \(counted(status.slots.count, "slot")), "
         + "\(counted(groupCount, "group")) with new keys\n")

@@ -11,6 +11,8 @@ struct SlotRenewal {
   private let passphrases: [Int: Descriptor]
   private let keyFiles: [Int: Descriptor]
   private let isInputAllowed: Bool
+  /// Those that `seal` has made. They open nothing before the commit.
+  private(set) var recoveryKeys: [NewRecoveryKey] = []
 
   /// Opens the files and checks the descriptors that the options name.
   init(_ options: RotationOptions, isInputAllowed: Bool) throws {
@@ -59,14 +61,14 @@ struct SlotRenewal {
 
   /// Seals the new master key under the credential of a slot that did not open the vault.
   /// - Throws: wrong passphrase; what reading throws.
-  func seal(
-    _ slot: SlotDescription, in store: FileStore, _ ceiling: KDFCeiling, _ renewal: inout MasterKeyRenewal
+  mutating func seal(
+    _ slot: SlotDescription, in store: FileStore, _ limits: Limits, _ ceiling: KDFCeiling, _ renewal: inout MasterKeyRenewal
   ) throws {
-    let kdf = slot.kdf ?? .standard
+    let kdf = try limits.raised(slot.kdf ?? .standard)
     guard slot.type != .recoveryKey else {
-      let text = try MasterKeyRenewal.recoveryKey()
-      try renewal.seal(slot, under: try .recoveryKey(try text.duplicate()), kdf: kdf)
-      return try RecoveryKeyOutput.print(text)
+      let key = try NewRecoveryKey()
+      recoveryKeys.append(key)
+      return try renewal.seal(slot, under: try .recoveryKey(try key.text.duplicate()), kdf: kdf)
     }
     let file = try keyFiles[slot.index].map { try Secret.readingFile($0) }
     for attempt in 1... {

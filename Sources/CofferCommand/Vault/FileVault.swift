@@ -90,11 +90,12 @@ struct FileVault: OwnedVault {
     return (status, rekeys)
   }
 
-  func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws {
+  func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     let place = try options.openPlace()
     var opened = try options.open(place)
+    let limits = try about(place.path) { try opened.limits() }
     let credential = try credential()
-    _ = try about(place.path) { try opened.addSlot(credential, kdf: kdf) }
+    _ = try about(place.path) { try opened.addSlot(credential, kdf: cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
   }
 
@@ -106,23 +107,32 @@ struct FileVault: OwnedVault {
   }
 
   func replaceSlot(
-    kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
+    kdf: KDFParameters?, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential
   ) throws {
     let place = try options.openPlace()
     var opened = try options.open(place)
     let old = try choose(opened.openedSlot, opened.status().slots)
+    let limits = try about(place.path) { try opened.limits() }
     let credential = try credential()
-    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: kdf) }
+    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
   }
 
-  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
+  /// - Throws: `kdfAboveCeiling`, because this machine could not open the slot again.
+  private func cost(_ named: KDFParameters?, _ limits: Limits, of type: SlotType) throws -> KDFParameters {
+    guard type.hasPassphrase else { return .standard }
+    let kdf = try named.map { try limits.raised($0) } ?? limits.kdf
+    if kdf != .standard, kdf != .lowMemory { try options.ceiling.check(kdf) }
+    return kdf
+  }
+
+  func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws {
     let place = try options.openPlace()
     try options.withCredential(for: place) { credential in
       var opened = try options.open(place, with: credential)
       let slot = opened.openedSlot
-      let kdf = try choose(slot)
+      let kdf = try choose(slot, opened.limits())
       try opened.replaceSlot(slot.id, with: credential, kdf: kdf)
       opened.finish()
     }

@@ -18,10 +18,8 @@ final class NewRecoveryKey {
   /// - Throws: `cancelled`.
   func confirm(isInputAllowed: Bool) throws {
     guard isInputAllowed, Descriptor.output.isTerminal, Descriptor.input.isTerminal, HiddenTerminal.hide() != nil else { return }
-    repeat {
-      try RecoveryKeyOutput.print(text)
-      isShown = true
-    } while try !isAnswered()
+    try printUnlessShown()
+    while try !isAnswered() { try RecoveryKeyOutput.print(text) }
   }
 
   private func isAnswered() throws -> Bool {
@@ -49,6 +47,8 @@ final class NewRecoveryKey {
   }
 
   func printUnlessShown() throws {
-    if !isShown { try RecoveryKeyOutput.print(text) }
+    guard !isShown else { return }
+    try RecoveryKeyOutput.print(text)
+    isShown = true
   }
 }

@@ -19,7 +19,8 @@ struct NewSlotOptions: ParsableArguments {
   @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
   var lowMemory = false
 
-  var kdf: KDFParameters { lowMemory ? .lowMemory : .standard }
+  /// The cost that the options name; nil: that of the vault's policy.
+  var kdf: KDFParameters? { lowMemory ? .lowMemory : nil }
 
   var hasPassphrase: Bool { newPassphrase || newPassphraseDescriptor != nil }
 

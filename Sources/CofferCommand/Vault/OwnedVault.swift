@@ -45,19 +45,20 @@ protocol OwnedVault {
   /// Opens the file if the options name a credential.
   func report() throws -> VaultReport
 
-  func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws
+  /// - Parameter kdf: nil: as the vault's policy says.
+  func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws
 
   /// - Parameter subject: Named by an error.
   func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws
 
   /// - Parameter choose: Gets the slot that opened the vault, nil if it is not known, and all slots.
   func replaceSlot(
-    kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
+    kdf: KDFParameters?, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential) throws
 
   /// Seals the slot that the credential opens anew, under the same credential.
-  /// - Parameter choose: Gets that slot, and returns its new parameters.
-  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws
+  /// - Parameter choose: Gets that slot and the vault's policy, and returns its new parameters.
+  func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws
 
   // MARK: Items and apps
 

@@ -61,10 +61,10 @@ struct SystemVault: OwnedVault {
       ], slots: status.slots)
   }
 
-  func addSlot(kdf: KDFParameters, _ credential: () throws -> Credential) throws {
+  func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     try withCredential { proof in
       try keychain.unlock(with: proof, ceiling: options.ceiling)
-      try keychain.addSlot(credential(), kdf: kdf, by: proof, ceiling: options.ceiling)
+      try keychain.addSlot(credential(), kdf: kdf ?? .standard, by: proof, ceiling: options.ceiling)
     }
   }
 
@@ -77,7 +77,7 @@ struct SystemVault: OwnedVault {
 
   /// The agent does not tell which of several slots of one kind the proof opens.
   func replaceSlot(
-    kdf: KDFParameters, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
+    kdf: KDFParameters?, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential
   ) throws {
     try withCredential { proof in
@@ -85,12 +85,12 @@ struct SystemVault: OwnedVault {
       let fitting = slots.filter { $0.type == proof.slotType }
       let old = try choose(fitting.count == 1 ? fitting[0] : nil, slots)
       try keychain.unlock(with: proof, ceiling: options.ceiling)
-      try keychain.replaceSlot(old.id, with: credential(), kdf: kdf, by: proof, ceiling: options.ceiling)
+      try keychain.replaceSlot(old.id, with: credential(), kdf: kdf ?? .standard, by: proof, ceiling: options.ceiling)
     }
   }
 
-  func resealSlot(_ choose: (SlotDescription) throws -> KDFParameters) throws {
-    try withCredential { try keychain.resealSlot(by: $0, ceiling: options.ceiling, choose) }
+  func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws {
+    try withCredential { try keychain.resealSlot(by: $0, ceiling: options.ceiling) { try choose($0, Limits()) } }
   }
 
   // MARK: Items and apps

@@ -3,6 +3,7 @@ import CofferConsole
 import Passphrases
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 struct VaultKDF: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -41,9 +42,9 @@ struct VaultKDF: ParsableCommand {
     // An option below the floor or above the ceiling is refused before a passphrase is asked for.
     _ = try parameters(memory ?? KDFParameters.floor.memoryKiB >> 10, passes ?? KDFParameters.floor.iterations)
     var changed: SlotDescription?
-    try owned.resealSlot { opened in
+    try owned.resealSlot { opened, limits in
       let (present, new) = try chosen(for: opened)
-      try agree(present, new)
+      try agree(present, new, limits)
       changed = opened
       return new
     }
@@ -107,9 +108,11 @@ struct VaultKDF: ParsableCommand {
     return max(1, (ContinuousClock.now - start) / .milliseconds(1))
   }
 
-  private func agree(_ present: KDFParameters, _ new: KDFParameters) throws {
-    guard !force, new.iterations < present.iterations || new.memoryKiB < present.memoryKiB else { return }
-    let change = "\(present.text) becomes \(new.text)"
+  private func agree(_ present: KDFParameters, _ new: KDFParameters, _ limits: Limits) throws {
+    let least = try limits.raised(new)
+    guard !force, new.iterations < present.iterations || new.memoryKiB < present.memoryKiB || new != least else { return }
+    let limit = new == least ? "" : " (the vault's policy: no less than \(least.text))"
+    let change = "\(present.text) becomes \(new.text)\(limit)"
     guard vault.isAnybodyThere, Descriptor.input.isTerminal else {
       throw Failure(.locked, "kdf: \(change), which is cheaper to guess, and needs a yes at a terminal", hint: "--force")
     }

@@ -41,6 +41,7 @@ struct VaultPassphrase: ParsableCommand {
     let file = try slot.openedKeyFile()
     var work = RotationWork(options: rotation, vault: vault, place: place)
     work.isLeaked = true
+    work.newKDF = slot.kdf
     try vault.withCredential(for: place) { credential in
       try work.run(credential) { old in
         guard old.type.hasPassphrase else {

@@ -10,8 +10,9 @@ struct VaultPolicy: ParsableCommand {
     discussion: """
       Without an argument all limits are shown; with NAME=VALUE one is set. history-versions (0 to 64; 10 unless set): how many versions of \
       an item are kept, the last one of a removed item included. history-days (0 to 3650; 90): for how long. idle-minutes (0 to 10080; 0: \
-      as the agent was started): after how much time without use the agent locks the vault. backup-keep (1 to 1000; 10): how many backups \
-      are kept. kdf-passes (3 to 64; 3) and kdf-memory (65536 to 4194304 KiB; 262144): the cost of a new passphrase.
+      as the agent was started): after how much time without use the agent locks the vault, unless it was started with a shorter --idle. \
+      kdf-passes (3 to 64; 3) and kdf-memory (65536 to 4194304 KiB; 262144): the cost of a new passphrase; no slot gets less than what \
+      is set.
       """)
 
   @Argument(help: ArgumentHelp("A limit and its value.", valueName: "name=value"))
@@ -46,9 +47,10 @@ struct VaultPolicy: ParsableCommand {
       throw Failure.usage("\(parts[0]): there is no such limit", hint: "the limits are \(names)")
     }
     let (least, most) = (name.range.lowerBound, name.range.upperBound)
-    guard let value = UInt64(parts[1]), name.range.contains(value) else {
+    guard let value = UInt64(parts[1]) else {
       throw Failure.usage("\(text): \(name.rawValue) is a number of \(least) to \(most)")
     }
+    guard name.range.contains(value) else { throw Failure(VaultError(.limitOutOfRange, "\(least) to \(most)"), about: text) }
     return (name, value)
   }
 

@@ -20,7 +20,7 @@ struct VaultRepair: ParsableCommand {
   @Flag(help: "Keep records that open and are not proven: they may be older, or may have been removed once.")
   var acceptUnproven = false
 
-  @Flag(help: "List, and change nothing.")
+  @Flag(help: "List, and change nothing. Ends with 9 if there is damage.")
   var dryRun = false
 
   @Flag(help: "Do not ask.")
@@ -39,7 +39,11 @@ struct VaultRepair: ParsableCommand {
     var opened = try vault.open(place)
     let plan = try damage(place) { try opened.repairPlan(from: source, acceptsUnproven: acceptUnproven) }
     try Descriptor.output.write(json ? plan.json.description + "\n" : plan.text)
-    guard !plan.isSound, !dryRun else { return opened.finish() }
+    guard !plan.isSound else { return opened.finish() }
+    guard !dryRun else {
+      opened.finish()
+      throw Failure(.integrity, "\(place.path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
+    }
     try agree()
     let kept = try backUp(place)
     try damage(place) { try opened.repair(plan, from: source, acceptsUnproven: acceptUnproven) }

@@ -10,8 +10,6 @@ public struct Limits: Equatable, Sendable {
     case historyDays = "history-days"
     /// After how many minutes without use an agent locks the vault; 0: as the agent was started.
     case idleMinutes = "idle-minutes"
-    /// How many backups are kept.
-    case backupKeep = "backup-keep"
     /// How many passes a new passphrase takes.
     case kdfPasses = "kdf-passes"
     /// How much memory a new passphrase takes, in KiB.
@@ -23,7 +21,6 @@ public struct Limits: Equatable, Sendable {
       case .historyVersions: 0...UInt64(FormerVersion.maximumCount)
       case .historyDays: 0...3650
       case .idleMinutes: 0...10_080
-      case .backupKeep: 1...1000
       case .kdfPasses: 3...64
       case .kdfMemory: 65_536...4_194_304
       }
@@ -35,7 +32,6 @@ public struct Limits: Equatable, Sendable {
       case .historyVersions: 10
       case .historyDays: 90
       case .idleMinutes: 0
-      case .backupKeep: 10
       case .kdfPasses: UInt64(KDFParameters.standard.iterations)
       case .kdfMemory: UInt64(KDFParameters.standard.memoryKiB)
       }
