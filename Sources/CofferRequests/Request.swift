@@ -22,7 +22,7 @@ package enum Request: ~Copyable, Sendable {
     }
   }
 
-  /// What its kind and its subject leave out, for the audit log.
+  /// For the audit log: the part that its kind and its subject leave out.
   package var note: String {
     borrowing get {
       switch self {

@@ -14,7 +14,7 @@ import Testing
       coffer vault backup old >said; printf f | coffer secret set db/f --key-file key
       sqlite3 coffer/vault.coffer "UPDATE rec SET s=zeroblob(length(s)) WHERE id=(SELECT min(id) FROM rec WHERE id>x'01' AND id<x'80');
         DELETE FROM rec WHERE id=(SELECT max(id) FROM rec WHERE id<x'80');
-        INSERT INTO rec SELECT x'55555555555555555555555555555555',grp,m,a,s FROM rec WHERE id<x'01' LIMIT 1"
+        INSERT INTO rec SELECT x'55555555555555555555555555555555',grp,m,a,d,s FROM rec WHERE id<x'01' LIMIT 1"
       items >damaged; cp -a coffer template
       coffer vault repair --from old --force --key-file key >said 2>&1; items >expected
     }

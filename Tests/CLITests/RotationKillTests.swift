@@ -97,7 +97,7 @@ import Testing
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
-  /// SIGTERM comes between two steps: what has new keys keeps them, and the group list shows how far it came.
+  /// SIGTERM comes between two steps: new keys that were made stay, and the group list shows how far it came.
   @Test func anInterruptedRekeyIsShownAndGoesOn() throws {
     let script = """
       \(Self.vault)
@@ -122,6 +122,6 @@ import Testing
     #expect(lines.first == "8" && lines.suffix(2) == ["1", "0"], "\(lines)")
     #expect(
       lines.contains { $0.contains("a re-key is not finished") } && lines.contains { $0.hasPrefix("re-key of ") }, "\(lines)")
-    #expect(lines.contains("coffer: interrupted: what has new keys keeps them"), "\(lines)")
+    #expect(lines.contains("coffer: interrupted: new keys that were made stay"), "\(lines)")
   }
 }

@@ -109,7 +109,7 @@ import VaultUpkeep
     try vault.transaction { try $0.put(Grant(to: "unit:b.service", work, [.read], asksForConfirmation: false, at: .test)) }
     #expect(code { try vault.removeGroup(work, withItems: true, asOf: last) } == .groupChanged)
     last = try seen()
-    // What happens elsewhere does not matter.
+    // A change of another group does not matter.
     try vault.add(Item(service: "s", account: "3"), secret: Secret(testing: "x"), to: play, at: .test)
     try vault.removeGroup(work, withItems: true, asOf: last)
     #expect(try vault.groups() == [.standard, play] && vault.verify().isSound)

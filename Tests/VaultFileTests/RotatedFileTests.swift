@@ -28,7 +28,7 @@ import VaultUpkeep
   }
 
   /// - Parameter parts: The parts of a rotation that are done.
-  /// - Returns: What `old_keys.py` prints: boxes that the old keys open, boxes that the new keys open, boxes of the old file.
+  /// - Returns: The output of `old_keys.py`: boxes that the old keys open, boxes that the new keys open, boxes of the old file.
   private static func counts(master: Bool, groups: Bool) throws -> (old: Int, new: Int, past: Int, verdict: String) {
     let directory = try Directory(inMemory: true)
     let (path, old, key) = (directory.file("vault.coffer"), directory.file("old.coffer"), directory.file("key"))

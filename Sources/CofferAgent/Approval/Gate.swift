@@ -24,7 +24,7 @@ package enum Gate {
     package var group: AccessGroup?
     /// Likewise.
     package var item: Identifier?
-    /// What the operation and the group leave out, for the log.
+    /// For the log: the part of the request that the operation and the group leave out.
     package var note = ""
 
     package init(

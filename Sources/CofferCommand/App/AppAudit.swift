@@ -68,7 +68,7 @@ struct AppAudit {
 
   /// Runs a body that decides and acts in one step. It calls its argument when nothing but the commit is left, which logs that it is
   /// allowed: an error before that is a refusal, and a later one a failure.
-  /// - Parameter note: What the verb and the group leave out.
+  /// - Parameter note: The part of the deed that the verb and the group leave out.
   func decidingAndDoing(_ note: String, _ body: (_ allowed: () throws -> Void) throws -> Void) throws {
     var isAllowed = false
     do {

@@ -18,7 +18,7 @@ struct GroupChange {
 
   static func group(_ name: String) throws -> AccessGroup { try CofferConsole.about("group \(name)") { try AccessGroup(name) } }
 
-  /// - Parameter request: Gets the group, and what is in it if it asks for that. What the request throws is a refusal.
+  /// - Parameter request: Gets the group, and what is in it if it asks for that. An error that it throws is a refusal.
   func run(
     _ vault: VaultOptions, _ request: (AccessGroup, _ contents: () throws -> GroupContents?) throws -> GroupRequest
   ) throws {

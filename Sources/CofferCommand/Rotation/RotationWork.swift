@@ -78,7 +78,7 @@ struct RotationWork {
   }
 
   private static let interrupted = Failure(
-    .cancelled, "interrupted: what has new keys keeps them", hint: "coffer vault rotate goes on with the rest")
+    .cancelled, "interrupted: new keys that were made stay", hint: "coffer vault rotate goes on with the rest")
 
   /// Those of unfinished re-keys first.
   private func wantedGroups(_ opened: borrowing Vault) throws -> [AccessGroup] {
