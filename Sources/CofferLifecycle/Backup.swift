@@ -49,27 +49,36 @@ package struct Backup: Sendable {
   }
 
   /// Before anybody is asked for anything: what lies at the path of a backup.
+  /// - Parameter vault: The path of the vault; nil if it is not a file of this user.
   /// - Throws: `backupExists`, `isTheVault`.
-  package static func checkFree(_ path: String, of store: FileStore) throws {
-    guard let there = try Files.status(at: path) else { return }
-    let isVault = try Files.status(at: store.path).map(there.isSameFile) ?? false
-    throw LifecycleError(isVault ? .isTheVault : .backupExists, path)
+  package static func checkFree(_ path: String, besides vault: String?) throws {
+    guard try Files.status(at: path) != nil else { return }
+    throw LifecycleError(try isFile(path, vault) ? .isTheVault : .backupExists, path)
+  }
+
+  /// Whether the file is the vault itself.
+  static func isFile(_ path: String, _ vault: String?) throws -> Bool {
+    guard let vault = try vault.flatMap({ try Files.status(at: $0) }) else { return false }
+    return try Files.status(at: path)?.isSameFile(as: vault) ?? false
   }
 
   private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {
     switch target {
-    case .file(let path):
-      try checkFree(path, of: store)
-      let (directory, name) = (Path.parent(of: path), Path.name(of: path))
-      UnnamedVault.leftovers(in: directory, remove: true) { $0 == name }
-      guard try Files.status(at: directory, followingLinks: true)?.kind == .directory else {
-        throw LifecycleError(.directoryMissing, directory)
-      }
-      return try UnnamedVault(for: path)
-    case .directory(let directory), .stream(let directory, _):
-      try directory.prepare()
-      return try UnnamedVault(for: directory.unnamedPath)
+    case .file(let path): return try begin(at: path, besides: store.path)
+    case .directory(let directory), .stream(let directory, _): return try directory.begin()
     }
+  }
+
+  /// A file that gets its name when it is complete. Files that killed processes have left for this name are removed.
+  /// - Throws: `LifecycleError`: `backupExists`, `isTheVault`, `directoryMissing`; `StorageError`: `readOnly`, `accessDenied`, `full`, `io`.
+  static func begin(at path: String, besides vault: String?) throws -> UnnamedVault {
+    try checkFree(path, besides: vault)
+    let (directory, name) = (Path.parent(of: path), Path.name(of: path))
+    UnnamedVault.leftovers(in: directory, remove: true) { $0 == name }
+    guard try Files.status(at: directory, followingLinks: true)?.kind == .directory else {
+      throw LifecycleError(.directoryMissing, directory)
+    }
+    return try UnnamedVault(for: path)
   }
 
   /// The copy is closed when this returns.

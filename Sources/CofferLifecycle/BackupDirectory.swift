@@ -33,14 +33,13 @@ package struct BackupDirectory: Sendable {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw StorageError(errno: errno, path) }
   }
 
-  /// Makes the directory, for this user alone, and removes what killed processes have left in it.
-  func prepare() throws {
+  /// A file that gets its name later, in the directory, which is made for this user alone if it is not there. Files that killed processes
+  /// have left in it are removed.
+  func begin() throws -> UnnamedVault {
     try Files.makeDurableDirectory(path)
     _ = leftovers(remove: true)
+    return try UnnamedVault(for: Path.join(path, Self.unnamed))
   }
-
-  /// The path of a file that gets its name later.
-  var unnamedPath: String { Path.join(path, Self.unnamed) }
 
   /// Gives a backup its name: one of a later second if the vault has a backup of this one already.
   func keep(_ copy: consuming UnnamedVault, generation: UInt64, at now: Timestamp) throws -> String {

@@ -39,28 +39,23 @@ package final class Restoration {
 
   let place: RestorePlace
   private let maintenance: MaintenanceLock
-  private let copy: UnnamedVault
-  let store: FileStore
+  private let backup: ForeignVault
   private var opened: RestoredVault?
 
   /// Copies the backup in: nothing is opened where it lies.
   /// - Throws: `LifecycleError`: `isTheVault`; `StorageError`: `maintenance`; all that is wrong with the file.
   package init(of file: String, at place: RestorePlace, step: Backup.Step) throws {
-    if let backup = try Files.status(at: file), let vault = try Files.status(at: place.vault), backup.isSameFile(as: vault) {
-      throw LifecycleError(.isTheVault, file)
-    }
     self.place = place
     maintenance = try MaintenanceLock(forVaultAt: place.vault)
-    try place.backups.prepare()
     let name = Path.name(of: place.vault)
     UnnamedVault.leftovers(in: Path.parent(of: place.vault), remove: true) { $0 == name }
-    copy = try UnnamedVault(for: place.backups.unnamedPath)
-    try copy.fill(fromFileAt: file, step: step)
-    store = try copy.store()
+    backup = try ForeignVault(copiedFrom: file, besides: place.vault, in: place.backups, step: step)
   }
 
+  var store: FileStore { backup.store }
+
   /// The kinds of the slots in the backup, not proven.
-  package func slotTypes() throws -> Set<SlotType> { Set(try Vault.inspect(store).slots.map(\.type)) }
+  package func slotTypes() throws -> Set<SlotType> { try backup.slotTypes() }
 
   /// - Throws: as `Vault.open`, anchors apart.
   package func open(with credential: borrowing Credential, ceiling: KDFCeiling, deviceKey: consuming Secret?) throws {

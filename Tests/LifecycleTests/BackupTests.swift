@@ -93,7 +93,7 @@ import VaultCore
     let dead = "\(directory.path)/.backup.0123456789abcdef.new"
     run("cp", fixture.path, dead)
     run("cp", fixture.path, "\(directory.path)/.other.0123456789abcdef.new")
-    let living = try UnnamedVault(for: directory.unnamedPath)
+    let living = try UnnamedVault(for: "\(directory.path)/backup")
     #expect(directory.leftovers(remove: false) == [dead])
     _ = try fixture.backup(at: 60)
     #expect(try CofferFiles.Files<StorageError>.status(at: dead) == nil)

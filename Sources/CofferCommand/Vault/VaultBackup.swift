@@ -56,7 +56,7 @@ struct VaultBackup: ParsableCommand {
     switch file {
     case "-"?: return .stream(place.backups) { try unsafe Descriptor.output.write($0.span.bytes) }
     case let file?:
-      try about(file) { try Backup.checkFree(file, of: place.store) }
+      try about(file) { try Backup.checkFree(file, besides: place.store.path) }
       return .file(file)
     case nil: return .directory(place.backups)
     }
