@@ -6,7 +6,7 @@ import VaultCore
 ///
 /// The process that makes it has it locked, so that another one removes what a killed process has left, and nothing else.
 package struct UnnamedVault: ~Copyable {
-  private let new: NewFile
+  let new: NewFile
 
   /// Where it lies until it has its name.
   package var path: String { new.path }

@@ -1,6 +1,7 @@
 import Coffer
 import CofferConsole
 import CofferFiles
+import CofferStorage
 import Glibc
 
 /// The vault that an agent keeps where this user's programs cannot read it. It is there to be asked, and not to be opened.
@@ -28,6 +29,12 @@ extension VaultOptions {
         hint: "as root: systemctl enable --now cofferd@\(geteuid()).socket")
     }
     return .connectToSystemAgent()
+  }
+
+  /// The path of the vault's file; nil if the agent of the system keeps the vault.
+  func path() throws -> String? {
+    guard try systemAgent() == nil else { return nil }
+    return try vault ?? Places { Environment[$0] }.vault
   }
 
   /// Commands that need the file itself fail if this user cannot read it.
