@@ -97,7 +97,8 @@ enum CommandWords {
 
   /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
   static func vault(in arguments: ArraySlice<String>) -> String? {
-    guard let noun = arguments.first, ["vault", "secret", "agent", "init"].contains(noun) || isShortForm(noun) else { return nil }
+    let nouns = ["vault", "secret", "agent", "import", "init"]
+    guard let noun = arguments.first, nouns.contains(noun) || isShortForm(noun) else { return nil }
     let words = Array(arguments.prefix { $0 != "--" })
     guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }
     guard words[index] == "--vault" else { return String(words[index].dropFirst("--vault=".count)) }

@@ -58,8 +58,10 @@ extension VaultOptions {
   ///   - kinds: The kinds of the slots of the vault.
   ///   - name: The name of the vault, for people.
   ///   - keyFile: The file of `--key-file`.
+  ///   - subject: A part of each question, such as ` of FILE`, if there are two vaults.
   func withCredential<Result: ~Copyable>(
-    _ kinds: Set<SlotType>, _ name: String, _ keyFile: Descriptor?, _ body: (borrowing Credential) throws -> Result
+    _ kinds: Set<SlotType>, _ name: String, _ keyFile: Descriptor?, asking subject: String = "",
+    _ body: (borrowing Credential) throws -> Result
   ) throws -> Result {
     let keyFile = try keyFile ?? serviceKeyFile(kinds)
     Hardening.hide()
@@ -70,7 +72,7 @@ extension VaultOptions {
     while true {
       var isTyped = false
       do {
-        return try attempt(kinds, name, file, &isTyped, problem, body)
+        return try attempt(kinds, name, subject, file, &isTyped, problem, body)
       } catch {
         guard isTyped, count < Self.attempts, let reason = Self.reasonToAskAgain(error) else { throw error }
         Descriptor.error.note("\(reason)\n")
@@ -81,10 +83,10 @@ extension VaultOptions {
   }
 
   private func attempt<Result: ~Copyable>(
-    _ kinds: Set<SlotType>, _ name: String, _ file: borrowing Secret?, _ isTyped: inout Bool, _ problem: String?,
-    _ body: (borrowing Credential) throws -> Result
+    _ kinds: Set<SlotType>, _ name: String, _ subject: String, _ file: borrowing Secret?, _ isTyped: inout Bool,
+    _ problem: String?, _ body: (borrowing Credential) throws -> Result
   ) throws -> Result {
-    let credential = try credential(kinds, file, name, &isTyped, error: problem)
+    let credential = try credential(kinds, file, name, subject, &isTyped, error: problem)
     // The same slip is the same error, whatever ways in the vault has.
     if credential.slotType == .recoveryKey { try credential.checkForNewSlot() }
     if isTyped { HiddenTerminal.show("Checking…") }
@@ -117,16 +119,14 @@ extension VaultOptions {
   ///   - isTyped: becomes true where a person has typed it, and may mistype.
   ///   - error: why it is asked for again.
   private func credential(
-    _ kinds: Set<SlotType>, _ file: borrowing Secret?, _ path: String, _ isTyped: inout Bool, error: String?
-  ) throws
-    -> Credential
-  {
+    _ kinds: Set<SlotType>, _ file: borrowing Secret?, _ path: String, _ subject: String, _ isTyped: inout Bool, error: String?
+  ) throws -> Credential {
     if let recoveryKeyDescriptor {
       return try .recoveryKey(.readingLine(.given(recoveryKeyDescriptor, by: "--recovery-key-fd")))
     }
     if recoveryKey {
       isTyped = true
-      return try .recoveryKey(Person.ask("Recovery key: ", isAllowed: !noInput, error: error))
+      return try .recoveryKey(Person.ask("Recovery key\(subject): ", isAllowed: !noInput, error: error))
     }
     guard let file = try file.copy() else {
       guard kinds.contains(.passphrase) else {
@@ -134,11 +134,11 @@ extension VaultOptions {
           .locked, "\(path): \(kinds.contains(.passphraseAndKeyFile) ? "needs its key file too" : "has no passphrase")",
           hint: kinds == [.recoveryKey] ? "--recovery-key" : "--key-file FILE")
       }
-      return try .passphrase(passphrase.read("Passphrase: ", &isTyped, error: error))
+      return try .passphrase(passphrase.read("Passphrase\(subject): ", &isTyped, error: error))
     }
     let needsBoth = kinds.contains(.passphraseAndKeyFile) && (passphraseDescriptor != nil || !kinds.contains(.keyFile))
     return needsBoth
-      ? try .passphrase(passphrase.read("Passphrase: ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
+      ? try .passphrase(passphrase.read("Passphrase\(subject): ", &isTyped, error: error), andKeyFile: file) : try .keyFile(file)
   }
 
   /// The limit for the memory that a slot of the file may require: half of the machine's memory.

@@ -100,7 +100,7 @@ public struct Item: Equatable, Sendable {
   }
 
   /// Whether both have the same value: everything but the names and the times.
-  func hasValue(of other: Item) -> Bool {
+  package func hasValue(of other: Item) -> Bool {
     var (left, right) = (self, other)
     for (name, _) in itemClass.primaryAttributes + [("created", .text("")), ("modified", .text(""))] {
       (left.attributes[name], right.attributes[name]) = (nil, nil)
