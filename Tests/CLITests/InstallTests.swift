@@ -5,7 +5,7 @@ import Testing
 @Suite struct InstallTests {
   private static let root = TranscriptTests.directory.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
-  /// `SWIFT=false`: a build would fail. The programs are those that were built beside this test.
+  /// `SWIFT=false`: a build would fail. The programs are those that were built beside this test. An uninstallation leaves no file.
   @Test func nothingIsBuiltAndTheProgramsHaveNoSymbols() throws {
     let workspace = try Workspace()
     let outcome = try workspace.run(
@@ -15,14 +15,14 @@ import Testing
         make -s -C '\(Self.root)' install SWIFT=false CC=false PROGRAMS="$programs" DESTDIR="$W/root" PREFIX=/usr DEFAULTS=1 >make.log 2>&1 ||
           { cat make.log; exit 1; }
         cd root/usr
-        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
+        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
           share/fish/vendor_completions.d/coffer.fish share/bash-completion/completions/coffer lib/systemd/user/cofferd.socket
-        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind; do
+        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength; do
           readelf -SW $program | grep -E '[.](symtab|debug_info) ' && exit 3
         done
         bin/coffer --version
         make -s -C '\(Self.root)' uninstall DESTDIR="$W/root" PREFIX=/usr
-        ls bin
+        find . -type f -o -type l
         """)
     #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
     #expect(outcome.output.hasSuffix("_coffer\n0.1.0\n"), "\(outcome.output)")
