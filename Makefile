@@ -6,7 +6,8 @@ DEFAULTS ?=
 SWIFT ?= swift
 
 # The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
-# Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start; so is libzxcvbn.
+# Swift's needs, is linked in as well where the compiler has it as an archive: that saves a tenth of the time to start.
+# libzxcvbn is not: Debian's archive of it holds no position-independent code.
 STATIC_LIBRARIES = $(CURDIR)/.build/static-libraries
 # Functions are bound at start: when the loader binds one at its first call, it saves the vector registers, which may hold bytes of a
 # secret, on the stack.
@@ -22,9 +23,7 @@ COFFER = $(PROGRAMS)/coffer
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
-	@for name in libstdc++.a libzxcvbn.a; do \
-	  archive=$$($(CC) -print-file-name=$$name) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true; \
-	done
+	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	$(SWIFT) build $(RELEASE) --product coffer
 	$(SWIFT) build $(RELEASE) --product cofferd
 	$(SWIFT) build $(RELEASE) --product coffer-logind
