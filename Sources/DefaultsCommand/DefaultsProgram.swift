@@ -17,6 +17,13 @@ package enum DefaultsProgram {
     return DefaultsFailure.Status.usage.rawValue
   }
 
+  /// The names of the user's domains, without the global one and those that cannot be read.
+  package static func domains() throws -> [String] {
+    let invocation = try DefaultsInvocation.parse(["domains"])
+    let (domains, _) = try DefaultsStore(host: invocation.host, container: invocation.container).everything()
+    return domains.filter { !$0.isGlobal }.map(\.name)
+  }
+
   /// Runs it.
   /// - Parameter vault: Opens the vault for `doctor --move`, by the options behind it.
   /// - Returns: The exit status.

@@ -14,7 +14,7 @@ struct AccessList: ParsableCommand {
       unlocked.
       """, aliases: ["ls"])
 
-  @Argument(help: "A group or an item; all groups if none is named.")
+  @Argument(help: "A group or an item; all groups if none is named.", completion: OfferedNames.groups)
   var subject: String?
 
   @Flag(help: "As JSON.")

@@ -24,6 +24,11 @@ struct CompletionCommand: ParsableCommand {
       case .zsh: .zsh
       case .fish: .fish
       }
-    try Descriptor.output.write(Coffer.completionScript(for: kind) + "\n")
+    let script = Coffer.completionScript(for: kind)
+    // fish refuses a list in which an option has the name of a flag, and `secret get` has an option --version.
+    let isRefused = { (line: Substring) in shell == .fish && line.contains("'version='") }
+    let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
+    try Descriptor.output.write(
+      lines.map { isRefused($0) ? String($0).replacing(" 'version' ", with: " ") : String($0) }.joined(separator: "\n") + "\n")
   }
 }

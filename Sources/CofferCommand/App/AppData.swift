@@ -10,7 +10,7 @@ struct AppBackup: ParsableCommand {
       "A tar archive with gzip. Caches, the Inbox, tmp and files that the app has excluded are left out. Its items are in the vault."
   )
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Option(help: ArgumentHelp("The new archive. Nothing that exists is replaced.", valueName: "file"), completion: .file())
@@ -43,7 +43,7 @@ struct AppRestore: ParsableCommand {
     commandName: "restore", abstract: "Replace the documents and settings of an app by those of a backup.",
     discussion: "All of it, or nothing. Asks at a terminal, unless --force is given. Without a terminal nothing is asked.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Argument(help: "The archive.", completion: .file())
@@ -72,7 +72,7 @@ struct AppPurge: ParsableCommand {
     commandName: "purge", abstract: "Empty tmp, and the caches if the disk is low, of apps that are not running.",
     discussion: "Prints the emptied directories, each with its app.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.", completion: OfferedNames.apps)
   var app: String?
 
   @Flag(help: "The caches too, however much room there is.")

@@ -8,7 +8,7 @@ struct AppDeliver: ParsableCommand {
     commandName: "deliver", abstract: "Put a copy of a file into the Inbox of an app.",
     discussion: "The app can read and delete it. Prints the name that it has there.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Argument(help: "The file.", completion: .file())

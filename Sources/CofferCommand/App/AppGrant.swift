@@ -10,10 +10,11 @@ struct AppGrant: ParsableCommand {
     commandName: "grant", abstract: "Let an app into a group that its manifest does not give it.",
     discussion: "Replaces what was granted to the app in this group before.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
+  @Argument(
+    help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.", completion: OfferedNames.apps)
   var app: String
 
-  @Argument(help: "The group.")
+  @Argument(help: "The group.", completion: OfferedNames.groups)
   var group: String
 
   @OptionGroup var options: GrantOptions
@@ -61,10 +62,11 @@ struct AppGrant: ParsableCommand {
 struct AppRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what was granted.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.")
+  @Argument(
+    help: "TEAM.identifier, or the identifier alone; or coffer, unit:NAME.service, flatpak:ID.", completion: OfferedNames.apps)
   var app: String
 
-  @Argument(help: "The group.")
+  @Argument(help: "The group.", completion: OfferedNames.groups)
   var group: String
 
   @OptionGroup var vault: VaultOptions

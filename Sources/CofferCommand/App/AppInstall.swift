@@ -102,7 +102,7 @@ struct AppShow: ParsableCommand {
     commandName: "show", abstract: "Show an app, its groups and its grants.",
     discussion: "Compares the executables with what was signed.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Flag(help: "As JSON.")

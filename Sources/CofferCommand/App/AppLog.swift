@@ -17,7 +17,7 @@ struct AppLog: ParsableCommand {
       named, and else the id of its record. coffer doctor says whether the log is whole.
       """)
 
-  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.")
+  @Argument(help: "TEAM.identifier, or the identifier alone; all apps if none is named.", completion: OfferedNames.apps)
   var app: String?
 
   @Option(help: ArgumentHelp("Nothing older: 2026-11-21, 2026-11-21T10:00:00Z, 30m, 12h or 7d.", valueName: "time"))

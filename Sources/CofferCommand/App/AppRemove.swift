@@ -9,7 +9,7 @@ struct AppRemove: ParsableCommand {
     discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.", aliases: ["rm"]
   )
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Flag(help: "Do not ask.")
@@ -36,7 +36,7 @@ struct AppForget: ParsableCommand {
     commandName: "forget", abstract: "Delete the records of a removed app from the vault, and its items.",
     discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.")
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Flag(help: "Do not ask.")

@@ -12,7 +12,7 @@ struct AppRun: ParsableCommand {
       if it was not started, with 126 or 127 if it could not be.
       """)
 
-  @Argument(help: "TEAM.identifier, or the identifier alone.")
+  @Argument(help: "TEAM.identifier, or the identifier alone.", completion: OfferedNames.apps)
   var app: String
 
   @Option(help: ArgumentHelp("One of its executables; the first with the role app otherwise.", valueName: "path"))

@@ -12,7 +12,7 @@ struct DefaultsNoun: ParsableCommand {
     completion: .list(DefaultsVerb.allCases.map(\.rawValue)))
   var verb: String
 
-  @Argument(parsing: .captureForPassthrough, help: "Domain, key and value.")
+  @Argument(parsing: .captureForPassthrough, help: "Domain, key and value.", completion: OfferedNames.domains)
   var arguments: [String] = []
 
   func run() throws {

@@ -31,7 +31,7 @@ struct GroupRename: ParsableCommand {
     commandName: "rename", abstract: "Give a group another name.",
     discussion: "Items stay sealed as they are, and grants follow. A group of a team keeps its name.", aliases: ["mv"])
 
-  @Argument(help: "The name of the group.")
+  @Argument(help: "The name of the group.", completion: OfferedNames.groups)
   var name: String
 
   @Argument(help: "Its new name.")

@@ -13,7 +13,7 @@ struct GroupRemove: ParsableCommand {
       terminal it needs --force.
       """, aliases: ["remove"])
 
-  @Argument(help: "The name of the group.")
+  @Argument(help: "The name of the group.", completion: OfferedNames.groups)
   var name: String
 
   @Flag(help: "Remove its items, their former versions and the grants too.")

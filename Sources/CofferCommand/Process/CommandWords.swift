@@ -124,15 +124,20 @@ extension Failure {
 
   /// As a shell reads it. Nil for a path that no quotes can hold, or that is escaped when it is printed.
   private static func word(_ path: String) -> String? {
-    let isPlain =
-      !path.isEmpty && path.utf8.allSatisfy { $0 >= 0x80 || "/._-+,:@%=".utf8.contains($0) || isLetterOrDigit($0) }
-    if isPlain { return path }
+    if path.isPlainWord { return path }
     guard path == path.escapingControls() else { return nil }
     if !path.contains("'") { return "'\(path)'" }
     return path.contains(/["$`]/) ? nil : "\"\(path)\""
   }
+}
 
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+extension String {
+  /// Whether a shell reads it as one word that stands for itself.
+  var isPlainWord: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        byte >= 0x80 || "/._-+,:@%=".utf8.contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      }
   }
 }

@@ -4,7 +4,8 @@ import VaultCore
 
 /// Which item.
 struct ItemOptions: ParsableArguments {
-  @Argument(help: "SERVICE/ACCOUNT, SERVICE, coffer://GROUP/SERVICE/ACCOUNT, or a URL.")
+  @Argument(
+    help: "SERVICE/ACCOUNT, SERVICE, coffer://GROUP/SERVICE/ACCOUNT, or a URL.", completion: OfferedNames.items)
   var name: String?
 
   @Option(help: ArgumentHelp("The service exactly, also with a / in it.", valueName: "text"))
@@ -13,7 +14,8 @@ struct ItemOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The account exactly.", valueName: "text"))
   var account: String?
 
-  @Option(help: ArgumentHelp("The group, \"default\" if none is named.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("The group, \"default\" if none is named.", valueName: "name"), completion: OfferedNames.groups)
   var group: String?
 
   @Option(name: .customLong("class"), help: "The kind of item.")

@@ -10,7 +10,7 @@ struct SecretList: ParsableCommand {
       "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.",
     aliases: ["ls"])
 
-  @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
+  @Option(help: ArgumentHelp("Only this group.", valueName: "name"), completion: OfferedNames.groups)
   var group: String?
 
   @Option(name: .customLong("class"), help: "Only this kind of item.")
@@ -40,7 +40,7 @@ struct SecretFind: ParsableCommand {
     help: ArgumentHelp("Only items with exactly this attribute. May be repeated.", valueName: "name=value"))
   var attributes: [String] = []
 
-  @Option(help: ArgumentHelp("Only this group.", valueName: "name"))
+  @Option(help: ArgumentHelp("Only this group.", valueName: "name"), completion: OfferedNames.groups)
   var group: String?
 
   @Option(name: .customLong("class"), help: "Only this kind of item.")

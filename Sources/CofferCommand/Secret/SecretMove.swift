@@ -8,16 +8,16 @@ struct SecretMove: ParsableCommand {
     commandName: "move", abstract: "Give an item another name, or another group.",
     discussion: "Its secret and all other attributes stay as they are.")
 
-  @Argument(help: "The item as it is called now.")
+  @Argument(help: "The item as it is called now.", completion: OfferedNames.items)
   var name: String
 
   @Argument(help: "Its new name.")
   var newName: String?
 
-  @Option(help: ArgumentHelp("The group it is in.", valueName: "name"))
+  @Option(help: ArgumentHelp("The group it is in.", valueName: "name"), completion: OfferedNames.groups)
   var group: String?
 
-  @Option(help: ArgumentHelp("The group it goes to.", valueName: "name"))
+  @Option(help: ArgumentHelp("The group it goes to.", valueName: "name"), completion: OfferedNames.groups)
   var toGroup: String?
 
   @Flag(help: "Make the group if it is not there.")

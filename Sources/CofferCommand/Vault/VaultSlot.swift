@@ -62,7 +62,7 @@ struct SlotAdd: ParsableCommand {
 struct SlotRemove: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a slot.", aliases: ["rm"])
 
-  @Argument(help: "Its number or its id, as \"slot list\" shows them.")
+  @Argument(help: "Its number or its id, as \"slot list\" shows them.", completion: OfferedNames.slots)
   var slot: String
 
   @OptionGroup var vault: VaultOptions

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import CofferRequests
+import CofferWire
+import DefaultsCommand
+import VaultCore
+
+/// The names that a shell offers for Tab. Names in the vault come from an agent that has it open. Nothing is asked for, and a failure is an
+/// empty list.
+///
+/// bash expands each word of a list of completions (`compgen -W`), and an app chooses the names of its items: a name with a character that
+/// has a meaning for a shell is not offered, so that Tab starts no program.
+enum OfferedNames {
+  /// The items of the group that `--group` names, and of the class that `--class` names.
+  static let items = offer { words in
+    let group = try AccessGroup(value(of: "--group", in: words) ?? AccessGroup.standard.name)
+    let itemClass = value(of: "--class", in: words).flatMap(ClassName.init(rawValue:)) ?? .genericPassword
+    guard let keychain = try unlockedAgent(words) else { return [] }
+    return try keychain.listing(KeychainQuery(itemClass.itemClass, group: group)).entries.map(\.name)
+  }
+
+  static let groups = offer { words in
+    guard try unlockedAgent(words) != nil else { return [] }
+    return try options(words).ownedVault().apps(isReading: true).groups().map(\.name)
+  }
+
+  static let apps = offer { words in
+    guard try unlockedAgent(words) != nil else { return [] }
+    return try options(words).ownedVault().apps(isReading: true).pins().map(\.applicationIdentifier)
+  }
+
+  /// The file lists its slots without a key.
+  static let slots = offer { words in try options(words).ownedVault().slots().map { "\($0.index)" } }
+
+  /// Offered after each verb of `coffer defaults`.
+  static let domains = offer { words in
+    guard words.count < 5 else { return [] }
+    return try DefaultsProgram.domains()
+  }
+
+  private static func offer(_ names: @escaping @Sendable ([String]) throws -> [String]) -> CompletionKind {
+    .custom { words, _, prefix in
+      let found = (try? names(words)) ?? []
+      return found.filter { $0.hasPrefix(prefix) && isOffered($0) }.sorted()
+    }
+  }
+
+  /// A colon separates words in bash, and a name from its description in zsh.
+  private static func isOffered(_ name: String) -> Bool {
+    name.isPlainWord && !name.contains(":") && name.utf8.first != UInt8(ascii: "-")
+  }
+
+  private static func unlockedAgent(_ words: [String]) throws -> Keychain? {
+    let keychain = try options(words).ownedVault().agent()
+    return try keychain.agentStateIfThere() == .unlocked ? keychain : nil
+  }
+
+  /// The options of this command line that name the vault.
+  private static func options(_ words: [String]) throws -> VaultOptions {
+    let path = value(of: "--vault", in: words).map { ["--vault", $0] } ?? []
+    return try VaultOptions.parse(["--no-input"] + (words.contains("--system") ? ["--system"] : []) + path)
+  }
+
+  private static func value(of option: String, in words: [String]) -> String? {
+    guard let index = words.lastIndex(of: option), words.indices.contains(index + 1) else { return nil }
+    return words[index + 1]
+  }
+}
