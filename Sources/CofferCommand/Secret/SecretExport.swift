@@ -46,7 +46,7 @@ struct SecretExport: ParsableCommand {
     }
     let credential = try credential(keyFile)
     do {
-      try export.finish(with: credential, kdf: new.kdf, at: .now()) { target in
+      try export.finish(with: credential, kdf: new.kdf ?? .standard, at: .now()) { target in
         for (index, entry) in entries.enumerated() {
           try work.step(UInt64(index), of: UInt64(entries.count))
           try about(entry.nameWithGroup) { try items.copy(entry, to: &target) }
