@@ -46,20 +46,30 @@ struct CofferVaults {
       put: { command("set", written, ("new-service", "user-\($0)"), input: "ten bytes.", credential: []) })
   }
 
-  /// Commands that read or write each record, one after the other: their time, and the most memory that they take, in KiB.
-  func walks(itemCount: Int) throws -> (verify: Samples, rotate: Samples, memory: (verify: Int, rotate: Int)) {
+  /// Commands that read or write each record: their times, and the most memory that they take, in KiB.
+  struct Walks {
+    var backup = Samples()
+    var verify = Samples()
+    var rotate = Samples()
+    var memory = (verify: 0, rotate: 0)
+  }
+
+  /// One after the other.
+  func walks(itemCount: Int) throws -> Walks {
     let path = try copy(of: try SampleVault(itemCount: itemCount, in: directory), to: "\(directory)/walks-\(itemCount).coffer")
-    let options = ["--vault", path, "--key-file", keyFile, "--no-input"]
-    var (verify, rotate, memory) = (Samples(), Samples(), (verify: 0, rotate: 0))
-    for _ in 0..<3 {
-      memory.verify = max(
-        memory.verify,
-        try verify.measure { try Command([program, "vault", "verify"] + options, environment: environment(path)).run() })
-      memory.rotate = max(
-        memory.rotate,
-        try rotate.measure { try Command([program, "vault", "rotate"] + options, environment: environment(path)).run() })
+    func command(_ verb: String, _ options: [String]) -> Command {
+      Command([program, "vault", verb, "--vault", path, "--no-input"] + options, environment: environment(path))
     }
-    return (verify, rotate, memory)
+    let key = ["--key-file", keyFile]
+    var walks = Walks()
+    for _ in 0..<3 {
+      unlink("\(path).copy")
+      _ = try walks.backup.measure { try command("backup", ["\(path).copy"]).run() }
+      walks.memory.verify = max(walks.memory.verify, try walks.verify.measure { try command("verify", key).run() })
+      walks.memory.rotate = max(walks.memory.rotate, try walks.rotate.measure { try command("rotate", key).run() })
+    }
+    unlink("\(path).copy")
+    return walks
   }
 
   func stopAgents(_ sizes: [Int]) throws {

@@ -24,6 +24,6 @@ final class Track {
 
   func run(round: Int) throws {
     let command = command(round)
-    try samples.measure { try command.run() }
+    _ = try samples.measure { try command.run() }
   }
 }
