@@ -16,13 +16,17 @@ struct SecretExport: ParsableCommand {
       that go with their app. On the other machine: coffer import coffer FILE.
       """)
 
-  @Argument(help: ArgumentHelp("SERVICE/ACCOUNT, SERVICE or coffer://GROUP/SERVICE/ACCOUNT.", valueName: "name"))
+  @Argument(
+    help: ArgumentHelp("SERVICE/ACCOUNT, SERVICE or coffer://GROUP/SERVICE/ACCOUNT.", valueName: "name"),
+    completion: OfferedNames.items)
   var names: [String] = []
 
   @Option(help: ArgumentHelp("The new vault's file.", valueName: "file"), completion: .file())
   var to: String
 
-  @Option(name: .customLong("group"), help: ArgumentHelp("Only this group. May be repeated.", valueName: "name"))
+  @Option(
+    name: .customLong("group"), help: ArgumentHelp("Only this group. May be repeated.", valueName: "name"),
+    completion: OfferedNames.groups)
   var groups: [String] = []
 
   @Flag(help: "As JSON.")
