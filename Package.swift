@@ -229,7 +229,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
+        "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
       ],
       exclude: ["README.md", "Transcripts"]),

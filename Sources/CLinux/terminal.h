@@ -33,6 +33,12 @@ static inline void coffer_signal_ignore(int number) {
   signal(number, SIG_IGN);
 }
 
+/// Whether this process was started to ignore a signal, as by nohup(1), or has chosen to.
+static inline int coffer_signal_is_ignored(int number) {
+  struct sigaction action = {0};
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 /// Calls `handler` with all signals blocked. A signal that is ignored stays ignored, as nohup(1) wants it.
 static inline void coffer_signal_handle(int number, void (*handler)(int)) {
   struct sigaction action = {0};

@@ -8,50 +8,55 @@ package struct Backup: Sendable {
   /// Called with the records done and the records in all. An error that it throws ends the work, and its file is removed.
   package typealias Step = (UInt64, UInt64) throws -> Void
 
-  package enum Target: Sendable {
+  package enum Target {
     case file(String)
-    /// Under a name of its own; then the oldest ones there are removed.
-    case directory(BackupDirectory)
+    /// Under a name of its own. None is removed for it: `BackupDirectory.prune` is called when that which it was made for is done.
+    case directory(BackupDirectory, BackupName.Occasion = .ordinary)
     /// The bytes of the finished file; the directory has it until then.
-    case stream(BackupDirectory, @Sendable ([UInt8]) throws -> Void)
+    case stream(BackupDirectory, ([UInt8]) throws -> Void)
   }
 
   /// nil for a stream.
   package let path: String?
   /// The header and slots of the file, not proven.
   package let status: VaultStatus
-  /// The paths of older backups that were removed.
-  package let removed: [String]
 
   /// Copies a vault as one transaction sees it, without a key, while others write.
   /// - Parameters:
+  ///   - acceptsDamage: Whether a vault that lacks records is copied as it is, before it is repaired or replaced.
   ///   - check: Gets the copy before it has its name. If it throws, the copy is removed.
-  /// - Throws: `LifecycleError`: `backupExists`, `isTheVault`, `directoryMissing`; as `UnnamedVault.fill`; the errors of `check` and `step`.
+  /// - Throws: `LifecycleError`: `backupExists`, `isTheVault`, `nameOfTheVaults`, `directoryMissing`, `recordsMissing`; as
+  ///   `UnnamedVault.fill`; the errors of `check` and `step`.
   package static func make(
-    of store: FileStore, at target: Target, now: Timestamp, step: Step, check: (FileStore) throws -> Void = { _ in }
+    of store: FileStore, at target: Target, now: Timestamp, acceptsDamage: Bool = false, step: Step,
+    check: (FileStore) throws -> Void = { _ in }
   ) throws -> Backup {
     let copy = try begin(target, of: store)
-    try copy.fill(from: store, step: step)
+    let count = try copy.fill(from: store, step: step)
     let status = try Self.status(of: copy, check)
+    guard count >= status.recordCount || acceptsDamage else {
+      throw LifecycleError(.recordsMissing, "\(status.recordCount - count) of \(status.recordCount)")
+    }
     switch target {
     case .file(let path):
       guard try copy.appear(at: path) else { throw LifecycleError(.backupExists, path) }
-      return Backup(path: path, status: status, removed: [])
-    case .directory(let directory):
-      let path = try directory.keep(copy, generation: status.generation, at: now)
-      return Backup(path: path, status: status, removed: directory.prune(keeping: path))
+      return Backup(path: path, status: status)
+    case .directory(let directory, let occasion):
+      let name = BackupName(time: now, generation: status.generation, occasion: occasion)
+      return Backup(path: try directory.keep(copy, as: name), status: status)
     case .stream(_, let write):
       // The reader may go away, which ends this process.
       unsafe unlink(copy.path)
       try copy.forEachPiece(write)
-      return Backup(path: nil, status: status, removed: [])
+      return Backup(path: nil, status: status)
     }
   }
 
   /// Before anybody is asked for anything: what lies at the path of a backup.
   /// - Parameter vault: The path of the vault; nil if it is not a file of this user.
-  /// - Throws: `backupExists`, `isTheVault`.
+  /// - Throws: `backupExists`, `isTheVault`, `nameOfTheVaults`.
   package static func checkFree(_ path: String, besides vault: String?) throws {
+    if let vault, FileStore.isOwnFile(path, ofVaultAt: vault) { throw LifecycleError(.nameOfTheVaults, path) }
     guard try Files.status(at: path) != nil else { return }
     throw LifecycleError(try isFile(path, vault) ? .isTheVault : .backupExists, path)
   }
@@ -65,7 +70,7 @@ package struct Backup: Sendable {
   private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {
     switch target {
     case .file(let path): return try begin(at: path, besides: store.path)
-    case .directory(let directory), .stream(let directory, _): return try directory.begin()
+    case .directory(let directory, _), .stream(let directory, _): return try directory.begin()
     }
   }
 

@@ -21,6 +21,9 @@ package struct BackupDirectory: Sendable {
     return names.compactMap { BackupName($0) }.sorted(by: >)
   }
 
+  /// The one that a restore takes if no other is named: the newest one that was not made because what it holds was to be replaced.
+  package var newest: BackupName? { names.first { $0.occasion == .ordinary } }
+
   package func path(of name: BackupName) -> String { Path.join(path, name.text) }
 
   /// Temporary files of processes that were killed.
@@ -42,21 +45,26 @@ package struct BackupDirectory: Sendable {
   }
 
   /// Gives a backup its name: one of a later second if the vault has a backup of this one already.
-  func keep(_ copy: consuming UnnamedVault, generation: UInt64, at now: Timestamp) throws -> String {
-    var name = BackupName(time: now, generation: generation)
-    while try Files.status(at: path(of: name)) != nil {
-      name = BackupName(time: Timestamp(secondsSince1970: name.time.secondsSince1970 + 1), generation: generation)
-    }
+  func keep(_ copy: consuming UnnamedVault, as name: BackupName) throws -> String {
+    var name = name
+    while try Files.status(at: path(of: name)) != nil { name.time.secondsSince1970 += 1 }
     let path = path(of: name)
     guard try copy.appear(at: path) else { throw LifecycleError(.backupExists, path) }
     return path
   }
 
   /// Removes the oldest backups. One that cannot be removed stays.
-  /// - Parameter kept: The path of one that stays, whatever the clock gave the others for names.
+  /// - Parameter kept: The paths, in any form, of files that stay, whatever the clock gave the others for names.
   /// - Returns: the paths of those that were removed.
-  func prune(keeping kept: String) -> [String] {
-    names.map(path(of:)).filter { $0 != kept }.dropFirst(Self.keptCount - 1).filter { unsafe unlink($0) == 0 }
+  @discardableResult
+  package func prune(keeping kept: [String]) -> [String] {
+    let kept = kept.compactMap { try? Files.status(at: $0) }
+    let all = names.map(path(of:))
+    let others = all.filter { path in
+      guard let status = try? Files.status(at: path) else { return false }
+      return !kept.contains { $0.isSameFile(as: status) }
+    }
+    return others.dropFirst(max(0, Self.keptCount - (all.count - others.count))).filter { unsafe unlink($0) == 0 }
   }
 }
 

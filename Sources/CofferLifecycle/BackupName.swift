@@ -2,19 +2,32 @@ import Glibc
 package import VaultCore
 
 /// The name of a backup in the directory of backups, such as `20261123T193000Z-g42.coffer`: its time, and the generation of the vault.
+///
+/// `20261123T193000Z-g42-before-restore.coffer` was made because a restore was about to replace its content. A restore takes it only if it is
+/// named: the state that was just replaced is not the newest one to go back to.
 package struct BackupName: Hashable, Comparable, Sendable {
-  package let time: Timestamp
-  package let generation: UInt64
+  package enum Occasion: String, Sendable {
+    case ordinary = ""
+    case restore = "-before-restore"
+    case repair = "-before-repair"
+  }
 
-  package init(time: Timestamp, generation: UInt64) { (self.time, self.generation) = (time, generation) }
+  package var time: Timestamp
+  package let generation: UInt64
+  package let occasion: Occasion
+
+  package init(time: Timestamp, generation: UInt64, occasion: Occasion = .ordinary) {
+    (self.time, self.generation, self.occasion) = (time, generation, occasion)
+  }
 
   /// Returns nil for a file of another name: it is not ours to remove.
   package init?(_ name: String) {
-    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].hasPrefix("g"), parts[1].hasSuffix(".coffer"), parts[0].utf8.count == 16,
-      let generation = UInt64(parts[1].dropFirst().dropLast(".coffer".count)), let time = Self.time(parts[0])
+    guard name.hasSuffix(".coffer") else { return nil }
+    let parts = name.dropLast(".coffer".count).split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count >= 2, parts[1].hasPrefix("g"), parts[0].utf8.count == 16, let generation = UInt64(parts[1].dropFirst()),
+      let time = Self.time(parts[0]), let occasion = Occasion(rawValue: parts.count == 3 ? "-\(parts[2])" : "")
     else { return nil }
-    self.init(time: time, generation: generation)
+    self.init(time: time, generation: generation, occasion: occasion)
     guard text == name else { return nil }
   }
 
@@ -28,7 +41,7 @@ package struct BackupName: Hashable, Comparable, Sendable {
     return Timestamp(secondsSince1970: Int64(unsafe timegm(&parts)))
   }
 
-  package var text: String { "\(Self.text(of: time))-g\(generation).coffer" }
+  package var text: String { "\(Self.text(of: time))-g\(generation)\(occasion.rawValue).coffer" }
 
   /// A time as it stands in names of files.
   package static func text(of time: Timestamp) -> String {
@@ -44,6 +57,6 @@ package struct BackupName: Hashable, Comparable, Sendable {
   }
 
   package static func < (left: Self, right: Self) -> Bool {
-    (left.time, left.generation) < (right.time, right.generation)
+    (left.time, left.generation, left.occasion.rawValue) < (right.time, right.generation, right.occasion.rawValue)
   }
 }

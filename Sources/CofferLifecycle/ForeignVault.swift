@@ -10,11 +10,14 @@ package final class ForeignVault {
   /// - Parameters:
   ///   - vault: The path of the vault that is in use; nil if it is not a file of this user.
   ///   - directory: The place of the copy.
-  /// - Throws: `LifecycleError`: `isTheVault`; as `UnnamedVault.fill(fromFileAt:)`; all that is wrong with the file.
+  /// - Throws: `LifecycleError`: `isTheVault`, `hasLog`; as `UnnamedVault.fill(fromFileAt:)`; all that is wrong with the file.
   package init(
     copiedFrom file: String, besides vault: String?, in directory: BackupDirectory, step: Backup.Step
   ) throws {
     guard try !Backup.isFile(file, vault) else { throw LifecycleError(.isTheVault, file) }
+    for log in ["\(file)-wal", "\(file)-journal"] where try (Files.status(at: log)?.size ?? 0) > 0 {
+      throw LifecycleError(.hasLog, log)
+    }
     copy = try directory.begin()
     try copy.fill(fromFileAt: file, step: step)
     store = try copy.store()

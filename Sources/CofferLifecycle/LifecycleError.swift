@@ -5,10 +5,16 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case backupExists
     /// The file that is named is the vault itself.
     case isTheVault
+    /// The name of the backup is that of a file which the vault has beside it.
+    case nameOfTheVaults
     /// The directory of the backup is not there.
     case directoryMissing
     /// No file is named, and there is none to take.
     case noBackup
+    /// The vault has fewer records than its header says.
+    case recordsMissing
+    /// Changes of the backup lie in a log beside it, which is not copied in.
+    case hasLog
     /// The backup is of another vault than the one that is, or was, at the path.
     case otherVault
     /// An agent has the vault open, and the backup does not continue what the agent has seen.

@@ -23,8 +23,8 @@ extension Restoration {
   package static func excludesAgent(_ way: Way) -> Bool { way != .continuing && way != .nothing }
 
   /// Makes a backup of what is here, and then changes it.
-  /// - Throws: `LifecycleError`: `agentHasVault`, `changedMeanwhile`; `StorageError`: `inDoubt` if it cannot be told whether the vault was
-  ///   changed; after any other error it is as it was. The errors of `step`.
+  /// - Throws: `LifecycleError`: `agentHasVault`, `changedMeanwhile`; `Unreadable`; `StorageError`: `inDoubt` if it cannot be told whether
+  ///   the vault was changed; after any other error it is as it was. The errors of `step`.
   package func carryOut(_ plan: Plan, now: Timestamp, step: @escaping Backup.Step) throws -> Outcome {
     let agent = Self.excludesAgent(plan.way) ? try takeAgentLock() : nil
     defer { withExtendedLifetime(agent) {} }
@@ -36,9 +36,7 @@ extension Restoration {
         return try replace(plan.way, now, step)
       } catch let error as StorageError where Self.isDamage(error) {
         // The rows that are here cannot be copied. The files can be kept.
-        let agent = try agent ?? takeAgentLock()
-        defer { withExtendedLifetime(agent) {} }
-        return try create(.exchanging, now, step)
+        throw Unreadable(plan: plan.exchanging(because: error))
       }
     }
   }
@@ -65,12 +63,13 @@ extension Restoration {
     let present = try FileStore(at: place.vault)
     if way == .replacing { try place.anchors.announce(header: restored.header, anchor: restored.anchor) }
     for _ in 0..<Self.attempts {
-      let backup = try Backup.make(of: present, at: .directory(place.backups), now: now, step: step)
+      let backup = try Backup.make(
+        of: present, at: .directory(place.backups, .restore), now: now, acceptsDamage: true, step: step)
       guard let kept = backup.path else { continue }
       let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
       do {
         var generation = restored.generation
-        try present.replaceRows(by: store) { rows in
+        try present.replaceRows(by: store, total: restored.recordCount) { rows in
           // Nothing is replaced that the backup does not have.
           guard try rows.header(0) == saved else { throw LifecycleError(.changedMeanwhile, place.vault) }
           guard way == .continuing else { return nil }
@@ -82,7 +81,9 @@ extension Restoration {
           let result = try restored.verify($0, progress: step)
           if let problem = result.problems.first { throw problem }
         }
-        return Outcome(way: way, generation: generation, kept: kept, anchorFailure: way == .replacing ? settle() : nil)
+        let failure = way == .replacing ? settle() : nil
+        place.backups.prune(keeping: [kept, file])
+        return Outcome(way: way, generation: generation, kept: kept, anchorFailure: failure)
       } catch LifecycleError(.changedMeanwhile) {
         unsafe unlink(kept)
       }
@@ -109,10 +110,26 @@ extension Restoration {
     return Outcome(way: way, generation: restored.generation, kept: kept, anchorFailure: settle())
   }
 
-  /// Moves the files of the vault into a directory of their own, the vault last: until then it is found here.
+  /// Moves the files of the vault into a directory of their own. Each gets its second name there before the first one loses its name here,
+  /// so that the vault is never without its log: if the process is killed, both are here, or both are there.
   private func putAside(_ now: Timestamp) throws -> String {
     let path = try damagedDirectory(now)
-    for file in try place.present() { try Files.rename(file, to: Path.join(path, Path.name(of: file))) }
+    let files = try place.present()
+    func aside(_ file: String) -> String { Path.join(path, Path.name(of: file)) }
+    // A file system without second names: each is renamed below.
+    for file in files { unsafe link(file, aside(file)) }
+    do {
+      try Files.synchronizeDirectory(path)
+      for file in files.reversed() {
+        // If the two are names of one file, rename(2) leaves both.
+        try Files.rename(file, to: aside(file))
+        guard unsafe unlink(file) == 0 || errno == ENOENT else { throw StorageError(errno: errno, file) }
+      }
+    } catch {
+      // A vault with two names cannot be written: as long as it is here, nothing stays there.
+      if (try? Files.status(at: place.vault)) != nil { for file in files { unsafe unlink(aside(file)) } }
+      throw error
+    }
     try Files.synchronizeDirectory(path)
     try Files.synchronizeDirectory(Path.parent(of: place.vault))
     return path

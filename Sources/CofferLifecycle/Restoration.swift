@@ -35,16 +35,30 @@ package final class Restoration {
     package let isOtherVault: Bool
     /// Why the file that is here cannot be read.
     package let damage: StorageError?
+
+    /// The plan after the file turned out to be damaged.
+    func exchanging(because damage: StorageError) -> Plan {
+      Plan(
+        way: .exchanging, generation: generation, comparison: nil, rollback: rollback, isOtherVault: isOtherVault, damage: damage)
+    }
   }
 
+  /// The file that is here cannot be read as a whole, which the comparison did not meet. Nothing was changed, and another plan is to be
+  /// agreed to.
+  package struct Unreadable: Error {
+    package let plan: Plan
+  }
+
+  let file: String
   let place: RestorePlace
   private let maintenance: MaintenanceLock
   private let backup: ForeignVault
   private var opened: RestoredVault?
 
   /// Copies the backup in: nothing is opened where it lies.
-  /// - Throws: `LifecycleError`: `isTheVault`; `StorageError`: `maintenance`; all that is wrong with the file.
+  /// - Throws: `LifecycleError`: `isTheVault`, `hasLog`; `StorageError`: `maintenance`; all that is wrong with the file.
   package init(of file: String, at place: RestorePlace, step: Backup.Step) throws {
+    self.file = file
     self.place = place
     maintenance = try MaintenanceLock(forVaultAt: place.vault)
     let name = Path.name(of: place.vault)
@@ -101,9 +115,15 @@ package final class Restoration {
 
   private func plan(over present: FileStore, _ rollback: Rollback?) throws -> Plan {
     let restored = try restored()
-    // A header that says nothing is replaced as any other.
-    let status = try? Vault.inspect(present)
-    let isOther = status.map { $0.id != restored.vault } ?? (rollback?.reason.code == .anchorOtherVault)
+    let status: VaultStatus
+    do { status = try Vault.inspect(present) } catch let error as VaultError where Self.isDamage(error) {
+      // No backup of it could be one. Its file is kept.
+      let damage = StorageError(.storageDamaged, "\(error)")
+      return Plan(
+        way: .exchanging, generation: nil, comparison: nil, rollback: rollback,
+        isOtherVault: rollback?.reason.code == .anchorOtherVault, damage: damage)
+    }
+    let isOther = status.id != restored.vault
     return try store.read { there in
       try present.read { here in
         let way: Way =
@@ -111,9 +131,17 @@ package final class Restoration {
             try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
           }
         return Plan(
-          way: way, generation: status?.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
+          way: way, generation: status.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
           rollback: rollback, isOtherVault: isOther, damage: nil)
       }
+    }
+  }
+
+  /// Whether its header or its slots say nothing, as opposed to those of a later version.
+  private static func isDamage(_ error: VaultError) -> Bool {
+    switch error.code {
+    case .headerMalformed, .slotMalformed, .kdfBelowFloor, .columnMismatch: true
+    default: false
     }
   }
 

@@ -5,10 +5,11 @@ extension FileStore {
   /// Replaces the rows by those of a copy, in one transaction: other processes see the rows before or those after it.
   /// - Parameters:
   ///   - continuing: Gets the rows before, and returns those of `hdr` that change; nil: `hdr` is that of the copy. If it throws, nothing is changed.
+  ///   - total: How many records the copy has.
   ///   - verify: Gets the rows before they are committed. If it throws, nothing is changed.
   /// - Throws: what the closures throw; as `commit`; `columnMismatch`, `storageDamaged` for rows of the copy.
   package func replaceRows(
-    by copy: FileStore, continuing: (any Rows) throws -> Change?, step: (UInt64, UInt64) throws -> Void,
+    by copy: FileStore, total: UInt64, continuing: (any Rows) throws -> Change?, step: (UInt64, UInt64) throws -> Void,
     verify: (any Rows) throws -> Void
   ) throws {
     try copy.read { source in
@@ -19,7 +20,7 @@ extension FileStore {
         let target = try connection(of: rows)
         let rowCopy = RowCopy(source: source, target: target)
         try rowCopy.clear(content)
-        try rowCopy.run(content, step: step)
+        try rowCopy.run(content, total: total, step: step)
         try change?.apply(to: target)
         try verify(rows)
       }

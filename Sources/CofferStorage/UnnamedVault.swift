@@ -26,33 +26,37 @@ package struct UnnamedVault: ~Copyable {
 
   /// Writes the rows of a vault, as one transaction sees them while others write, and reads them back.
   /// - Parameter step: Called now and then with the records done and the records in all. An error that it throws ends the copy.
+  /// - Returns: how many records were copied: fewer than the header says if the vault lacks some.
   /// - Throws: as `FileStore.read`; `columnMismatch`, `storageDamaged` for rows that no reader would accept; `full`, `readOnly`, `io`;
   ///   the error of `step`.
-  package func fill(from store: FileStore, step: (UInt64, UInt64) throws -> Void) throws {
-    let counts = try store.read { rows in
-      let source = try store.connection(of: rows)
+  @discardableResult
+  package func fill(from store: FileStore, step: (UInt64, UInt64) throws -> Void) throws -> UInt64 {
+    let written = try store.read { rows in
       let target = try Creation.empty(path)
-      try RowCopy(source: source, target: target).run(.all, step: step)
+      let copy = RowCopy(source: try store.connection(of: rows), target: target)
+      let count = try copy.run(.all, total: (try? SealedHeader(reading: rows).header.recordCount) ?? 0, step: step)
       try target.run(.commit)
-      return try Self.counts(source, rows)
+      return try Written(count, rows)
     }
     try new.file.synchronize()
     let copy = try self.store()
-    let copied = try copy.read { rows in try Self.counts(copy.connection(of: rows), rows) }
-    guard copied == counts else { throw StorageError(.storageDamaged, "the copy differs from what was written") }
+    let readBack = try copy.read { rows in
+      let connection = try copy.connection(of: rows)
+      return try Written(
+        RowCopy.Count(nodes: connection.integer(.nodeCount), records: connection.integer(.recordCount)), rows)
+    }
+    guard readBack == written else { throw StorageError(.storageDamaged, "the copy differs from what was written") }
+    return UInt64(written.count.records)
   }
 
-  private struct Counts: Equatable {
+  private struct Written: Equatable {
     let header: [[UInt8]?]
     let keys: [Int64]
-    let nodes: Int64
-    let records: Int64
-  }
+    let count: RowCopy.Count
 
-  private static func counts(_ connection: Connection, _ rows: any Rows) throws -> Counts {
-    Counts(
-      header: try (0...9).map(rows.header), keys: try rows.headerKeys(), nodes: try connection.integer(.nodeCount),
-      records: try connection.integer(.recordCount))
+    init(_ count: RowCopy.Count, _ rows: any Rows) throws {
+      (header, keys, self.count) = (try (0...9).map(rows.header), try rows.headerKeys(), count)
+    }
   }
 
   /// Takes the bytes of a file, which may lie anywhere and belong to anybody: nothing is opened in its place.

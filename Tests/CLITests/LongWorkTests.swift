@@ -1,3 +1,4 @@
+import CLinux
 import CofferCommand
 import CofferConsole
 import CofferFiles
@@ -57,6 +58,51 @@ import Testing
       try work.step(1, of: 2)
       raise(signal)
       do { try work.step(2, of: 2) } catch let failure as Failure { exit(failure.status == .cancelled ? 0 : 1) }
+      exit(2)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalThatIsIgnoredStaysIgnored(signal: Int32) async {
+    await #expect(processExitsWith: .success) { [signal] in
+      coffer_signal_ignore(signal)
+      let work = try LongWork("checking")
+      raise(signal)
+      try work.step(1, of: 2)
+      try work.pause()
+      raise(signal)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalEndsTheProcessInAPause(signal: Int32) async {
+    await #expect(processExitsWith: .signal(signal)) { [signal] in
+      // The threads of the pool, on which tests run, block all signals.
+      var none = sigset_t()
+      unsafe sigemptyset(&none)
+      unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+      let work = try LongWork("checking")
+      try work.step(1, of: 2)
+      try work.pause()
+      raise(signal)
+      exit(0)
+    }
+  }
+
+  @Test func aSignalBeforeAPauseEndsTheWork() async {
+    await #expect(processExitsWith: .success) {
+      let work = try LongWork("checking")
+      raise(SIGTERM)
+      do { try work.pause() } catch let failure as Failure { exit(failure.status == .cancelled ? 0 : 1) }
+      exit(2)
+    }
+  }
+
+  @Test func afterAPauseSignalsWaitAgain() async {
+    await #expect(processExitsWith: .success) {
+      let work = try LongWork("reading")
+      try work.pause()
+      try work.begin("checking")
+      raise(SIGTERM)
+      do { try work.step(1, of: 2) } catch let failure as Failure { exit(failure.status == .cancelled ? 0 : 1) }
       exit(2)
     }
   }

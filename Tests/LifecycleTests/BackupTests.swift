@@ -14,14 +14,17 @@ import VaultCore
     var random = SeededGenerator(seed: 76)
     for _ in 0..<1000 {
       let time = Timestamp(secondsSince1970: .random(in: 0..<253_402_300_800, using: &random))
-      let name = BackupName(time: time, generation: .random(in: 0 ... .max, using: &random))
+      let occasion = [BackupName.Occasion.ordinary, .restore, .repair].randomElement(using: &random) ?? .ordinary
+      let name = BackupName(time: time, generation: .random(in: 0 ... .max, using: &random), occasion: occasion)
       #expect(BackupName(name.text) == name)
     }
+    #expect(BackupName("20231114T221320Z-g42-before-restore.coffer")?.occasion == .restore)
     #expect(BackupName(time: .test, generation: 42).text == "20231114T221320Z-g42.coffer")
   }
 
   @Test(arguments: [
     "", "notes.coffer", "20231114T221320Z-g42.coffer.gz", "20231114T221320Z-g042.coffer", "20231114T221320Z-g-1.coffer",
+    "20231114T221320Z-g42-.coffer", "20231114T221320Z-g42-before.coffer", "20231114T221320Z-g42-before-restore-.coffer",
     "20231332T221320Z-g42.coffer", "20231114t221320Z-g42.coffer", "20231114T221320Z-g18446744073709551616.coffer",
     "2023111４T22132Z-g42.coffer", ".20231114T221320Z-g42.coffer.0123456789abcdef.new",
   ]) func otherNamesAreNotOurs(name: String) { #expect(BackupName(name) == nil) }
@@ -55,11 +58,38 @@ import VaultCore
       _ = try fixture.backup()
       run("touch", "\(directory)/\(other)")
     }
-    for time in 1...12 { _ = try fixture.backup(at: Int64(time) * 60) }
+    for time in 1...12 {
+      let backup = try fixture.backup(at: Int64(time) * 60)
+      fixture.backups.prune(keeping: [try #require(backup.path)])
+    }
     #expect(fixture.backups.names.count == 10)
     let expected: [Int64] = [12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map { 1_700_000_000 + $0 * 60 }
     #expect(fixture.backups.names.map(\.time.secondsSince1970) == expected)
     #expect(fixture.names(directory).count == 13)
+  }
+
+  /// By whatever path they are named, and however old they are. They count.
+  @Test func namedFilesAreNotRemoved() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    for time in 1...14 { _ = try fixture.backup(at: Int64(time)) }
+    let directory = fixture.backups
+    let oldest = directory.path(of: try #require(directory.names.last))
+    run("ln", "-s", directory.path, "\(fixture.directory)/link")
+    let named = "\(fixture.directory)/link/\(Path.name(of: oldest))"
+    #expect(directory.prune(keeping: [named, "\(fixture.directory)/missing"]).count == 4)
+    #expect(directory.names.count == 10 && directory.names.last.map(directory.path(of:)) == oldest)
+  }
+
+  @Test func theStateBeforeARestoreIsNotTheNewestBackup() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let store = try FileStore(at: fixture.path)
+    _ = try Backup.make(of: store, at: .directory(fixture.backups, .restore), now: .test, step: { _, _ in })
+    #expect(fixture.backups.newest == nil && fixture.backups.names.count == 1)
+    let backup = try fixture.backup(at: -60)
+    _ = try Backup.make(of: store, at: .directory(fixture.backups, .repair), now: .test, step: { _, _ in })
+    #expect(fixture.backups.newest.map(fixture.backups.path(of:)) == backup.path)
   }
 
   @Test func twoBackupsOfOneSecondAreBothKept() throws {
@@ -108,6 +138,66 @@ import VaultCore
     run("sqlite3", fixture.path, damage)
     #expect(throws: StorageError(.columnMismatch)) { _ = try fixture.backup() }
     #expect(fixture.names(fixture.backups.path) == [])
+  }
+
+  /// They are in the header's number, and not in the file.
+  @Test func aVaultThatLacksRecordsIsNotABackup() throws {
+    let fixture = Fixture()
+    try fixture.makeVault(items: 20)
+    run("sqlite3", fixture.path, "DELETE FROM rec WHERE id IN (SELECT id FROM rec LIMIT 1)")
+    #expect(throws: LifecycleError(.recordsMissing)) { _ = try fixture.backup() }
+    #expect(fixture.names(fixture.backups.path) == [])
+    // As it is, before it is repaired.
+    let target = Backup.Target.directory(fixture.backups, .repair)
+    let backup = try Backup.make(
+      of: FileStore(at: fixture.path), at: target, now: .test, acceptsDamage: true, step: { _, _ in })
+    #expect(run("sqlite3", try #require(backup.path), "SELECT count(*) FROM rec") == ["20"])
+  }
+
+  @Test(arguments: ["vault.coffer-wal", "vault.coffer-journal", "vault.coffer-shm", "./vault.coffer.lock", "vault.coffer.draft"])
+  func aNameThatTheVaultHasForItselfIsRefused(name: String) throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    #expect(throws: LifecycleError(.nameOfTheVaults)) {
+      let target = Backup.Target.file("\(fixture.directory)/\(name)")
+      _ = try Backup.make(of: FileStore(at: fixture.path), at: target, now: .test, step: { _, _ in })
+    }
+    #expect(!fixture.names().contains("vault.coffer-journal"))
+  }
+
+  /// 15 levels of pages, each of which leads to the next one by all of its cells: to count the rows takes for ever.
+  @Test func aTreeOfABillionPagesIsRefused() async {
+    await #expect(processExitsWith: .success) {
+      alarm(600)
+      let fixture = Fixture()
+      try fixture.makeVault(items: 300)
+      run(
+        "python3", "-c",
+        """
+        import sqlite3, sys
+        path = sys.argv[1]
+        root = sqlite3.connect(path).execute("SELECT rootpage FROM sqlite_schema WHERE name='rec'").fetchone()[0]
+        data = bytearray(open(path, 'rb').read())
+        pages = [bytes(data[at:at + 4096]) for at in range(4096, len(data), 4096)]
+        top = max((page for page in pages if page[0] == 2), key=lambda page: page[3:5])
+        count = int.from_bytes(top[3:5], 'big')
+        assert count > 3
+        cells = [int.from_bytes(top[12 + 2 * i:14 + 2 * i], 'big') for i in range(count)]
+        def leading(to):
+            page = bytearray(top)
+            for cell in cells: page[cell:cell + 4] = to.to_bytes(4, 'big')
+            page[8:12] = to.to_bytes(4, 'big')
+            return page
+        end = len(data) // 4096
+        data[(root - 1) * 4096:root * 4096] = leading(end + 1)
+        for level in range(1, 15): data += leading(end + level + 1)
+        data += top
+        data[28:32] = (len(data) // 4096).to_bytes(4, 'big')
+        open(path, 'wb').write(data)
+        """, fixture.path)
+      #expect(throws: StorageError(.storageDamaged)) { _ = try fixture.backup() }
+      #expect(fixture.names(fixture.backups.path) == [])
+    }
   }
 
   /// Pages that lead back to earlier ones: a copy of them would have no end.

@@ -16,8 +16,8 @@ import VaultUpkeep
     let fixture = Fixture()
     let backup: String
 
-    init(items: Int = 3) throws {
-      try fixture.makeVault(items: items)
+    init(items: Int = 3, secret: String = "secret") throws {
+      try fixture.makeVault(items: items, secret: secret)
       backup = "\(fixture.directory)/old"
       _ = try Backup.make(of: FileStore(at: fixture.path), at: .file(backup), now: .test, step: { _, _ in })
       try add("later")
@@ -44,8 +44,8 @@ import VaultUpkeep
       Set(try open().entries().entries.compactMap { $0.item["account"] })
     }
 
-    func restoration() throws -> Restoration {
-      let restoration = try Restoration(of: backup, at: place, step: { _, _ in })
+    func restoration(of file: String? = nil) throws -> Restoration {
+      let restoration = try Restoration(of: file ?? backup, at: place, step: { _, _ in })
       try restoration.open(with: .throwAway(), ceiling: .standard, deviceKey: nil)
       return restoration
     }
@@ -122,7 +122,7 @@ import VaultUpkeep
     let restoration = try scene.restoration()
     let store = try FileStore(at: scene.fixture.path)
     let restored = try restoration.restored()
-    try store.replaceRows(by: restoration.store, continuing: { _ in nil }, step: { _, _ in }, verify: { _ in })
+    try store.replaceRows(by: restoration.store, total: 4, continuing: { _ in nil }, step: { _, _ in }, verify: { _ in })
     // The control: without the intent the restored vault is refused.
     #expect(throws: VaultError(.rolledBack)) { _ = try scene.open() }
     try scene.anchors.announce(header: restored.header, anchor: restored.anchor)
@@ -154,6 +154,59 @@ import VaultUpkeep
     run("sh", "-c", "umask 077; head -c 300 /dev/zero >\(try scene.anchors.intentPath())")
     #expect(try scene.accounts().count == 4)
     #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
+  }
+
+  /// The oldest of many, which are removed after the commit and not before.
+  @Test func theFileThatIsRestoredStays() throws {
+    struct Own: Error {}
+    let scene = try Scene()
+    let backups = scene.fixture.backups
+    for time in 1...12 { _ = try scene.fixture.backup(at: Int64(time)) }
+    let oldest = backups.path(of: try #require(backups.names.last))
+    try scene.add("newest")
+    do {
+      let restoration = try scene.restoration(of: oldest)
+      #expect(throws: Own.self) {
+        // In the transaction, after the vault as it was has been kept.
+        _ = try restoration.carryOut(restoration.plan(), now: .test) { _, total in if total == 5 { throw Own() } }
+      }
+      #expect(backups.names.count == 13 && backups.newest?.occasion == .ordinary)
+    }
+    let restoration = try scene.restoration(of: oldest)
+    let outcome = try restoration.carryOut(restoration.plan(), now: .test, step: { _, _ in })
+    let names = backups.names.map(backups.path(of:))
+    #expect(names.count == 10 && names.contains(oldest) && names.contains(outcome.kept ?? ""))
+    #expect(backups.newest.map(backups.path(of:)) != outcome.kept)
+  }
+
+  @Test(arguments: ["-wal", "-journal"]) func changesBesideTheBackupAreNotLeftOut(log: String) throws {
+    let scene = try Scene()
+    run("sh", "-c", "printf log >\(scene.backup)\(log)")
+    #expect(throws: LifecycleError(.hasLog)) { _ = try scene.restoration() }
+    run("sh", "-c", ": >\(scene.backup)\(log)")
+    _ = try scene.restoration()
+  }
+
+  /// A page that the comparison does not read.
+  @Test func aFileThatTurnsOutToBeDamagedIsExchangedAfterAnotherYes() throws {
+    let scene = try Scene(secret: String(repeating: "x", count: 60_000))
+    let path = scene.fixture.path
+    let page = try #require(run("sqlite3", path, "SELECT pageno FROM dbstat WHERE name='rec' AND path LIKE '%+000005'").first)
+    let damage = "dd of=\(path) bs=4096 seek=$((\(page) - 1)) count=1 conv=notrunc iflag=fullblock"
+    run("sh", "-c", "tr '\\0' '\\377' </dev/zero | \(damage)")
+    let before = run("cksum", path)
+    let restoration = try scene.restoration()
+    let plan = try restoration.plan()
+    #expect(plan.way == .continuing)
+    var other: Restoration.Plan?
+    do { _ = try restoration.carryOut(plan, now: .test, step: { _, _ in }) } catch let unreadable as Restoration.Unreadable {
+      other = unreadable.plan
+    }
+    #expect(run("cksum", path) == before && scene.fixture.backups.names.isEmpty)
+    let exchange = try #require(other)
+    #expect(exchange.way == .exchanging && exchange.damage == StorageError(.storageDamaged))
+    #expect(try restoration.carryOut(exchange, now: .test, step: { _, _ in }).way == .exchanging)
+    #expect(try scene.accounts() == ["0", "1", "2"])
   }
 
   @Test func oneRestoreAtATime() throws {

@@ -11,21 +11,23 @@ struct BackupCheck {
   private let trial: Timestamp?
   private let leftovers: [String]
   private let hasIntent: Bool
+  private let hasVault: Bool
   private let now = Timestamp.now()
 
-  /// Returns nil if there is no vault.
+  /// Returns nil if there is no vault, and none whose restore was not finished.
   init?(ofVaultAt path: String?) throws {
     let places = try Places { Environment[$0] }
     let vault = places.resolvedPath(ofVaultAt: path ?? places.vault)
-    guard try CofferFiles.Files<StorageError>.status(at: vault) != nil else { return nil }
+    hasVault = try CofferFiles.Files<StorageError>.status(at: vault) != nil
+    let intent = try places.anchors(forVaultAt: vault).intentPath()
+    hasIntent = try CofferFiles.Files<StorageError>.status(at: intent) != nil
+    guard hasVault || hasIntent else { return nil }
     let name = Path.name(of: vault)
     directory = BackupDirectory(at: places.backups(forVaultAt: vault))
     newest = directory.names.first
     trial = try Drill.last(in: places)
     leftovers =
       directory.leftovers(remove: false) + UnnamedVault.leftovers(in: Path.parent(of: vault), remove: false) { $0 == name }
-    let intent = try places.anchors(forVaultAt: vault).intentPath()
-    hasIntent = try CofferFiles.Files<StorageError>.status(at: intent) != nil
   }
 
   /// A line for each finding, with the command that helps.
@@ -38,7 +40,11 @@ struct BackupCheck {
     ]
     lines += leftovers.map { "left by a command that was killed: \($0); coffer vault restore --dry-run removes it" }
     if hasIntent {
-      lines.append("a restore was not finished; the next command that opens the vault does so: coffer vault verify")
+      lines.append(
+        hasVault
+          ? "a restore was not finished; the next command that opens the vault does so: coffer vault verify"
+          : "a restore was ended before the vault was in its place: coffer vault restore; the files of before are in \(directory.path)"
+      )
     }
     return lines
   }

@@ -6,8 +6,13 @@ extension LifecycleError: Explained {
     switch code {
     case .backupExists: .init(.duplicate, "there is such a file already", "nothing is replaced: name another file")
     case .isTheVault: .init(.usage, "is the vault itself", "name another file")
+    case .nameOfTheVaults: .init(.usage, "is the name of a file of the vault's own", "name another file")
     case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
     case .noBackup: .init(.notFound, "there is no backup", "name a file, or make one: coffer vault backup")
+    case .recordsMissing: .init(.integrity, "records are missing", "coffer vault repair lists what is lost")
+    case .hasLog:
+      .init(
+        .other, "its latest changes lie in another file", "coffer vault backup --vault FILE NEW takes both; then restore NEW")
     case .otherVault:
       .init(.denied, "is a backup of another vault", "nothing has been changed; if it is to take this one's place: --other-vault")
     case .agentHasVault: .init(.inputOutput, "an agent has it open", "coffer agent stop")

@@ -50,19 +50,20 @@ struct ImportCoffer: ParsableCommand {
     if path != nil { _ = try VaultPlace(opening: vault.vault) }
     let work = try LongWork("reading")
     let foreign = try foreign(besides: path, work)
+    try work.pause()
     let keyFile = try from.fromKeyFile.map { try Descriptor.openKeyFile($0) }
     let items = try access.open(vault)
     guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
     let source = try from.open(foreign, named: file, keyFile, beside: vault)
     var (entries, unreadableCount) = try listed(choice, source)
     let leftOut = LeftOut(of: &entries, unreadableCount: unreadableCount)
-    work.begin("comparing")
+    try work.begin("comparing")
     var plan = try ImportPlan(for: entries, of: source, in: items, step: work.step)
     if replace || keep { plan.settle(replace ? .replaced : .kept) }
     let report = ImportReport(file: file, plan: plan, leftOut: leftOut, isTrial: dryRun)
     if !dryRun {
       guard plan.conflicts.isEmpty else { throw report.conflict }
-      work.begin("copying")
+      try work.begin("copying")
       try plan.carryOut(from: source, in: items, step: work.step)
     }
     work.end()

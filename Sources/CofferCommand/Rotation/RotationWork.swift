@@ -64,14 +64,15 @@ struct RotationWork {
       do { try work.step(done, of: total) } catch { throw Self.interrupted }
     }
     for group in wanted {
-      work.begin("re-key of \(group.name)")
+      try work.begin("re-key of \(group.name)")
       try opened.rekey(group, leavingOthers: unavailable > 0, step: step)
     }
-    work.begin("checking")
+    try work.begin("checking")
     let result = try opened.verify(progress: step)
     guard result.isSound else { throw Failure.unsound(result, about: place.path) }
     opened.saveAnchor()
     work.end()
+    place.backups.prune(keeping: [backup.path ?? ""])
     try finish(try opened.status(), wanted.count, backup)
     opened.finish()
     for key in slots.recoveryKeys { try key.confirm(isInputAllowed: !vault.noInput) }

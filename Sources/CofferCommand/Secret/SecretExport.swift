@@ -39,7 +39,6 @@ struct SecretExport: ParsableCommand {
   func run() throws {
     let choice = try ItemChoice(names: names, groups: groups)
     guard to != "-" else { throw Failure.usage("--to -: an export is a file", hint: "name one, and copy that") }
-    let work = try LongWork("copying")
     let export = try about(to) { try VaultExport(at: to, besides: vault.path()) }
     let keyFile = try new.openedKeyFile()
     let items = try access.open(vault)
@@ -49,6 +48,7 @@ struct SecretExport: ParsableCommand {
       throw Failure(.notFound, "nothing to export: no item can be copied", details: leftOut.lines)
     }
     let credential = try credential(keyFile)
+    let work = try LongWork("copying")
     do {
       try export.finish(with: credential, kdf: new.kdf ?? .standard, at: .now()) { target in
         for (index, entry) in entries.enumerated() {

@@ -24,6 +24,11 @@ struct BlockedSignals: ~Copyable {
     self.file = file
   }
 
+  /// Those of some signals that this process was not started to ignore, as by nohup(1): a blocked signal waits also if it is ignored.
+  static func notIgnored(_ signals: [Int32]) -> [Int32] {
+    signals.filter { coffer_signal_is_ignored($0) == 0 }
+  }
+
   /// One that has come, oldest first as far as the kernel keeps an order.
   func next() -> Int32? {
     let signal = coffer_signalfd_next(descriptor)

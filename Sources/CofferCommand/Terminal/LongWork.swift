@@ -3,8 +3,9 @@ import Glibc
 
 /// Work that may take longer than a second: from then on a bar on standard error shows how far it is, if that is a terminal.
 ///
-/// SIGINT and SIGTERM wait for the next `step`, which throws: so work ends where it can be undone, and its files are removed. A signal
-/// that comes after the last step changes nothing.
+/// SIGINT, SIGTERM and SIGHUP wait for the next `step`, which throws: so work ends where it can be undone, and its files are removed. A
+/// signal that comes after the last step changes nothing. One that the process was started to ignore stays ignored. A part that may take
+/// long without a step, such as a question or a pipe that is not read, stands after `pause`: there a signal ends the process.
 package final class LongWork {
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let width: UInt64 = 24
@@ -12,7 +13,7 @@ package final class LongWork {
   private var name: String
   private let output: Descriptor
   private let beginning: ContinuousClock.Instant
-  private let signals: BlockedSignals
+  private var signals: BlockedSignals?
   private var shown = ""
 
   /// - Parameters:
@@ -22,18 +23,17 @@ package final class LongWork {
     self.name = name
     self.output = output
     beginning = ContinuousClock.now + delay
-    signals = try BlockedSignals(Self.signals)
+    signals = try Self.blocked()
   }
 
   deinit { end() }
 
+  private static func blocked() throws -> BlockedSignals { try BlockedSignals(BlockedSignals.notIgnored(signals)) }
+
   /// To be called every thousand records or so.
   /// - Throws: `Failure.cancelled` after a signal.
   package func step(_ done: UInt64, of total: UInt64) throws {
-    if signals.next() != nil {
-      end()
-      throw Failure.cancelled
-    }
+    try check()
     guard total > 0, output.isTerminal, ContinuousClock.now >= beginning else { return }
     let share = min(100, done * 100 / total)
     let filled = Int(share * Self.width / 100)
@@ -44,21 +44,47 @@ package final class LongWork {
     output.note("\r\(line)")
   }
 
+  private func check() throws {
+    guard signals.next() == nil else {
+      end()
+      throw Failure.cancelled
+    }
+  }
+
   /// Goes on with a further part of the work.
-  package func begin(_ part: String) {
+  package func begin(_ part: String) throws {
     wipe()
     name = part
+    if signals == nil { signals = try Self.blocked() }
+  }
+
+  /// Before a part without steps. Signals act at once until `begin`.
+  /// - Throws: `Failure.cancelled` after a signal.
+  package func pause() throws {
+    try check()
+    wipe()
+    signals = nil
   }
 
   /// Wipes the bar. Signals that have come by now are dropped: the work is done, or has failed.
   package func end() {
     while signals.next() != nil {}
     wipe()
+    signals = nil
   }
 
   private func wipe() {
     guard !shown.isEmpty else { return }
     output.note("\r\(String(repeating: " ", count: shown.count))\r")
     shown = ""
+  }
+}
+
+extension BlockedSignals? {
+  fileprivate borrowing func next() -> Int32? {
+    switch self {
+    case .some(let signals): signals.next()
+    case .none: nil
+    }
   }
 }

@@ -7,7 +7,7 @@ import VaultCore
 struct RestoreReport {
   let file: String
   let path: String
-  let plan: Restoration.Plan
+  var plan: Restoration.Plan
   let generation: UInt64
   let verification: Verification
 

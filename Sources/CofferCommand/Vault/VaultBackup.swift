@@ -6,6 +6,7 @@ import CofferStorage
 import Glibc
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 struct VaultBackup: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,23 +28,29 @@ struct VaultBackup: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    guard file?.isEmpty != true else { throw Self.emptyName }
     if file == "-" { try checkOutput() }
     let place = try vault.openPlace()
-    let target = try target(place)
+    if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: place.store.path) } }
+    // The credential is read before there is anything to clean up.
+    let prover = verify ? try prover(place) : nil
     let work = try LongWork("copying")
     var checked: Verification?
     do {
-      let backup = try Backup.make(of: place.store, at: target, now: .now(), step: work.step) { copy in
-        work.begin("checking")
-        if verify { checked = try prove(copy, place, work) }
+      let backup = try Backup.make(of: place.store, at: target(place, work), now: .now(), step: work.step) { copy in
+        try work.begin("checking")
+        if let prover { checked = try prove(copy, by: prover, place, work) }
       }
       work.end()
-      try report(backup, checked)
+      let removed = file == nil ? place.backups.prune(keeping: [backup.path ?? ""]) : []
+      try report(backup, checked, removed)
     } catch {
       // Damage is that of the vault: the copy is read through the same bounds.
-      throw Failure(error, about: Failure(error).status == .integrity ? place.path : subject(target))
+      throw Failure(error, about: Failure(error).status == .integrity ? place.path : subject(place))
     }
   }
+
+  static let emptyName = Failure.usage("the name of the file is empty", hint: "name a file, or leave it out")
 
   private func checkOutput() throws {
     guard !Descriptor.output.isTerminal else {
@@ -52,42 +59,42 @@ struct VaultBackup: ParsableCommand {
     guard !json else { throw Failure.usage("--json: standard output takes the copy", hint: "leave out --json, or name a file") }
   }
 
-  private func target(_ place: VaultPlace) throws -> Backup.Target {
+  private func target(_ place: VaultPlace, _ work: LongWork) -> Backup.Target {
     switch file {
-    case "-"?: return .stream(place.backups) { try unsafe Descriptor.output.write($0.span.bytes) }
-    case let file?:
-      try about(file) { try Backup.checkFree(file, besides: place.store.path) }
-      return .file(file)
-    case nil: return .directory(place.backups)
-    }
-  }
-
-  private func subject(_ target: Backup.Target) -> String {
-    switch target {
-    case .file(let path): path
-    case .directory(let directory), .stream(let directory, _): directory.path
-    }
-  }
-
-  private func prove(_ copy: FileStore, _ place: VaultPlace, _ work: LongWork) throws -> Verification {
-    let kinds = Set(try Vault.inspect(copy).slots.map(\.type))
-    return try about(place.path) {
-      try vault.withCredential(kinds, place.path, place.keyFile) { credential in
-        let opened = try Vault.open(copy, with: credential, ceiling: vault.ceiling, deviceKey: place.deviceKey(), isCopy: true)
-        let result = try opened.verify(progress: work.step)
-        guard result.isSound else { throw Failure.unsound(result, about: place.path) }
-        return result
+    case "-"?:
+      .stream(place.backups) { piece in
+        // The reader may take its time, and the file has no name any more.
+        try work.pause()
+        try unsafe Descriptor.output.write(piece.span.bytes)
       }
+    case let file?: .file(file)
+    case nil: .directory(place.backups)
     }
   }
 
-  private func report(_ backup: Backup, _ checked: Verification?) throws {
+  private func subject(_ place: VaultPlace) -> String { file.flatMap { $0 == "-" ? nil : $0 } ?? place.backups.path }
+
+  private func prover(_ place: VaultPlace) throws -> RestoredVault {
+    try vault.withCredential(for: place) { credential in
+      try RestoredVault(opening: place.store, with: credential, ceiling: vault.ceiling, deviceKey: place.deviceKey())
+    }
+  }
+
+  private func prove(
+    _ copy: FileStore, by prover: RestoredVault, _ place: VaultPlace, _ work: LongWork
+  ) throws -> Verification {
+    let result = try copy.read { try prover.verify($0, progress: work.step) }
+    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
+    return result
+  }
+
+  private func report(_ backup: Backup, _ checked: Verification?, _ removed: [String]) throws {
     guard let path = backup.path else { return }
     if json {
       let members: [(String, JSON)] = [
         ("path", .text(path)), ("generation", .natural(backup.status.generation)),
         ("records", .natural(backup.status.recordCount)), ("check", .text(backup.status.checkCode)),
-        ("verified", .boolean(checked != nil)), ("removed", .array(backup.removed.map { .text($0) })),
+        ("verified", .boolean(checked != nil)), ("removed", .array(removed.map { .text($0) })),
       ]
       return try Descriptor.output.write(JSON.object(members).description + "\n")
     }

@@ -51,6 +51,7 @@ struct VaultRepair: ParsableCommand {
     opened.finish()
     guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
     try writeReport(plan, beside: kept)
+    place.backups.prune(keeping: [kept, from ?? kept])
     let records = counted(result.recordCount, "record")
     Descriptor.error.note("note: \(records), all sound; the vault as it was: \(kept.escapingControls())\n")
   }
@@ -74,7 +75,8 @@ struct VaultRepair: ParsableCommand {
 
   private func backUp(_ place: VaultPlace) throws -> String {
     do {
-      let backup = try Backup.make(of: place.store, at: .directory(place.backups), now: .now(), step: { _, _ in })
+      let backup = try Backup.make(
+        of: place.store, at: .directory(place.backups, .repair), now: .now(), acceptsDamage: true, step: { _, _ in })
       return backup.path ?? place.backups.path
     } catch {
       let failure = Failure(error, about: place.path)

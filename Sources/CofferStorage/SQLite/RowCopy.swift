@@ -17,17 +17,27 @@ struct RowCopy {
     case content
   }
 
-  /// - Parameter step: Called with the number of records that are copied, and of all.
-  /// - Throws: `columnMismatch` for a row that no reader would accept; `storageDamaged`, also for rows that come twice: SQLite does not
-  ///   notice pages that lead back to earlier ones; the error of `step`.
-  func run(_ rows: Rows, step: (UInt64, UInt64) throws -> Void) throws {
-    let total = UInt64(clamping: try source.integer(.recordCount))
+  /// How many rows were copied.
+  struct Count: Equatable {
+    var nodes: Int64 = 0
+    var records: Int64 = 0
+  }
+
+  /// - Parameters:
+  ///   - total: How many records there are according to the header: to count them, SQLite would walk without an end through pages that
+  ///     lead back to earlier ones.
+  ///   - step: Called with the number of records that are copied, and `total`.
+  /// - Throws: `columnMismatch` for a row that no reader would accept; `storageDamaged`, also for rows that come twice, which is the end of
+  ///   such a walk; the error of `step`.
+  @discardableResult
+  func run(_ rows: Rows, total: UInt64, step: (UInt64, UInt64) throws -> Void) throws -> Count {
+    var count = Count()
     if rows == .all { try copyHeader() }
     try each(.allNodes, into: .copyNode) { row, new in
+      count.nodes += 1
       try new.bind(1, column: 0, of: row, Limits.nodeKey, "node.p")
       try new.bind(2, column: 1, of: row, Limits.node, "node.b")
     }
-    var done: UInt64 = 0
     try each(.wholeRecords, into: .copyRecord) { row, new in
       try new.bind(1, column: 0, of: row, Limits.identifier, "rec.id")
       try new.bind(2, column: 1, of: row, Limits.identifier, "rec.grp")
@@ -35,10 +45,12 @@ struct RowCopy {
       try new.bind(4, column: 3, of: row, Limits.field, "rec.a")
       try new.bind(5, column: 4, of: row, Limits.digest, "rec.d")
       try new.bind(6, column: 5, of: row, Limits.field, "rec.s")
+      let done = UInt64(count.records)
       if done % Self.interval == 0 { try step(done, total) }
-      done += 1
+      count.records += 1
     }
-    try step(done, total)
+    try step(UInt64(count.records), total)
+    return count
   }
 
   /// Removes what is to be replaced.
