@@ -104,7 +104,7 @@ let package = Package(
       name: "cofferd",
       dependencies: [
         "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "SecretMemory", "CofferWire",
-        "CofferFiles",
+        "CofferRequests", "CofferFiles",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
     .executableTarget(
@@ -223,7 +223,7 @@ let package = Package(
       dependencies: [
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "CofferCommand", "CofferApps", "CLinux", "Coffer",
         "FakePinentry", "CofferRequests", "Passphrases", "Pinentry", "CofferStorage", "CofferFiles", "AccessRights", "VaultCore",
-        "SecretMemory", "CofferWire",
+        "VaultUpkeep", "SecretMemory", "CofferWire",
         "CofferTesting", "Waiting",
       ]),
     .testTarget(

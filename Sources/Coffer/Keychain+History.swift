@@ -59,9 +59,26 @@ extension Keychain {
   }
 
   /// The removed items that can be restored. A walk over all former versions.
-  /// - Throws: `missingEntitlement`, `locked`; `integrity`, …
+  /// - Throws: `missingEntitlement`, `locked`; `integrity` for a record that may be a removed item and is damaged, …
   public func removedItems(in group: AccessGroup? = nil) throws -> [RemovedItem] {
-    try transport.answer(.removed(group)).rows().map { try RemovedItem($0) }
+    let found = try removedListing(KeychainQuery(group: group))
+    if let damage = found.damage { throw damage }
+    return found.items
+  }
+
+  /// The same, with the records that could not be read: their number, and the first of them. If class and all primary attributes are
+  /// given, this takes one proven look-up in each group.
+  package func removedListing(
+    _ query: KeychainQuery
+  ) throws -> (items: [RemovedItem], damagedCount: Int, damage: KeychainError?) {
+    var rows = try transport.answer(.removed(query.itemClass, query.group, query.attributes)).rows()
+    guard let last = rows.last, case .integer(let count)? = last["damaged"] else {
+      return (try rows.map { try RemovedItem($0) }, 0, nil)
+    }
+    guard case .text(let code)? = last["code"], case .text(let detail)? = last["detail"] else { throw KeychainError.otherAnswer }
+    rows.removeLast()
+    let damage = KeychainError(.integrity, cause: .vault(VaultError.Code(code)), detail)
+    return (try rows.map { try RemovedItem($0) }, Int(clamping: count), damage)
   }
 
   /// The secret of one version of an item, also of a removed one.
@@ -77,7 +94,7 @@ extension Keychain {
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`, `otherDevice`; `integrity`, …
   @discardableResult
   public func restore(_ reference: Reference, version: UInt64? = nil) throws -> Reference {
-    try transport.answer(.restore(reference, version)).reference()
+    try self.reference(transport.answer(.restore(reference, version)))
   }
 
   /// Removes a former version for good, or all of them. Copies of the vault's file still have them.
@@ -96,9 +113,12 @@ extension Keychain {
   }
 
   /// Removes former versions beyond the limits of the vault, or all versions of removed items.
+  /// - Returns: How many were removed, and how many records are damaged: what they own stays.
   /// - Throws: `missingEntitlement`, `locked`; `integrity`, …
-  package func purgeExpired(in group: AccessGroup? = nil, removedItems: Bool) throws -> Int {
-    try transport.answer(.purgeExpired(group, removed: removedItems)).count()
+  package func purgeExpired(in group: AccessGroup? = nil, removedItems: Bool) throws -> (count: Int, damagedCount: Int) {
+    let row = try transport.answer(.purgeExpired(group, removed: removedItems)).countRow()
+    if case .integer(let damaged)? = row.row["damaged"] { return (row.count, Int(clamping: damaged)) }
+    return (row.count, 0)
   }
 }
 
@@ -108,8 +128,10 @@ extension Answer {
     return rows
   }
 
-  fileprivate consuming func count() throws -> Int {
-    guard case .integer(let count)? = try rows().first?["count"] else { throw KeychainError.otherAnswer }
-    return Int(clamping: count)
+  fileprivate consuming func count() throws -> Int { try countRow().count }
+
+  fileprivate consuming func countRow() throws -> (count: Int, row: Attributes) {
+    guard let row = try rows().first, case .integer(let count)? = row["count"] else { throw KeychainError.otherAnswer }
+    return (Int(clamping: count), row)
   }
 }

@@ -19,7 +19,7 @@ extension Keychain {
     _ item: Item, secret: borrowing Secret, group: AccessGroup? = nil, accessible: Accessibility = .whenUnlocked,
     installBound: Bool = false
   ) throws -> Reference {
-    try transport.answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)).reference()
+    try self.reference(transport.answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)))
   }
 
   /// The matching items, without their secrets, ordered by group as the caller holds them. If class and all primary attributes
@@ -94,8 +94,8 @@ extension Keychain {
   /// - Throws: `conflict` where somebody has; as `update`.
   @discardableResult
   public func update(_ entry: Entry, secret: borrowing Secret) throws -> Reference {
-    try transport.answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate(), nil))
-      .reference()
+    try self.reference(
+      transport.answer(.update(entry.reference, generation: entry.generation, entry.item, secret.duplicate(), nil)))
   }
 
   /// How often a change is tried that meets others.
@@ -110,7 +110,7 @@ extension Keychain {
         let entry = try entry(reference)
         var item = entry.item
         try change(&item)
-        return try ask(entry, item).reference()
+        return try self.reference(ask(entry, item))
       } catch let error as KeychainError where error.code == .conflict && tries < Self.maximumTries {
         tries += 1
       }
@@ -168,11 +168,6 @@ extension Keychain {
 }
 
 extension Answer {
-  consuming func reference() throws -> Reference {
-    guard case .reference(let reference) = consume self else { throw KeychainError.otherAnswer }
-    return reference
-  }
-
   consuming func secret() throws -> Secret {
     guard case .secret(let secret) = consume self else { throw KeychainError.otherAnswer }
     return secret

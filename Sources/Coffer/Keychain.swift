@@ -4,6 +4,7 @@ package import CofferRequests
 internal import CofferStorage
 internal import Glibc
 internal import Pinentry
+internal import Synchronization
 public import VaultCore
 
 /// The items of a vault that a program may use: those in the access groups that its team has given it.
@@ -16,6 +17,7 @@ public import VaultCore
 /// the calls of other threads, and at most 10 s for other processes.
 public final class Keychain: Sendable {
   let transport: any KeychainTransport
+  private let metDamage = Mutex<KeychainError?>(nil)
 
   init(_ transport: any KeychainTransport) { self.transport = transport }
 
@@ -119,6 +121,16 @@ public final class Keychain: Sendable {
   /// Ends the agent; nothing where the vault is open in this process.
   /// - Throws: `agent` if none runs.
   package func endAgent() throws { if let agent = transport as? AgentTransport { _ = try agent.answer(.session(.end)) } }
+
+  /// The damage of a removed item whose name a write has used again. Its versions were not taken over, and wait for a repair.
+  package var damagedHead: KeychainError? { metDamage.withLock { $0 } }
+
+  /// - Throws: `agent`, if it is another answer.
+  func reference(_ answer: consuming Answer) throws -> Reference {
+    guard case .reference(let reference, let damage) = consume answer else { throw KeychainError.otherAnswer }
+    if let damage { metDamage.withLock { $0 = KeychainError(damage) } }
+    return reference
+  }
 
   // MARK: Locked and unlocked
 

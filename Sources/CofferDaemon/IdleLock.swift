@@ -2,6 +2,7 @@ import CLinux
 import CofferAgent
 import CofferAudit
 import CofferFiles
+import CofferRequests
 import Glibc
 
 /// Signals that end the agent: blocked in all threads, and waited for in one.
@@ -40,8 +41,6 @@ struct IdleLock: Sendable {
   private static let standardMinutes = 15
   /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
-  /// How often former versions are looked through, in seconds; the first time after the vault was unlocked.
-  private static let purgePeriod: Int64 = 86_400
 
   /// - Parameter minutes: 0: never; nil: the standard.
   init(_ service: Service, idle minutes: Int?, _ signals: SignalsToEnd) {
@@ -57,18 +56,26 @@ struct IdleLock: Sendable {
 
   func start() {
     let isStarted = DetachedThread.start("coffer-guardian") {
-      var lastPurge: Int64 = 0
+      var purge = DailyPurge()
       while !signals.wait(min(vault.lock(unusedFor: idle, isChosen: isChosen) ?? Self.longestWait, Self.longestWait)) {
         guard server.hasSocket else { break }
         if let watched { guard unsafe access(watched, F_OK) == 0 else { break } }
         vault.look()
-        let now = Int64(time(nil))
-        if now - lastPurge >= Self.purgePeriod, vault.purgeExpired(atSecond: now) { lastPurge = now }
+        purge.run(in: vault, atSecond: Int64(time(nil))) { try? log.appendFailedPurge($0) }
         // Writes the counts within a minute. If that fails, the count stays in its file.
         try? log.flush()
       }
       server.end()
     }
     if !isStarted { server.end() }
+  }
+}
+
+extension DecisionLog {
+  fileprivate func appendFailedPurge(_ fault: KeychainError) throws {
+    let caller = AuditEntry.Caller(user: geteuid(), process: getpid(), executable: "cofferd")
+    try append(
+      AuditEntry(at: Self.now(), .failed, "agent.purgeExpired", by: caller, because: "\(fault)").shortened, to: .uses,
+      isMerged: false, isSynced: false)
   }
 }

@@ -5,7 +5,8 @@ package import VaultCore
 /// The answer to a request. A refusal is a `KeychainError`.
 package enum Answer: ~Copyable, Sendable {
   case done
-  case reference(Reference)
+  /// - damagedHead: The damage of a removed item of the same name, whose versions the item was to take over. They wait for a repair.
+  case reference(Reference, damagedHead: VaultError? = nil)
   case secret(Secret)
   /// - application: `TEAM.identifier`, for an app.
   case entitlements(Entitlements, application: String?)
@@ -39,7 +40,7 @@ package enum Answer: ~Copyable, Sendable {
   package var newReference: Reference? {
     borrowing get {
       switch self {
-      case .reference(let reference): reference
+      case .reference(let reference, damagedHead: _): reference
       default: nil
       }
     }

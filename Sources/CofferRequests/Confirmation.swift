@@ -1,6 +1,7 @@
 package import AccessRights
 import SecretMemory
 public import VaultCore
+import VaultUpkeep
 
 /// A question to the owner before a request is carried out. Two are equal if all that the owner is shown, and all that the
 /// question comes from, is equal.

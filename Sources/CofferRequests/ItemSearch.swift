@@ -39,7 +39,7 @@ struct ItemSearch {
     return found
   }
 
-  private func matches(_ item: Item) -> Bool {
+  func matches(_ item: Item) -> Bool {
     guard itemClass == nil || itemClass == item.itemClass else { return false }
     let absent = item.itemClass.primaryAttributes
     return attributes.allSatisfy { wanted in

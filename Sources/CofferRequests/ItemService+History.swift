@@ -16,16 +16,30 @@ extension ItemService {
       return try remove(&vault, nil)
     }
     // The former versions of an item that did not open have no owner now. If this fails, the next purge finds them.
-    if !isKept, !vault.isLocked, try vault.limits().value(.historyVersions) > 0 { _ = try? vault.purgeExpired(at: now) }
+    if !isKept, !vault.isLocked, let limits = try? vault.limits(), limits.value(.historyVersions) > 0 {
+      _ = try? vault.purgeExpired(at: now)
+    }
     return isKept
   }
 
-  func removed(in group: AccessGroup?, of vault: borrowing Vault) throws -> [Attributes] {
+  /// A complete name takes a look-up in each group; else all former versions are walked over. Then the last row counts the records that are
+  /// damaged, if any: each may be a removed item.
+  func removed(_ search: ItemSearch, in group: AccessGroup?, of vault: borrowing Vault) throws -> [Attributes] {
     let groups = try caller.groups(for: [.list, .read], in: group)
-    return try vault.removedItems().filter { item in
-      let group = item.entry.reference.group
-      return groups?.contains(group) ?? allows(group, [.list, .read])
-    }.compactMap(\.removedRow)
+    func isAllowed(_ group: AccessGroup) -> Bool { groups?.contains(group) ?? allows(group, [.list, .read]) }
+    if let item = search.exactItem {
+      var found: [Attributes] = []
+      for group in try groups ?? Self.groups(vault) where isAllowed(group) {
+        do {
+          if let row = try vault.removedItem(item, in: group)?.removedRow { found.append(row) }
+        } catch VaultError.Code.groupNotFound { continue }
+      }
+      return found
+    }
+    var damage = Answer.Entries()
+    let found = try vault.removedItems { damage.append($0) }
+    return found.filter { isAllowed($0.entry.reference.group) && search.matches($0.entry.item) }.compactMap(\.removedRow)
+      + damage.rows
   }
 
   /// - Returns: How many versions were removed; the present one counts, if the item goes with them.
@@ -43,6 +57,20 @@ extension ItemService {
         return count
       }
     }
+  }
+
+  func purgeExpired(in group: AccessGroup?, removedItems: Bool, of vault: inout Vault) throws -> Attributes {
+    var damage = Answer.Entries()
+    func isIncluded(_ found: AccessGroup) -> Bool {
+      (group ?? found) == found && allows(found, .write)
+        // Removed items are what the owner can get back: a program that has to ask does not take them away unasked.
+        && (!removedItems || caller.isOwner || !caller.needsConfirmation(found, .write))
+    }
+    let count = try vault.purgeExpired(
+      at: now, removedItems: removedItems, damaged: { damage.append($0) }, where: isIncluded)
+    var row = Self.count(count)
+    if damage.damagedCount > 0 { row["damaged"] = .integer(damage.damagedCount) }
+    return row
   }
 
   static func count(_ count: Int) -> Attributes {
@@ -86,5 +114,25 @@ extension Item {
     var item = Item(itemClass)
     for (name, _) in itemClass.primaryAttributes { item.attributes[name] = attributes[name] }
     return item
+  }
+}
+
+extension Answer.Entries {
+  /// The records that could not be read, with the first of them.
+  fileprivate var rows: [Attributes] {
+    guard let first = damaged.first else { return [] }
+    var row = Attributes()
+    row["damaged"] = .integer(damagedCount)
+    row["code"] = .text(first.code.name)
+    row["detail"] = .text(first.detail)
+    return [row]
+  }
+}
+
+extension Transaction {
+  /// The answer to a write that may have met a damaged head under the item's name.
+  /// - Parameter old: The item's reference before; nil if it is new.
+  mutating func answer(_ reference: Reference, from old: Reference? = nil) throws -> Answer {
+    .reference(reference, damagedHead: reference == old ? nil : try damageOfHead(of: reference))
   }
 }

@@ -35,15 +35,15 @@ package struct ItemService {
       try caller.check(reference.group, .read)
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
-      return .reference(try add(item, secret, to: group, accessible, installBound, in: &vault, allowed))
+      return try add(item, secret, to: group, accessible, installBound, in: &vault, allowed)
     case .update(let reference, let generation, let item, let secret, let accessible):
       try checkUpdate(reference, accessible, in: vault)
       try allowed(nil)
-      return .reference(try update(reference, generation, item, secret, accessible, in: &vault))
+      return try update(reference, generation, item, secret, accessible, in: &vault)
     case .move(let reference, let generation, let item, let group):
       try checkMove(reference, to: group)
       try allowed(nil)
-      return .reference(try move(reference, generation, item, to: group, in: &vault))
+      return try move(reference, generation, item, to: group, in: &vault)
     case .remove(let reference):
       try caller.check(reference.group, .write)
       try allowed(nil)
@@ -55,8 +55,8 @@ package struct ItemService {
     case .history(let reference):
       try caller.check(reference.group, .read)
       return .rows(try vault.history(of: reference).rows)
-    case .removed(let group):
-      return .rows(try removed(in: group, of: vault))
+    case .removed(let itemClass, let group, let attributes):
+      return .rows(try removed(ItemSearch(itemClass, attributes), in: group, of: vault))
     case .version(let reference, let number, _):
       try caller.check(reference.group, .read)
       return .secret(try vault.secret(of: reference, version: number))
@@ -71,12 +71,7 @@ package struct ItemService {
     case .purgeExpired(let group, let removed):
       if let group { try caller.check(group, .write) }
       try allowed(nil)
-      let count = try vault.purgeExpired(at: now, removedItems: removed) {
-        (group ?? $0) == $0 && allows($0, .write)
-          // Removed items are what the owner can get back: a program that has to ask does not take them away unasked.
-          && (!removed || caller.isOwner || !caller.needsConfirmation($0, .write))
-      }
-      return .rows([Self.count(count)])
+      return .rows([try purgeExpired(in: group, removedItems: removed, of: &vault)])
     }
   }
 
@@ -106,7 +101,7 @@ package struct ItemService {
   }
 
   /// All that there are, `default` first. Takes a walk over the vault.
-  private static func groups(_ vault: borrowing Vault) throws -> [AccessGroup] {
+  static func groups(_ vault: borrowing Vault) throws -> [AccessGroup] {
     [.standard] + (try vault.groups()).filter { $0 != .standard }
   }
 
@@ -140,7 +135,7 @@ package struct ItemService {
   private func add(
     _ item: Item, _ secret: borrowing Secret, to group: AccessGroup?, _ accessible: Accessibility, _ installBound: Bool,
     in vault: inout Vault, _ allowed: (Reference?) throws -> Void
-  ) throws -> Reference {
+  ) throws -> Answer {
     let group = try caller.groupForAdding(group)
     try caller.check(group, .write)
     let item = try caller.bind(item, installBound: installBound)
@@ -148,14 +143,14 @@ package struct ItemService {
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
       let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
       try allowed(reference)
-      return reference
+      return try transaction.answer(reference)
     }
   }
 
   private func update(
     _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, _ accessible: Accessibility?,
     in vault: inout Vault
-  ) throws -> Reference {
+  ) throws -> Answer {
     let change = { (old: inout Item) throws in
       try Self.check(item, inPlaceOf: old)
       old = item
@@ -165,12 +160,14 @@ package struct ItemService {
     case .none:
       return try vault.transaction { transaction in
         try current(&transaction)
-        return try transaction.update(reference, accessible: accessible, at: now, change)
+        let new = try transaction.update(reference, accessible: accessible, at: now, change)
+        return try transaction.answer(new, from: reference)
       }
     case .some(let secret):
       return try vault.transaction { transaction in
         try current(&transaction)
-        return try transaction.update(reference, secret: secret, accessible: accessible, at: now, change)
+        let new = try transaction.update(reference, secret: secret, accessible: accessible, at: now, change)
+        return try transaction.answer(new, from: reference)
       }
     }
   }
@@ -192,12 +189,13 @@ package struct ItemService {
 
   private func move(
     _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
-  ) throws -> Reference {
+  ) throws -> Answer {
     try vault.transaction { transaction in
       let old = try Self.entry(reference, generation, &transaction)
       try Self.check(item, inPlaceOf: old.item)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
-      return try transaction.move(reference, to: group, at: now) { $0 = item }
+      let new = try transaction.move(reference, to: group, at: now) { $0 = item }
+      return try transaction.answer(new, from: reference)
     }
   }
 

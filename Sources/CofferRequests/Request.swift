@@ -93,8 +93,8 @@ package enum ItemRequest: ~Copyable, Sendable {
   case discard(Item, AccessGroup)
   /// The versions of an item, also of a removed one: without values.
   case history(Reference)
-  /// The removed items that can be restored.
-  case removed(AccessGroup?)
+  /// The removed items that can be restored, by the rules of `items`.
+  case removed(ItemClass?, AccessGroup?, Attributes)
   /// The secret of one version.
   case version(Reference, UInt64, purpose: String)
   /// Makes a version the present one: nil is the newest former one.
@@ -150,7 +150,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .remove(let reference): (reference.group, reference.id)
       case .discard(_, let group): (group, nil)
       case .history(let reference): (reference.group, reference.id)
-      case .removed(let group): (group, nil)
+      case .removed(_, let group, _): (group, nil)
       case .version(let reference, _, purpose: _): (reference.group, reference.id)
       case .restore(let reference, _): (reference.group, reference.id)
       case .purge(let reference, _): (reference.group, reference.id)
@@ -209,7 +209,7 @@ package enum ItemRequest: ~Copyable, Sendable {
     case .remove: nil
     case .discard: nil
     case .history(let reference): .history(reference)
-    case .removed(let group): .removed(group)
+    case .removed(let itemClass, let group, let attributes): .removed(itemClass, group, attributes)
     case .version(let reference, let number, let purpose): .version(reference, number, purpose: purpose)
     case .restore: nil
     case .purge: nil

@@ -134,7 +134,8 @@ extension Request.Kind {
     case .items: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .entries, isLarge: true)
     case .contains: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .flag)
     case .entry: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .entries)
-    case .history, .removed: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .rows)
+    case .history: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .rows)
+    case .removed: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .rows, isLarge: true)
     case .secret, .version:
       .init(effect: .reads, access: .rights, audit: .countedUse, answer: .secret, isLarge: true, asksOwner: true)
     case .add, .update, .move, .restore:

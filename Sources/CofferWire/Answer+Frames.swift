@@ -12,7 +12,10 @@ extension Answer {
     var fields = Attributes()
     switch consume self {
     case .done: break
-    case .reference(let reference): fields.set(reference)
+    case .reference(let reference, let damagedHead):
+      fields.set(reference)
+      fields["damaged-head"] = damagedHead.map { .text($0.code.name) }
+      fields["detail"] = damagedHead.map { .text($0.detail) }
     case .secret(let secret): return try send(Message(secret: secret).frame(.done, request: request))
     case .entitlements(let entitlements, let application):
       fields["application"] = application.map { .text($0) }
@@ -65,7 +68,9 @@ extension Answer {
     case .entries: self = .entries(try message.entries())
     case .flag: self = .flag(try message.flag())
     case .secret: self = .secret(try message.secret.take() ?? Secret(count: 0))
-    case .reference: self = .reference(try message.reference())
+    case .reference:
+      let (reference, damagedHead) = try message.reference()
+      self = .reference(reference, damagedHead: damagedHead)
     case .rows: self = .rows(try message.rows())
     case .notices: throw WireError(.operation, "\(kind) is answered by notices")
     }
@@ -81,12 +86,14 @@ extension Message {
     }
   }
 
-  package borrowing func reference() throws(WireError) -> Reference {
+  package borrowing func reference() throws(WireError) -> (Reference, damagedHead: VaultError?) {
     var fields = Fields(fields)
     let reference = try fields.reference()
+    let (code, detail) = (try fields.text("damaged-head"), try fields.text("detail"))
+    guard (code == nil) == (detail == nil) else { throw WireError(.field, "detail") }
     try fields.end()
     try expectNothingElse()
-    return reference
+    return (reference, code.map { VaultError(VaultError.Code($0), detail ?? "") })
   }
 
   package borrowing func status() throws(WireError) -> AgentStatus {

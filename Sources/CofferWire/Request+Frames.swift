@@ -81,8 +81,10 @@ extension ItemRequest {
       return Message(fields: fields, parts: [item.encoded])
     case .history(let reference):
       fields.set(reference)
-    case .removed(let group):
+    case .removed(let itemClass, let group, let attributes):
+      fields["class"] = itemClass.map { .integer(UInt64($0.rawValue)) }
       fields["group"] = group.map { .text($0.name) }
+      return Message(fields: fields, parts: [TLV.encode(attributes)])
     case .version(let reference, let number, let purpose):
       fields.set(reference)
       fields["version"] = .integer(number)
@@ -214,7 +216,9 @@ extension Request {
     case .discard: return .items(.discard(try content.item(), try content.fields.requiredGroup("group")))
 
     case .history: return .items(.history(try content.fields.reference()))
-    case .removed: return .items(.removed(try content.fields.group("group")))
+    case .removed:
+      let (itemClass, group) = (try content.fields.value("class", ItemClass.self), try content.fields.group("group"))
+      return .items(.removed(itemClass, group, try content.attributes()))
     case .version:
       let (reference, number) = (try content.fields.reference(), try content.fields.requiredInteger("version"))
       return .items(.version(reference, number, purpose: try content.fields.requiredText("purpose")))

@@ -27,7 +27,7 @@ import VaultUpkeep
     var item = Item(service: "s", account: account)
     if asks { item.attributes[Item.confirm] = .integer(0) }
     let call = ItemRequest.add(item, try Secret(testing: "x"), nil, .afterFirstUnlock, installBound: false)
-    guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
+    guard case .reference(let reference, damagedHead: _) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
       throw KeychainError(.agent)
     }
     return reference

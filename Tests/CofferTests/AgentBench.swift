@@ -40,6 +40,21 @@ final class TurnStore: Store, @unchecked Sendable {
     defer { lock.unlock() }
     try inner.commit(prepare)
   }
+
+  /// Changes a byte of the attributes, or of the secret, of the records that are meant.
+  func spoil(secret: Bool = false, where isMeant: (SealedRecord) -> Bool) {
+    lock.lock()
+    defer { lock.unlock() }
+    for (id, row) in inner.records where isMeant(row) {
+      let head = row.head
+      let attributes = secret ? head.attributes : [head.attributes[0] ^ 1] + head.attributes.dropFirst()
+      let column = secret ? [row.secret[0] ^ 1] + row.secret.dropFirst() : row.secret
+      inner.records[id] = SealedRecord(
+        RecordHead(
+          id: id, group: head.group, meta: head.meta, attributes: attributes, secretDigest: head.secretDigest,
+          secretCount: column.count), secret: column)
+    }
+  }
 }
 
 /// An agent in this process, on a socket, for whom every client is the same app.

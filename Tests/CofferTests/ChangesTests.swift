@@ -135,7 +135,7 @@ import Waiting
     func add(_ service: String, _ group: AccessGroup) throws -> Reference {
       let call = ItemRequest.add(
         Item(service: service, account: ""), try Secret(testing: "x"), group, .whenUnlocked, installBound: false)
-      guard case .reference(let reference) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
+      guard case .reference(let reference, damagedHead: _) = try bench.vault.answer(call, as: { _, _ in .owner }) else {
         throw KeychainError(.agent)
       }
       return reference

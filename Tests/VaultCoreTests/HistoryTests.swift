@@ -56,6 +56,30 @@ import Testing
     for record in store.records.values where record.id.byte(at: 0) >= 0x80 { #expect(record.head.meta[1] == 2) }
   }
 
+  /// Also that of an item which other devices could read before: its former values are no longer readable there.
+  @Test(arguments: [
+    (Accessibility.whenUnlocked, Accessibility.whenUnlockedThisDevice), (.whenUnlockedThisDevice, .afterFirstUnlock),
+  ])
+  func anotherClassSealsEachVersionAnew(_ before: Accessibility, _ after: Accessibility) throws {
+    var vault = try Vault.throwAway(in: store, deviceKey: LockScene.device())
+    let bob = try vault.add(Self.bob, secret: Secret(testing: "0"), accessible: before, at: time(0))
+    for day in 1...3 { try vault.update(bob, secret: Secret(testing: "\(day)"), at: time(Int64(day))) }
+    let history = try vault.history(of: bob)
+    let old = store.records
+    _ = try vault.transaction { try $0.update(bob, accessible: after, at: time(4)) { _ in } }
+    #expect(try vault.history(of: bob).former == history.former && vault.entry(bob).version == history.entry.version)
+    let rows = store.records.values.filter { $0.id == bob.id || $0.id.byte(at: 0) >= 0x80 }
+    #expect(rows.count == 4 && rows.allSatisfy { $0.head.meta[1] == after.rawValue && $0.secret != old[$0.id]?.secret })
+    let stranger = try Vault.openThrowAway(store)
+    for (version, value) in zip([history.entry.version] + history.former.map(\.number), ["3", "2", "1", "0"]) {
+      #expect(try text(bob, version, vault) == value)
+      let reason: VaultError.Code? = after.isThisDeviceOnly ? .deviceKeyMissing : nil
+      #expect(code { _ = try text(bob, version, stranger) } == reason)
+    }
+    try vault.remove(bob, at: time(5))
+    #expect(try text(bob, history.former[2].number, vault) == "0" && vault.verify().problems == [])
+  }
+
   @Test func aRemovedItemIsRestoredWithItsVersions() throws {
     var vault = try Vault.throwAway(in: store)
     let bob = try vault.add(Self.bob, secret: Secret(testing: "one"), at: time(0))

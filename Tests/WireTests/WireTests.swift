@@ -128,6 +128,75 @@ struct Received: ~Copyable {
     }
   }
 
+  @Test func callsAboutVersionsArriveAsTheyWereSent() throws {
+    var attributes = Attributes()
+    attributes["service"] = .text("mail")
+    switch try sent(.history(reference)) {
+    case .history(let reference): #expect(try reference == self.reference)
+    default: Issue.record("another call")
+    }
+    for (itemClass, group, attributes) in [(nil, nil, Attributes()), (ItemClass.note, AccessGroup.standard, attributes)] {
+      switch try sent(.removed(itemClass, group, attributes)) {
+      case .removed(let foundClass, let foundGroup, let found):
+        #expect(foundClass == itemClass && foundGroup == group && found == attributes)
+      default: Issue.record("another call")
+      }
+    }
+    for number in [0, 7, UInt64.max] {
+      switch try sent(.version(reference, number, purpose: "to log in")) {
+      case .version(let reference, let found, let purpose):
+        #expect(try reference == self.reference && found == number && purpose == "to log in")
+      default: Issue.record("another call")
+      }
+    }
+    for number in [nil, 0, UInt64.max] {
+      switch try sent(.restore(reference, number)) {
+      case .restore(let reference, let found): #expect(try reference == self.reference && found == number)
+      default: Issue.record("another call")
+      }
+    }
+    for scope in [ItemRequest.PurgeScope.version(0), .version(.max), .former, .item] {
+      switch try sent(.purge(reference, scope)) {
+      case .purge(let reference, let found): #expect(try reference == self.reference && found == scope)
+      default: Issue.record("another call")
+      }
+    }
+    for (group, removed) in [(nil, true), (AccessGroup.standard, false)] {
+      switch try sent(.purgeExpired(group, removed: removed)) {
+      case .purgeExpired(let found, let isRemoved): #expect(found == group && isRemoved == removed)
+      default: Issue.record("another call")
+      }
+    }
+  }
+
+  @Test func answersAboutVersionsArriveAsTheyWereSent() throws {
+    var row = Attributes()
+    row["version"] = .integer(.max)
+    row["state"] = .text("changed")
+    row["time"] = .time(.test)
+    row["item"] = .data(item.encoded)
+    // More than one frame holds.
+    let all = Array(repeating: row, count: 1000)
+    var (found, kinds): ([Attributes], [FrameKind]) = ([], [])
+    try Answer.rows(all).frames(request: 9) { frame in
+      let received = try Received(frame)
+      kinds.append(received.header.kind)
+      found += try received.message.rows()
+    }
+    #expect(found == all && kinds.dropLast().allSatisfy { $0 == .part } && kinds.last == .done && kinds.count > 1)
+    for damage in [nil, VaultError(.recordForged, "a row"), VaultError(.recordMissing)] {
+      try Answer.reference(reference, damagedHead: damage).frames(request: 1) { frame in
+        let (reference, found) = try Received(frame).message.reference()
+        #expect(try reference == self.reference && found == damage && found?.detail == damage?.detail)
+      }
+    }
+    var fields = Attributes()
+    fields["group"] = .text("g")
+    fields["id"] = .data([UInt8](repeating: 1, count: 16))
+    fields["detail"] = .text("of nothing")
+    #expect(throws: WireError(.field)) { _ = try Message(fields: fields).reference() }
+  }
+
   @Test func theLargestSecretFits() throws {
     let secret = try Secret(count: 1 << 20)
     let frame = try Request.items(.add(item, secret, nil, .whenUnlocked, installBound: false)).frame(request: 1)
@@ -207,7 +276,7 @@ struct Received: ~Copyable {
       #expect(found)
     }
     try Answer.reference(reference).frames(request: 1) { frame in
-      let found = try Received(frame).message.reference() == reference
+      let found = try Received(frame).message.reference().0 == reference
       #expect(found)
     }
     let causes: [KeychainError.Cause] = [
@@ -312,6 +381,9 @@ struct Received: ~Copyable {
     calls.append(try Request.session(.unlock(derived)).frame(request: 1).copied)
     calls.append(try Request.items(.items(.note, .standard, item.attributes)).frame(request: 1).copied)
     calls.append(try Request.items(.secret(reference, purpose: "p")).frame(request: 1).copied)
+    calls.append(try Request.items(.removed(.note, .standard, item.attributes)).frame(request: 1).copied)
+    calls.append(try Request.items(.version(reference, 7, purpose: "p")).frame(request: 1).copied)
+    calls.append(try Request.items(.purge(reference, .version(7))).frame(request: 1).copied)
     var (errors, others) = (0, 0)
     func parse(_ operation: Request.Kind, _ body: [UInt8]) {
       do {
@@ -351,6 +423,17 @@ struct Received: ~Copyable {
     #expect(refused(.status, Message(parts: [[]])) == WireError(.malformed))
     #expect(try refused(.lock, Message(secret: Secret(testing: "x"))) == WireError(.malformed))
     #expect(refused(.remove, Message()) == WireError(.field))
+    fields = Attributes()
+    fields["group"] = .text("g")
+    fields["id"] = .data([UInt8](repeating: 1, count: 16))
+    fields["version"] = .integer(7)
+    fields["with-item"] = .integer(1)
+    // The item and one of its versions alone.
+    #expect(refused(.purge, Message(fields: fields)) == WireError(.field))
+    fields["with-item"] = .integer(0)
+    #expect(refused(.purge, Message(fields: fields)) == nil)
+    fields["with-item"] = nil
+    #expect(refused(.version, Message(fields: fields)) == WireError(.field))
     fields = Attributes()
     fields["kind"] = .integer(1)
     fields["text-count"] = .integer(5)

@@ -51,6 +51,20 @@ extension Vault {
     }
   }
 
+  /// The sealed size in bytes of the former versions and removed items of a group: in clear, and proven. Damaged records are left out. A walk
+  /// over all former versions.
+  /// - Throws: `groupNotFound`; faults of the tree.
+  package borrowing func formerByteCount(in group: AccessGroup) throws -> Int {
+    try reading { state, keyring in
+      let wanted = try keyring.existing(group, in: state).groupID
+      var count = 0
+      try state.forEachRecord(.history, damaged: { _ in }) { record, _ in
+        if record.group == wanted { count += record.attributes.count + record.secretCount }
+      }
+      return count
+    }
+  }
+
   /// As `Transaction.renameGroup`, in a commit of its own.
   /// - Throws: The errors of `Transaction.renameGroup`; the errors of the store.
   package mutating func renameGroup(_ old: AccessGroup, to new: AccessGroup) throws {

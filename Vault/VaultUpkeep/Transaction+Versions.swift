@@ -1,11 +1,12 @@
-import SecretMemory
+package import SecretMemory
 public import VaultCore
 
 /// Versions of items: back to one of them, and removal for good.
 extension Transaction {
   /// Removes former versions for good, and a removed item with its last one.
   /// - Returns: How many were removed.
-  /// - Throws: `notFound`, `groupNotFound`, `locked`; integrity errors.
+  /// - Throws: `notFound`, `groupNotFound`, `locked`; `historyMissing` if none of the versions that are to stay of a removed item opens;
+  ///   other integrity errors. Nothing is changed then.
   public mutating func purge(_ reference: Reference, where isPurged: (FormerVersion) -> Bool) throws -> Int {
     let group = try group(reference.group)
     let isPresent = try tree.leaf(reference.id) != nil
@@ -26,11 +27,15 @@ extension Transaction {
     func row(_ version: FormerVersion) -> Identifier {
       group.historyID(version.origin, version == head.version ? .max : version.number)
     }
-    let newest = left.isEmpty ? nil : try content(row(left[0]), in: group)
-    for version in all where version == left.first || !left.contains(version) { try edit(row(version), nil) }
-    if let newest {
-      let version = FormerVersion(origin: reference.id, number: left[0].number, replaced: head.version.replaced)
-      _ = try writeHead(newest, version, Array(left.dropFirst()), place(head.meta.accessibility, in: group))
+    // The first that opens stands for the removed item. One that is damaged stays among the former versions, for a repair.
+    let candidates = left.first == head.version ? left.prefix(1) : left[...]
+    let newest = try candidates.first { try content(row($0), in: group) != nil }
+    if newest == nil, let damaged = left.first { throw VaultError(.historyMissing, "version \(damaged.number)") }
+    let kept = try newest.flatMap { try content(row($0), in: group) }
+    for version in all where version == newest || !left.contains(version) { try edit(row(version), nil) }
+    if let newest, let kept {
+      let version = FormerVersion(origin: reference.id, number: newest.number, replaced: head.version.replaced)
+      _ = try writeHead(kept, version, left.filter { $0 != newest }, place(head.meta.accessibility, in: group))
     }
     return all.count - left.count
   }
@@ -56,6 +61,18 @@ extension Transaction {
     for (attribute, _) in item.itemClass.primaryAttributes { item.attributes[attribute] = name.attributes[attribute] }
     item.modified = now
     return try insert(item, secret: content.secret, into: reference.group, accessible: accessible, replacing: entry, at: now)
+  }
+
+  /// The damage of the last version of a removed item that had this reference. An item made in its place did not take its versions over.
+  /// - Throws: `groupNotFound`; faults of the tree.
+  package mutating func damageOfHead(of reference: Reference) throws -> VaultError? {
+    do {
+      _ = try head(of: reference.id, in: group(reference.group))
+      return nil
+    } catch let error as VaultError {
+      guard error.code.concernsOneRecord else { throw error }
+      return error
+    }
   }
 
   /// The present value and the former ones.

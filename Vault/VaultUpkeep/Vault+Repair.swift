@@ -69,7 +69,8 @@ extension Vault {
 
 extension Transaction {
   /// The list of each item names the former versions that are there, and each of these has an owner. The former versions of a lost item
-  /// become those of an item that was removed, so that it can be restored.
+  /// become those of an item that was removed, so that it can be restored. A head that comes from a backup, while its item was made anew,
+  /// becomes a former version of the item.
   fileprivate mutating func mendHistory(_ walk: RepairWalk) throws {
     var added: [Identifier: [FormerVersion]] = [:]
     for (row, place) in walk.orphans.sorted(by: { $0.key < $1.key }) {
@@ -80,6 +81,15 @@ extension Transaction {
       } else {
         try adopt(found, row, head, in: group)
       }
+    }
+    for (head, place) in walk.owners where place.isHead {
+      guard let group = walk.groups[place.group], let found = try former(head, in: group) else { continue }
+      let origin = found.version.origin
+      guard walk.owners[origin]?.group == place.group else { continue }
+      let item = try entry(Reference(group: group.group, id: origin))
+      guard try demote(found, head, to: self.place(item.accessibility, in: group)) else { continue }
+      let there = found.former.filter { walk.leaves[group.historyID($0.origin, $0.number)] != nil }
+      added[origin, default: []] += [found.version] + there
     }
     for (owner, versions) in walk.named {
       guard let place = walk.owners[owner], let group = walk.groups[place.group] else { continue }
@@ -106,13 +116,19 @@ extension Transaction {
       _ = try writeHead(content, there.version, former, place)
       return
     }
-    // The head so far becomes a former version again.
-    guard let newest = try content(row, in: group), let older = try content(head, in: group) else { return }
-    let olderRow = group.historyID(there.version.origin, there.version.number)
-    let attributes = older.item.encoded(HistoryMarks(there.version, former: nil))
-    try edit(olderRow, try place.seal(olderRow, .history, attributes, older.secret, generation, keys))
+    guard let newest = try content(row, in: group), try demote(there, head, to: place) else { return }
     try edit(row, nil)
     _ = try writeHead(newest, found.version, ([there.version] + there.former).sorted(by: FormerVersion.isNewer), place)
+  }
+
+  /// Makes a head an ordinary former version.
+  private mutating func demote(_ found: FormerItem, _ head: Identifier, to place: Place) throws -> Bool {
+    guard let content = try content(head, in: place.group) else { return false }
+    let row = place.group.historyID(found.version.origin, found.version.number)
+    let attributes = content.item.encoded(HistoryMarks(found.version, former: nil))
+    try edit(head, nil)
+    try edit(row, try place.seal(row, .history, attributes, content.secret, generation, keys))
+    return true
   }
 
   private mutating func reseal(
@@ -126,7 +142,10 @@ extension Transaction {
       return
     }
     let entry = try entry(Reference(group: group.group, id: owner))
-    let versions = (entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
+    let versions = Set(entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
+    for version in versions.dropFirst(FormerVersion.maximumCount) {
+      try edit(group.historyID(version.origin, version.number), nil)
+    }
     let marks = HistoryMarks(former: Array(versions.prefix(FormerVersion.maximumCount)), number: entry.version)
     let place = try place(entry.accessibility, in: group)
     try edit(owner, try place.seal(owner, .item, content.item.encoded(marks), content.secret, generation, keys))

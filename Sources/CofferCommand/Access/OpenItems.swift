@@ -44,6 +44,11 @@ struct OpenItems {
 
   /// Called at the end of a command. The command is done by then, so a state that cannot be recorded is a warning.
   func finish() {
+    if let damage = keychain.damagedHead {
+      Descriptor.error.note(
+        "note: a removed item of this name is damaged, and its versions were not taken over: "
+          + "\(Failure(damage).message.escapingControls())\nhint: \(Hints.damage)\n")
+    }
     do { try keychain.close() } catch { Vault.noteUnrecorded(error) }
   }
 }

@@ -12,7 +12,7 @@ extension StorageError: Explained {
       .init(
         .other, "has the draft of the format, of before version 1.0", "to convert it, with all its items: coffer vault migrate")
     case .schemaAltered: .init(.integrity, "the tables of the file have been changed", Hints.backup)
-    case .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.verify)
+    case .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.damage)
     case .storageDamaged: .init(.integrity, "the file is damaged", Hints.backup)
     case .busy: .init(.inputOutput, "another process is writing", "try again")
     case .maintenance:

@@ -40,24 +40,24 @@ package enum VaultExplanations {
     .lastSlot: .init(.usage, "the last way in cannot be removed", "add another one first: coffer vault slot add"),
     .slotsFull: .init(.usage, "all eight key slots are in use", "remove one: coffer vault slot remove"),
 
-    .nodeMissing: .init(.integrity, "a part of the index is missing", Hints.verify),
-    .nodeMalformed: .init(.integrity, "a part of the index is damaged", Hints.verify),
-    .nodeForged: .init(.integrity, "a part of the index has been changed by something that has no key", Hints.verify),
-    .nodeUnlisted: .init(.integrity, "the index holds a part that nothing refers to", Hints.verify),
-    .countMismatch: .init(.integrity, "the number of items is not what it should be", Hints.verify),
+    .nodeMissing: .init(.integrity, "a part of the index is missing", Hints.damage),
+    .nodeMalformed: .init(.integrity, "a part of the index is damaged", Hints.damage),
+    .nodeForged: .init(.integrity, "a part of the index has been changed by something that has no key", Hints.damage),
+    .nodeUnlisted: .init(.integrity, "the index holds a part that nothing refers to", Hints.damage),
+    .countMismatch: .init(.integrity, "the number of items is not what it should be", Hints.damage),
     .vaultFull: .init(.inputOutput, "the vault is full", "remove items: coffer secret rm"),
 
-    .recordMissing: .init(.integrity, "an item is missing that should be there", Hints.verify),
-    .recordMalformed: .init(.integrity, "an item is damaged", Hints.verify),
-    .recordForged: .init(.integrity, "an item has been changed by something that has no key", Hints.verify),
-    .recordUnlisted: .init(.integrity, "holds an item that the index does not know", Hints.verify),
-    .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.verify),
-    .sealBroken: .init(.integrity, "the seal of an item is broken", Hints.verify),
-    .paddingNotCanonical: .init(.integrity, "an item is damaged", Hints.verify),
-    .attributesMalformed: .init(.integrity, "the attributes of an item are damaged", Hints.verify),
-    .groupMalformed: .init(.integrity, "a group is damaged", Hints.verify),
-    .identifierMismatch: .init(.integrity, "an item lies in another one's place", Hints.verify),
-    .unknownGroup: .init(.integrity, "an item belongs to a group that is not there", Hints.verify),
+    .recordMissing: .init(.integrity, "an item is missing that should be there", Hints.damage),
+    .recordMalformed: .init(.integrity, "an item is damaged", Hints.damage),
+    .recordForged: .init(.integrity, "an item has been changed by something that has no key", Hints.damage),
+    .recordUnlisted: .init(.integrity, "holds an item that the index does not know", Hints.damage),
+    .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.damage),
+    .sealBroken: .init(.integrity, "the seal of an item is broken", Hints.damage),
+    .paddingNotCanonical: .init(.integrity, "an item is damaged", Hints.damage),
+    .attributesMalformed: .init(.integrity, "the attributes of an item are damaged", Hints.damage),
+    .groupMalformed: .init(.integrity, "a group is damaged", Hints.damage),
+    .identifierMismatch: .init(.integrity, "an item lies in another one's place", Hints.damage),
+    .unknownGroup: .init(.integrity, "an item belongs to a group that is not there", Hints.damage),
 
     .anchorOtherVault: .init(
       .integrity, "is another vault than the one that was here before", "if you have put it there: coffer vault accept-rollback"),
@@ -73,10 +73,11 @@ package enum VaultExplanations {
     .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status"),
 
     .locked: .init(.locked, "is locked", "coffer vault unlock"),
-    .historyMissing: .init(.integrity, "a former version is missing that should be there", Hints.verify),
+    .historyMissing: .init(.integrity, "a former version is missing that should be there", Hints.damage),
     .historyUnlisted: .init(
-      .integrity, "holds a former version that no item names", "coffer secret purge --expired removes it"),
-    .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.verify),
+      .integrity, "holds a former version that no item names",
+      "coffer vault repair gives it back to its item; if the item is gone: coffer secret purge --expired"),
+    .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.damage),
     .masterKeyChanged: .init(
       .locked, "the master key was changed, and the keys here were forgotten", "open the vault again: coffer vault unlock"),
     .rotationBlocked: .init(
@@ -135,7 +136,7 @@ package enum VaultExplanations {
       .integrity, "the signature does not fit the manifest",
       "it was changed after it was signed; get it again from the team, or sign it anew"),
     .accessRuleMalformed: .init(
-      .integrity, "the vault's record of an app is damaged", "coffer vault verify lists what is wrong"),
+      .integrity, "the vault's record of an app is damaged", Hints.damage),
     .appDowngrade: .init(
       .denied, "a later version has been installed here", "install that one or a later one; no option overrides this"),
     .appNotInstalled: .init(.notFound, "no such app is installed", "coffer app list shows the apps there are"),

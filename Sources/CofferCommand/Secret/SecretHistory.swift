@@ -48,21 +48,31 @@ struct SecretHistory: ParsableCommand {
     guard item.name == nil, item.service == nil, item.account == nil else { throw Failure.usage("--deleted: takes no name") }
     let group = try item.group.map { try AccessGroup($0) }
     let items = try access.open(vault)
-    let removed = try about("history") { try items.keychain.removedItems(in: group) }
-      .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    let found = try about("history") { try items.keychain.removedListing(KeychainQuery(group: group)) }
+    let removed = found.items.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     items.finish()
-    if json {
-      let objects = removed.map { item in
-        JSON.object([
-          ("name", .text(item.name)), ("group", .text(item.reference.group.name)),
-          ("class", .text(ClassName(item.item.itemClass).rawValue)), ("version", .natural(item.version)),
-          ("time", .text(item.removed.text)),
-        ])
-      }
-      return try Descriptor.output.write(JSON.array(objects).description + "\n")
+    try Descriptor.output.write(json ? Self.json(removed) : Self.text(removed))
+    if let damage = found.damage {
+      throw Failure(
+        .integrity, "\(counted(found.damagedCount, "record")) damaged, and not shown", hint: Hints.damage,
+        details: [Failure(damage).message])
     }
+  }
+
+  private static func json(_ removed: [RemovedItem]) -> String {
+    let objects = removed.map { item in
+      JSON.object([
+        ("name", .text(item.name)), ("group", .text(item.reference.group.name)),
+        ("class", .text(ClassName(item.item.itemClass).rawValue)), ("version", .natural(item.version)),
+        ("time", .text(item.removed.text)),
+      ])
+    }
+    return JSON.array(objects).description + "\n"
+  }
+
+  private static func text(_ removed: [RemovedItem]) -> String {
     let rows = removed.map { [$0.name, $0.reference.group.name, "\($0.version)", $0.removed.text] }
-    try Descriptor.output.write(Table(heading: ["NAME", "GROUP", "VERSION", "REMOVED"], rows: rows).text(style: .current()))
+    return Table(heading: ["NAME", "GROUP", "VERSION", "REMOVED"], rows: rows).text(style: .current())
   }
 }
 
@@ -91,12 +101,7 @@ extension Selection {
       guard failure.status == .notFound else { throw failure }
       missing = failure
     }
-    let wanted = try name.item(itemClass)
-    let group = name.group ?? (items.application == nil ? AccessGroup.standard.name : nil)
-    let removed = try about("\(name)") { try items.keychain.removedItems() }.filter { removed in
-      (group ?? removed.reference.group.name) == removed.reference.group.name && removed.item.itemClass == itemClass
-        && wanted.attributes.allSatisfy { removed.item.attributes[$0.name] == $0.value }
-    }
+    let removed = try self.removed(in: items)
     guard let first = removed.first else { throw missing }
     guard removed.count == 1 else {
       throw Failure(
@@ -104,6 +109,20 @@ extension Selection {
         details: removed.map(\.nameWithGroup).sorted())
     }
     return Versioned(reference: first.reference, name: first.nameWithGroup, isRemoved: true)
+  }
+
+  /// The removed items that are meant: the one of exactly this name, or else all of the service.
+  private func removed(in items: OpenItems) throws -> [RemovedItem] {
+    let query = KeychainQuery(itemClass, group: try group(items), attributes: try name.item(itemClass).attributes)
+    var exact = query
+    for (name, absent) in itemClass.primaryAttributes where exact.attributes[name] == nil { exact.attributes[name] = absent }
+    let named = try about("\(name)") { try items.keychain.removedListing(exact).items }
+    guard named.isEmpty, exact != query else { return named }
+    let found = try about("\(name)") { try items.keychain.removedListing(query) }
+    if found.damage != nil {
+      Descriptor.error.note("note: \(counted(found.damagedCount, "record")) damaged, and not searched: \(Hints.damage)\n")
+    }
+    return found.items
   }
 }
 

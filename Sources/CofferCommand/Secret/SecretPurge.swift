@@ -53,8 +53,11 @@ struct SecretPurge: ParsableCommand {
     let items = try access.open(vault)
     if let group, items.application == nil { try items.checkExists(group, hint: "--group names one of these") }
     if deleted { try confirm("all removed items\(group.map { " of the group \($0.name)" } ?? "")") }
-    let count = try about("purge") { try items.keychain.purgeExpired(in: group, removedItems: deleted) }
+    let (count, damagedCount) = try about("purge") { try items.keychain.purgeExpired(in: group, removedItems: deleted) }
     try finish(items, count)
+    guard damagedCount == 0 else {
+      throw Failure(.integrity, "\(counted(damagedCount, "record")) damaged, and not looked through", hint: Hints.damage)
+    }
   }
 
   private func confirm(_ what: String) throws {

@@ -29,7 +29,7 @@ struct Selection {
   }
 
   /// The group to look in. Nil: all that the app has in whose name the command works.
-  private func group(_ items: OpenItems) throws -> AccessGroup? {
+  func group(_ items: OpenItems) throws -> AccessGroup? {
     try name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
   }
 

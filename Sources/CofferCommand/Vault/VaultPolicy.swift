@@ -27,7 +27,7 @@ struct VaultPolicy: ParsableCommand {
     let changes = try limits.map { try Self.change($0) }
     let place = try vault.openPlace()
     var opened = try vault.open(place)
-    var limits = try about(place.path) { try opened.limits() }
+    var limits = try about(place.path) { try Self.limits(of: opened, areSetAnew: !changes.isEmpty) }
     if !changes.isEmpty {
       for (name, value) in changes { try limits.set(name, to: value) }
       let changed = limits
@@ -35,6 +35,21 @@ struct VaultPolicy: ParsableCommand {
     }
     opened.finish()
     try print(limits)
+  }
+
+  /// A damaged policy is replaced as a whole, because its limits cannot be read.
+  private static func limits(of vault: borrowing Vault, areSetAnew: Bool) throws -> Limits {
+    do {
+      return try vault.limits()
+    } catch let error as VaultError {
+      guard error.code.concernsOneRecord else { throw error }
+      guard areSetAnew else {
+        let message = Failure(error, about: "policy").message
+        throw Failure(.integrity, message, hint: "coffer vault policy NAME=VALUE sets all limits anew")
+      }
+      Descriptor.error.note("note: the policy was damaged; limits that are not named have their standard values now\n")
+      return Limits()
+    }
   }
 
   private static func change(_ text: String) throws -> (Limits.Name, UInt64) {

@@ -59,7 +59,7 @@ struct VaultVerify: ParsableCommand {
 extension Failure {
   /// A vault with problems, and the list of them.
   static func unsound(
-    _ result: Verification, about path: String, hint: String = "sound items can still be read; keep a copy of the file"
+    _ result: Verification, about path: String, hint: String = "sound items can still be read; coffer vault repair keeps them"
   ) -> Failure {
     let more = result.problemCount - UInt64(result.problems.count)
     return Failure(

@@ -24,10 +24,9 @@ struct KeptWhileLocked {
         groups[group.group] = (record.id, leaf, try group.locked(keys: state.keys))
       } else if meta.kind == .accessRule, let rule = try state.openAccessRule(record) {
         rules.append((record.id, leaf, rule))
-      } else if meta.kind == .policy, let limits = try state.openLimits(record) {
-        self.limits = limits
       }
     }
+    limits = try state.limits(damaged: ignore)
   }
 
   // MARK: Groups

@@ -103,4 +103,16 @@ extension ProvenState {
     if let kept = keys.kept { return kept.limits }
     return try record(keys.policyID("limits")).flatMap { try openLimits($0) } ?? Limits()
   }
+
+  /// The limits by which versions are removed. A damaged policy is passed to `damaged`; then everything is kept that any policy can keep,
+  /// because a version that was removed does not come back.
+  package func limits(damaged: (VaultError) -> Void) throws -> Limits {
+    do { return try limits() } catch let error as VaultError {
+      guard error.code.concernsOneRecord else { throw error }
+      damaged(error)
+      var most = Limits()
+      for name in [Limits.Name.historyVersions, .historyDays] { most.attributes[name.rawValue] = .integer(name.range.upperBound) }
+      return most
+    }
+  }
 }

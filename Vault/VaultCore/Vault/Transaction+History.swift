@@ -65,12 +65,12 @@ extension Transaction {
         }
       }
     }
-    if old?.reference.id != id, let head = try head(of: id, in: place.group) {
+    if old?.reference.id != id, let head = try soundHead(of: id, in: place.group) {
       add(head.former, place.group, head.meta.accessibility)
       sources.append(Source(version: head.version, row: place.group.historyID(id, .max), group: place.group, stays: false))
     }
     sources.sort { FormerVersion.isNewer($0.version, $1.version) }
-    let kept = Set(try state.limits().kept(sources.map(\.version), at: now))
+    let kept = Set(try state.limits { _ in }.kept(sources.map(\.version), at: now))
     for source in sources {
       if !source.stays || !kept.contains(source.version), source.row != old?.reference.id { past.rows[source.row] = .some(nil) }
       guard kept.contains(source.version) else { continue }
@@ -124,6 +124,14 @@ extension Transaction {
     try former(group.historyID(id, .max), in: group)
   }
 
+  /// A damaged head does not stop a write: its row stays, and so do its former versions, until a repair.
+  private mutating func soundHead(of id: Identifier, in group: GroupKeys) throws -> FormerItem? {
+    do { return try head(of: id, in: group) } catch let error as VaultError {
+      guard error.code.concernsOneRecord else { throw error }
+      return nil
+    }
+  }
+
   /// The row of a former version, or a head. nil is a proven absence.
   package mutating func former(_ row: Identifier, in group: GroupKeys) throws -> FormerItem? {
     try self.row(row).map { try state.openFormer($0.head, in: group, upTo: generation) }
@@ -142,7 +150,7 @@ extension Transaction {
     let entry = try entry(reference)
     let newest = entry.former.first?.replaced ?? Timestamp(secondsSince1970: 0)
     let version = FormerVersion(origin: reference.id, number: entry.version, replaced: max(now ?? newest, newest))
-    let kept = try now.map { try state.limits().kept([version] + entry.former, at: $0) } ?? []
+    let kept = try now.map { try state.limits { _ in }.kept([version] + entry.former, at: $0) } ?? []
     try edit(reference.id, nil)
     for version in entry.former where !kept.contains(version) { try edit(group.historyID(version.origin, version.number), nil) }
     guard !kept.isEmpty else { return false }

@@ -1,15 +1,5 @@
 import SecretMemory
 
-/// An item with the versions before its present value, or a removed item with all of its versions.
-public struct ItemHistory: Equatable, Sendable {
-  /// The item as it is, or as it was when it was removed.
-  public let entry: Entry
-  /// The time at which the item was removed; nil if it is there.
-  public let removed: Timestamp?
-  /// The versions before that of `entry`, newest first.
-  public let former: [FormerVersion]
-}
-
 /// A row of a former version, opened.
 package struct FormerItem {
   package let version: FormerVersion
@@ -17,21 +7,6 @@ package struct FormerItem {
   package let meta: RecordMeta
   package let isRemoved: Bool
   package let former: [FormerVersion]
-
-  package func history(in group: GroupKeys) -> ItemHistory {
-    let entry = Entry(
-      reference: Reference(group: group.group, id: version.origin), item: item, accessibility: meta.accessibility,
-      generation: meta.version, version: version.number)
-    return ItemHistory(entry: entry, removed: version.replaced, former: former)
-  }
-}
-
-extension Vault {
-  /// The versions of an item, also of a removed one: two look-ups at most, and no secret is read.
-  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
-  public borrowing func history(of reference: Reference) throws -> ItemHistory {
-    try reading { state, keyring in try state.history(of: reference, in: keyring.existing(reference.group, in: state)) }
-  }
 }
 
 extension VaultError.Code {
@@ -40,15 +15,6 @@ extension VaultError.Code {
 }
 
 extension ProvenState {
-  package func history(of reference: Reference, in group: GroupKeys) throws -> ItemHistory {
-    if let record = try record(reference.id) {
-      let entry = try openItem(record, meta: itemMeta(record, in: group), group: group)
-      return ItemHistory(entry: entry, removed: nil, former: entry.former)
-    }
-    guard let head = try record(group.historyID(reference.id, .max)) else { throw VaultError(.notFound) }
-    return try openFormer(head, in: group).history(in: group)
-  }
-
   /// Opens the row of a former version, which must be proven.
   /// - Parameter generation: the newest that the row may be of, if that is not the header's.
   package func openFormer(_ record: RecordHead, in group: GroupKeys, upTo generation: UInt64? = nil) throws -> FormerItem {
