@@ -1,15 +1,18 @@
 import AccessRights
+import SecretMemory
 package import VaultCore
+import VaultUpkeep
 
 /// The size of a request for the limit on added items.
 extension ItemService {
   /// How many items a request adds, 0 if it may make one larger. Nil if it adds nothing, or is the owner's.
-  package func addedItemCount(_ request: borrowing ItemRequest) -> Int? {
+  /// - Throws: integrity errors.
+  package func addedItemCount(_ request: borrowing ItemRequest, in vault: borrowing Vault) throws -> Int? {
     guard !caller.isOwner else { return nil }
     switch request.intention {
     case .adding: return 1
-    // The old value is freed, but its size is not looked up.
-    case .updating: return 0
+    // The old value becomes a former version. A removed item that comes back is one more.
+    case .updating(let reference): return try request.kind == .restore && !vault.hasItem(reference) ? 1 : 0
     case .nothing, .moving, .removing, .removingUnread: return nil
     }
   }
@@ -26,5 +29,15 @@ extension ItemService {
   /// - Throws: integrity errors.
   package func filledGroups(in vault: borrowing Vault) throws -> [AccessGroup] {
     try vault.groups().filter { (try? caller.check($0, .write)) != nil }
+  }
+}
+
+extension Vault {
+  fileprivate borrowing func hasItem(_ reference: Reference) throws -> Bool {
+    do {
+      return try history(of: reference).removed == nil
+    } catch let error as VaultError where error.code == .notFound || error.code == .groupNotFound {
+      return false
+    }
   }
 }

@@ -7,6 +7,7 @@ import SecretMemory
 import SystemBench
 import Testing
 import VaultCore
+import VaultUpkeep
 
 @testable import CofferAgent
 
@@ -32,7 +33,7 @@ import VaultCore
   }
 
   private func answer(_ call: consuming ItemRequest, as caller: Caller, byteCount: Int = 1) throws -> Reference? {
-    try vault.answer(call, byteCount: byteCount, as: { _, _ in caller }).newReference
+    try vault.answer(call, byteCount: byteCount, as: { _, _ in caller }, confirm: { _, _ in }).newReference
   }
 
   @discardableResult
@@ -65,6 +66,54 @@ import VaultCore
     #expect(throws: KeychainError(.quotaExceeded)) { try add("9", to: "shared", as: program) }
     _ = try answer(.remove(first), as: program)
     try add("9", to: "shared", as: program)
+    // A removed item comes back as one more.
+    #expect(throws: KeychainError(.quotaExceeded)) { _ = try answer(.restore(first, nil), as: program) }
+    _ = try answer(.discard(Item(service: "s", account: "9"), try AccessGroup("shared")), as: program)
+    #expect(try answer(.restore(first, nil), as: program) == first)
+    #expect(try answer(.restore(first, nil), as: program) == first)
+  }
+
+  /// A former version takes as much room as the item did, also after the item is removed. It ends with a purge alone.
+  @Test func formerVersionsCountByTheirBytes() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let first = try add("1", to: "one", as: program, byteCount: 20_000)
+    func update(_ text: String) throws {
+      let entry = try vault.use { try $0.entry(first) }
+      let secret = try Secret(testing: String(repeating: text, count: 20_000))
+      _ = try answer(.update(first, generation: entry.generation, entry.item, secret, nil), as: program, byteCount: 20_000)
+    }
+    for text in ["a", "b", "c"] { try update(text) }
+    for _ in 0..<2 { #expect(throws: KeychainError(.quotaExceeded)) { try update("d") } }
+    let version = try #require(try vault.use { try $0.history(of: first).former.first }).number
+    // The version that comes back takes room beside those that stay.
+    _ = try answer(.restore(first, version), as: program)
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("2", to: "one", as: program, byteCount: 20_000) }
+    _ = try answer(.remove(first), as: program)
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("2", to: "one", as: program, byteCount: 20_000) }
+    #expect(throws: KeychainError(.quotaExceeded)) { try add("2", to: "shared", as: program, byteCount: 20_000) }
+    try add("2", to: "two", as: other, byteCount: 20_000)
+    _ = try answer(.purge(first, .former), as: program)
+    try add("2", to: "one", as: program, byteCount: 20_000)
+  }
+
+  /// As often as it likes, a program replaces and removes small values: what it leaves stays within the limit.
+  @Test func noSequenceOfRequestsExceedsTheBytes() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let group = try AccessGroup("one")
+    var refusals = 0
+    for number in 0..<300 {
+      do {
+        let reference = try add("\(number)", to: "one", as: program, byteCount: 300)
+        let entry = try vault.use { try $0.entry(reference) }
+        let secret = try Secret(testing: String(repeating: "y", count: 301))
+        _ = try answer(.update(reference, generation: entry.generation, entry.item, secret, nil), as: program, byteCount: 301)
+        _ = try answer(.remove(reference), as: program)
+      } catch KeychainError.Code.quotaExceeded {
+        refusals += 1
+      }
+    }
+    let byteCount = try vault.use { try $0.entries(in: group).byteCount + $0.formerByteCount(in: group) }
+    #expect(refusals > 0 && (80_000...100_000 + 2_000).contains(byteCount), "\(refusals) \(byteCount)")
   }
 
   /// It has the same generation as the one before, so that the number alone does not distinguish the two.

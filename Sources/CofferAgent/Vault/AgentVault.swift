@@ -180,7 +180,7 @@ package final class AgentVault: @unchecked Sendable {
     _ request: consuming ItemRequest, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
-    let intention = request.intention
+    let (intention, group) = (request.intention, request.subject.group)
     let isReading = request.kind.traits.effect == .reads
     var request: ItemRequest? = consume request
     var confirmed: [Confirmation] = []
@@ -206,7 +206,7 @@ package final class AgentVault: @unchecked Sendable {
         let change = try quota?.check(request, byteCount: byteCount, of: service, in: vault!)
         let answer = try service.carryOut(request, in: &vault!, allowed: allowed)
         rules.itemsChanged(from: before, to: lastGeneration)
-        if let change { quota?.follow(change, to: answer.newReference?.group, from: before, to: lastGeneration) }
+        if let change { quota?.follow(change, to: answer.newReference?.group ?? group, from: before, to: lastGeneration) }
         notices = intention.notices(answer.newReference)
         return answer
       }

@@ -1,8 +1,9 @@
 import CofferRequests
 import VaultCore
+import VaultUpkeep
 
 /// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which
-/// a program may write to counts, whoever has added it. The owner is not limited. For one thread.
+/// a program may write to counts, whoever has added it, former versions by their bytes. The owner is not limited. For one thread.
 package struct ProgramQuota {
   package struct Limits: Sendable {
     package var itemCount: Int
@@ -18,11 +19,14 @@ package struct ProgramQuota {
   struct Usage {
     var itemCount = 0
     var byteCount = 0
+
+    /// The attributes of a former version are longer than they were by its marks, which may take another block of padding.
+    static let marksByteCount = 4096
   }
 
   let limits: Limits
-  /// As they were counted, and never less than there is while others change nothing: what is removed is counted no earlier than
-  /// when a program is at its limit.
+  /// As they were counted, and never less than there is while others change nothing: what is removed for good is counted no earlier
+  /// than when a program is at its limit.
   private var known: [AccessGroup: Usage] = [:]
   private var generation: UInt64 = 0
 
@@ -31,6 +35,7 @@ package struct ProgramQuota {
   /// The effect of a program's request on the counts.
   enum Change {
     case adds(Usage)
+    /// An item that is removed is a former version then.
     case removes
     /// Whatever else: all is counted anew.
     case unknown
@@ -41,7 +46,9 @@ package struct ProgramQuota {
   mutating func check(_ request: borrowing ItemRequest, byteCount: Int, of service: ItemService, in vault: borrowing Vault) throws
     -> Change
   {
-    guard let itemCount = service.addedItemCount(request) else { return service.removes(request) ? .removes : .unknown }
+    guard let itemCount = try service.addedItemCount(request, in: vault) else {
+      return service.removes(request) ? .removes : .unknown
+    }
     let added = Usage(itemCount: itemCount, byteCount: byteCount)
     let groups = try service.filledGroups(in: vault)
     if vault.lastGeneration != generation { restart(at: vault.lastGeneration) }
@@ -52,6 +59,8 @@ package struct ProgramQuota {
           .quotaExceeded, "\(limits.itemCount) items and \(limits.byteCount >> 20) MiB in the groups that it may write to")
       }
     }
+    // The size of the version that is restored is not known here.
+    guard request.kind != .restore else { return .unknown }
     return .adds(added)
   }
 
@@ -64,7 +73,9 @@ package struct ProgramQuota {
       } else {
         var damagedCount = 0
         let list = try vault.entries(in: group, damaged: { _ in damagedCount += 1 })
-        usage = Usage(itemCount: list.entries.count + list.unavailableCount + damagedCount, byteCount: list.byteCount)
+        usage = Usage(
+          itemCount: list.entries.count + list.unavailableCount + damagedCount,
+          byteCount: try list.byteCount + vault.formerByteCount(in: group))
         known[group] = usage
       }
       sum.itemCount += usage.itemCount
@@ -76,14 +87,16 @@ package struct ProgramQuota {
   private mutating func restart(at generation: UInt64) { (known, self.generation) = ([:], generation) }
 
   /// - Parameters:
-  ///   - group: To which something was added.
+  ///   - group: To which something was added, or in which it was removed.
   ///   - before: The generation that was seen last before the change.
   ///   - after: The one that came of it. If it is not the next one, somebody else has changed something in between.
   mutating func follow(_ change: Change, to group: AccessGroup?, from before: UInt64, to after: UInt64) {
     if case .unknown = change { return }
     guard before == generation, after == before + 1 else { return }
     generation = after
-    guard case .adds(let added) = change, let group else { return }
+    guard let group else { return }
+    known[group, default: Usage()].byteCount += Usage.marksByteCount
+    guard case .adds(let added) = change else { return }
     known[group, default: Usage()].itemCount += added.itemCount
     // A field is at most doubled by its padding, but has 128 bytes; with nonces and authenticators.
     known[group, default: Usage()].byteCount += 2 * added.byteCount + 512

@@ -51,9 +51,9 @@ extension KeychainError.Code {
     case .quotaExceeded:
       .init(
         .denied, "programs may add no more to this vault",
-        "remove items; the owner, with --passphrase-fd N, has no limit")
+        "make room for good: coffer secret rm --purge, coffer secret purge; the owner, with --passphrase-fd N, has no limit")
     case .notAllowed: .init(.usage, "is not allowed")
-    case .integrity: .init(.integrity, "the vault does not match its keys", "coffer vault verify lists what is wrong")
+    case .integrity: .init(.integrity, "the vault does not match its keys", Hints.damage)
     case .otherDevice: .init(.locked, "was sealed on another device")
     case .agent:
       .init(
