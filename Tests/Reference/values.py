@@ -85,6 +85,25 @@ def compute(v):
         cls, out[f"id{n}.primary"] = f.primary_list(attributes)
         out[f"id{n}.id"] = f.item_id(ik, attributes)
 
+    # Former versions: two of the item above, then the head that it leaves; and the policy. No rows of the vault below.
+    former = f.pack_former([(item_id, 6, CREATED + 120), (item_id, 3, CREATED + 60)])
+    out["history.former"] = former
+    out["history.item"] = f.pack_list(item | {"former": (f.DATA, former), "origin-version": (f.INTEGER, 7)})
+    origin = {"origin": (f.DATA, item_id)}
+    out["history.id"] = former_id = f.former_id(ik, item_id, 6)
+    out["history.attributes"] = f.pack_list(
+        item | origin | {"origin-version": (f.INTEGER, 6), "replaced": (f.TIME, CREATED + 120)})
+    out["head.id"] = head_id = f.former_id(ik, item_id, f.HEAD)
+    out["head.attributes"] = f.pack_list(
+        item | origin | {"origin-version": (f.INTEGER, 7), "deleted": (f.TIME, CREATED + 180), "former": (f.DATA, former)})
+    out["policy.id"] = policy_id = f.policy_id(keys.sys, "limits")
+    out["policy.attributes"] = f.pack_list({"policy": (f.TEXT, "limits"), "history-versions": (f.INTEGER, 20)})
+    for name, kind, gk, id_, grp, s in (
+            ("history", 6, GK1, former_id, gid, b"hunter1"), ("head", 6, GK1, head_id, gid, b"hunter2"),
+            ("policy", 5, keys.sys, policy_id, f.ZERO16, b"")):
+        _, values = record(name, 7, kind, gk, id_, grp, out[name + ".attributes"], s)
+        out.update(values)
+
     # Generations
     ring, previous = b"", bytes(32)
     for g in range(1, 8):

@@ -136,6 +136,56 @@ import Testing
     #expect(try secret == value("item.secret"))
   }
 
+  private func record(_ name: String, group: Identifier) throws -> SealedRecord {
+    let record = SealedRecord(
+      id: try id("\(name).id"), group: group, meta: try value("\(name).ver7.m"), attributes: try value("\(name).ver7.a"),
+      secret: try value("\(name).ver7.s"))
+    #expect(try record.head.secretDigest == value("\(name).ver7.d"))
+    #expect(try keys().integrity.leaf(record.head).bytes == value("\(name).ver7.leaf"))
+    return record
+  }
+
+  /// A former version, and the head of the removed item.
+  @Test(arguments: ["history", "head"]) func formerVersions(name: String) throws {
+    let keys = try keys()
+    let record = try record(name, group: id("group.gid"))
+    let header = try SealedHeader(parsing: value("g7.header")).header
+    let meta = try RecordMeta(parsing: record.head, header: header)
+    let opened = try RecordSeal(vault: keys.vault, id: record.id, group: record.group, meta: meta)
+      .open(.attributes, record.attributes, with: key("group.key.class1.epoch1")).copyIntoUnprotectedBytes()
+    #expect(try meta.kind == .history && opened == value("\(name).attributes"))
+    var item = try Item(decoding: opened)
+    let marks = try HistoryMarks(takenFrom: &item, isItem: false)
+    #expect(try item.encoded == value("item.attributes"))
+    let (origin, created) = (try id("item.id"), Int64(1_700_000_000))
+    func version(_ number: UInt64, _ seconds: Int64) -> FormerVersion {
+      FormerVersion(origin: origin, number: number, replaced: Timestamp(secondsSince1970: created + seconds))
+    }
+    let former = [version(6, 120), version(3, 60)]
+    let expected = name == "head" ? HistoryMarks(version(7, 180), former: former) : HistoryMarks(version(6, 120), former: nil)
+    #expect(try marks == expected && item.encoded(expected) == value("\(name).attributes"))
+    #expect(try item.encoded(HistoryMarks(former: former, number: 7)) == value("history.item"))
+    let group = SealedRecord(
+      id: try id("group.record-id"), group: .zero, meta: try value("group.ver2.m"), attributes: try value("group.ver2.a"),
+      secret: try value("group.ver2.s"))
+    let groupKeys = try keys.openGroup(
+      group.head, secret: group.secret, meta: RecordMeta(parsing: group.head, header: header))
+    #expect(groupKeys.historyID(origin, name == "head" ? .max : 6) == record.id)
+  }
+
+  @Test func policy() throws {
+    let keys = try keys()
+    let record = try record("policy", group: .zero)
+    #expect(try keys.policyID("limits") == record.id)
+    let store = MemoryStore()
+    store.header[0] = try value("g7.header")
+    let limits = try #require(try ProvenState(proving: store, keys: keys).openLimits(record.head, secret: record.secret))
+    #expect(limits[.historyVersions] == 20 && limits[.historyDays] == nil && limits.value(.historyDays) == 90)
+    var attributes = limits.attributes
+    attributes["policy"] = .text("limits")
+    #expect(try TLV.encode(attributes) == value("policy.attributes"))
+  }
+
   @Test(arguments: [("item", 1), ("id2", 2), ("id3", 3), ("id4", 4), ("id5", 5)])
   func itemIdentifiers(name: String, rawClass: Int) throws {
     let itemClass = try #require(ItemClass(rawValue: UInt8(rawClass)))
