@@ -16,6 +16,10 @@ struct Measurement {
   var absence = Samples()
   var put = Samples()
   var bareInsert = Samples()
+  /// The item has no former version.
+  var update = Samples()
+  /// The item has ten, as many as are kept.
+  var updateWithVersions = Samples()
   var list = Samples()
   var verify = Samples()
   var memory: (lookUp: String, list: String, verify: String) = ("", "", "")
@@ -85,11 +89,17 @@ struct Measurement {
     defer { for suffix in ["", "-wal", "-shm", "-journal", ".lock"] { unlink(path + suffix) } }
     var vault = try copy.open()
     let baseline = try Baseline(at: "\(directory)/puts.sqlite", rowByteCount: Self.rowByteCount)
+    let old = try vault.add(
+      SampleVault.item(sample.itemCount + puts), secret: try SampleVault.secret(puts), at: SampleVault.time)
+    for index in 1...10 { try vault.update(old, secret: try SampleVault.secret(puts + index), at: SampleVault.time) }
     for index in 0..<puts {
       let secret = try SampleVault.secret(index)
       let item = SampleVault.item(sample.itemCount + index)
-      _ = try put.measure { try vault.add(item, secret: secret, at: SampleVault.time) }
+      let added = try put.measure { try vault.add(item, secret: secret, at: SampleVault.time) }
       try bareInsert.measure { try baseline.insertOne(&generator) }
+      let next = try SampleVault.secret(puts + 20 + index)
+      _ = try update.measure { try vault.update(added, secret: next, at: SampleVault.time) }
+      _ = try updateWithVersions.measure { try vault.update(old, secret: next, at: SampleVault.time) }
     }
     try vault.close()
   }

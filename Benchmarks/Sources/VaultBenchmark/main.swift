@@ -25,6 +25,10 @@ private func table(_ measurements: [Measurement]) -> MarkdownTable {
   row("durable put, p50 / p99") { pair($0.put) }
   row("bare SQLite insert beside it, p50 / p99") { pair($0.bareInsert) }
   row("put / bare insert, p50") { threeDigits($0.put.median / $0.bareInsert.median) }
+  row("durable update: no version, ten versions, p50") {
+    "\(format(nanoseconds: $0.update.median)), \(format(nanoseconds: $0.updateWithVersions.median))"
+  }
+  row("update with ten versions / without, p50") { threeDigits($0.updateWithVersions.median / $0.update.median) }
   row("list all, and for each item") {
     "\(format(nanoseconds: $0.list.median)), \(format(nanoseconds: $0.list.median / Double($0.sample.itemCount)))"
   }
