@@ -75,11 +75,17 @@ struct RotationWork {
     place.backups.prune(keeping: [backup.path ?? ""])
     try finish(try opened.status(), wanted.count, backup)
     opened.finish()
-    for key in slots.recoveryKeys { try key.confirm(isInputAllowed: !vault.noInput) }
+    for key in slots.recoveryKeys {
+      do { try key.confirm(isInputAllowed: !vault.noInput) } catch { throw Self.unconfirmed }
+    }
   }
 
   private static let interrupted = Failure(
     .cancelled, "interrupted: new keys that were made stay", hint: "coffer vault rotate goes on with the rest")
+
+  private static let unconfirmed = Failure(
+    .cancelled, "the new keys are in the vault, but the recovery key was not typed back",
+    hint: "coffer vault rotate --master-only --new-recovery-key makes another one")
 
   /// Those of unfinished re-keys first.
   private func wantedGroups(_ opened: borrowing Vault) throws -> [AccessGroup] {

@@ -93,7 +93,7 @@ struct FileVault: OwnedVault {
   func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     let place = try options.openPlace()
     var opened = try options.open(place)
-    let limits = try about(place.path) { try opened.limits() }
+    let limits = try about(place.path) { try policy(of: opened) }
     let credential = try credential()
     _ = try about(place.path) { try opened.addSlot(credential, kdf: cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
@@ -113,10 +113,19 @@ struct FileVault: OwnedVault {
     let place = try options.openPlace()
     var opened = try options.open(place)
     let old = try choose(opened.openedSlot, opened.status().slots)
-    let limits = try about(place.path) { try opened.limits() }
+    let limits = try about(place.path) { try policy(of: opened) }
     let credential = try credential()
     try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
+  }
+
+  /// A damaged policy prevents no change of a passphrase.
+  private func policy(of opened: borrowing Vault) throws -> Limits {
+    do { return try opened.limits() } catch {
+      guard (error as? VaultError)?.code.concernsOneRecord == true else { throw error }
+      Descriptor.error.note("note: the vault's policy is damaged, and the standard cost is taken: coffer vault repair\n")
+      return Limits()
+    }
   }
 
   /// - Throws: `kdfAboveCeiling`, because this machine could not open the slot again.
@@ -132,7 +141,7 @@ struct FileVault: OwnedVault {
     try options.withCredential(for: place) { credential in
       var opened = try options.open(place, with: credential)
       let slot = opened.openedSlot
-      let kdf = try choose(slot, opened.limits())
+      let kdf = try choose(slot, policy(of: opened))
       try opened.replaceSlot(slot.id, with: credential, kdf: kdf)
       opened.finish()
     }
