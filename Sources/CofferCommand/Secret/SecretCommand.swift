@@ -8,6 +8,7 @@ struct SecretCommand: ParsableCommand {
     abstract: "Keep secrets, and get them back.",
     subcommands: [
       SecretSet.self, SecretGet.self, SecretList.self, SecretFind.self, SecretEdit.self, SecretRemove.self, SecretMove.self,
+      SecretDuplicate.self,
       SecretHistory.self, SecretRestore.self, SecretPurge.self, SecretExport.self,
     ]
   )
