@@ -96,7 +96,7 @@ struct StartFailure: Error {
 
   private static func words(_ code: StorageError.Code) -> Words {
     switch code {
-    case .noVault: (.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
+    case .noVault: (.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
     case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
     case .noHome: (.usage, "there is no home directory", "set HOME or COFFER_HOME")
     case .notAVault: (.integrity, "is not a vault", "name another file with --vault")

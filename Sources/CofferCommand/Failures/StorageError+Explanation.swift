@@ -4,7 +4,7 @@ internal import CofferStorage
 extension StorageError: Explained {
   package var explanation: Explanation {
     switch code {
-    case .noVault: .init(.noVault, "no vault here", "to make one: coffer vault init; to name another: --vault PATH")
+    case .noVault: .init(.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
     case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
     case .notAVault: .init(.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)

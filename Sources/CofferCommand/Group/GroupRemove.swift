@@ -34,9 +34,10 @@ struct GroupRemove: ParsableCommand {
     }
   }
 
-  /// - Returns: The generation of the vault at which the person has seen the group; all of it goes if nobody is asked.
+  /// - Returns: The generation of the vault at which the person has seen the group, 0 if it was not there to be seen; the highest one with
+  ///   `--force`: all of it goes.
   private func agreed(_ contents: GroupContents?) throws -> UInt64 {
-    guard let contents else { return .max }
+    guard let contents else { return force ? .max : 0 }
     let formers = contents.formerCount == 0 ? "" : ", \(counted(contents.formerCount, "former version"))"
     Descriptor.error.note(
       "note: \(name.escapingControls()): \(counted(contents.itemCount, "item"))\(formers), granted to \(contents.granteeText)\n")

@@ -115,11 +115,15 @@ extension Failure {
   /// With a hint whose commands concern the same vault.
   func naming(vault path: String?) -> Failure {
     guard let path, let hint, !hint.hasSuffix("--help") else { return self }
-    let named = Self.word(path).map { word in
+    return Failure(status, message, hint: Self.hint(hint, naming: path), details: details)
+  }
+
+  /// Returns nil if no quotes can hold the path.
+  static func hint(_ hint: String, naming path: String) -> String? {
+    word(path).map { word in
       let command = /coffer (?:(?:vault slot|vault|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault)/
       return hint.replacing(command) { "\($0.output) --vault \(word)" }
     }
-    return Failure(status, message, hint: named, details: details)
   }
 
   /// As a shell reads it. Nil for a path that no quotes can hold, or that is escaped when it is printed.
@@ -134,7 +138,7 @@ extension Failure {
 extension String {
   /// Whether a shell reads it as one word that stands for itself.
   var isPlainWord: Bool {
-    !isEmpty
+    !isEmpty && self == escapingControls() && !unicodeScalars.contains(where: \.properties.isWhitespace)
       && utf8.allSatisfy { byte in
         byte >= 0x80 || "/._-+,:@%=".utf8.contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
           || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -32,6 +32,8 @@ struct InitCommand: ParsableCommand {
     new.recoveryKey = !noRecoveryKey
     let owned = try new.ownedVault()
     try owned.unlock(with: new.create(owned))
-    Descriptor.error.note("It is unlocked. Keep a first secret: coffer set SERVICE/ACCOUNT\n")
+    let next = "coffer set SERVICE/ACCOUNT"
+    let named = vault.flatMap { Failure.hint(next, naming: $0) } ?? next
+    Descriptor.error.note("It is unlocked. Keep a first secret: \(named)\n")
   }
 }
