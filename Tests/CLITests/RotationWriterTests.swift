@@ -58,8 +58,8 @@ import Testing
       umask 077; head -c 32 /dev/urandom >key; printf 'correct horse battery staple' >pass
       coffer vault init --low-memory --passphrase-fd 3 3<pass; mkfifo fifo
       coffer vault rotate --passphrase-fd 3 3<fifo >first 2>&1 & exec 4>fifo
-      tries=0; until coffer vault rotate --passphrase-fd 3 3<pass 2>&1 >second | grep -q 'maintenance under way'; do
-        tries=$((tries + 1)); [ $tries -lt 200 ] || break
+      until grep -q " WRITE .*:$(stat -c %i coffer/vault.coffer.lock 2>/dev/null) 2 2" /proc/locks; do
+        kill -0 $! || break; sleep 0.05
       done
       coffer vault rotate --passphrase-fd 3 3<pass >/dev/null 2>&1; echo $?
       coffer vault repair --passphrase-fd 3 3<pass >/dev/null 2>&1; echo $?
