@@ -72,7 +72,9 @@ extension ItemService {
       guard let entry = try vault.existingEntry(reference) else { return [] }
       if let accessible, accessible != entry.accessibility {
         let asked = try about(reference, .reclassify(accessible), [.read, .write], "", in: vault)
-        return try asked + aboutConfirmation(entry, item, in: vault)
+        // The question about the class says nothing of a change that comes with it.
+        let changed = item.attributes == entry.item.attributes ? [] : try aboutChanging(reference, .change, in: vault)
+        return try asked + aboutConfirmation(entry, item, in: vault) + changed
       }
       let asked = try aboutConfirmation(entry, item, in: vault)
       return try asked.isEmpty ? ofGroup(reference.group, .write, .change, entry, entry.item, in: vault) : asked

@@ -164,9 +164,13 @@ package struct ItemService {
         return try transaction.answer(new, from: reference)
       }
     case .some(let secret):
+      // The owner agrees to one of them, and is not shown the other.
+      guard accessible == nil else {
+        throw KeychainError(.notAllowed, "a protection class and a secret change in two requests")
+      }
       return try vault.transaction { transaction in
         try current(&transaction)
-        let new = try transaction.update(reference, secret: secret, accessible: accessible, at: now, change)
+        let new = try transaction.update(reference, secret: secret, at: now, change)
         return try transaction.answer(new, from: reference)
       }
     }

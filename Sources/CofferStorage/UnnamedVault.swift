@@ -60,8 +60,8 @@ package struct UnnamedVault: ~Copyable {
   }
 
   /// Takes the bytes of a file, which may lie anywhere and belong to anybody: nothing is opened in its place.
-  /// - Throws: `noVault` if there is none; `notAVault` for anything but a regular file; `symbolicLink`, `accessDenied`, `full`, `io`; the
-  ///   error of `step`.
+  /// - Throws: `noVault` if there is none; `notAVault` for anything but a regular file, and as `newerFormat` and `draftFormat` before
+  ///   anything is copied; `symbolicLink`, `accessDenied`, `full`, `io`, also for a file that grows meanwhile; the error of `step`.
   package func fill(fromFileAt other: String, step: (UInt64, UInt64) throws -> Void) throws {
     guard let status = try Files.status(at: other) else { throw StorageError(.noVault, other) }
     guard status.kind != .link else { throw StorageError(.symbolicLink, other) }
@@ -69,8 +69,10 @@ package struct UnnamedVault: ~Copyable {
     let file = try OpenFile(other, O_RDONLY)
     var done: UInt64 = 0
     while case let piece = try file.read(upTo: 1 << 20), !piece.isEmpty {
-      try new.file.write(piece)
+      if done == 0 { try Container.check(start: piece) }
       done += UInt64(piece.count)
+      guard done <= UInt64(status.size) else { throw StorageError(.io, "\(other) grows while it is read") }
+      try new.file.write(piece)
       try step(done, UInt64(status.size))
     }
   }

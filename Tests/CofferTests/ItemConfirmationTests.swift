@@ -187,6 +187,20 @@ import VaultCore
     #expect(try KeychainTests.text(bench.keychain.secret(of: plain)) == "x")
     try bench.answer(AskingBench.refusal)
     #expect(KeychainTests.code { try bench.keychain.secret(of: reference) } == .confirmationRefused)
+    // A class and what else changes with it are two questions; a secret takes a request of its own.
+    try bench.answer(AskingBench.once)
+    let before = bench.questionCount
+    _ = try bench.keychain.update(plain, accessible: .afterFirstUnlock) { $0.label = "y" }
+    #expect(bench.questionCount == before + 2)
+    _ = try bench.keychain.update(plain, accessible: .whenUnlocked) { _ in }
+    #expect(bench.questionCount == before + 3)
+    let entry = try bench.keychain.entry(plain)
+    #expect(
+      KeychainTests.code {
+        _ = try bench.keychain.transport.answer(
+          .update(plain, generation: entry.generation, entry.item, Secret(testing: "z"), .afterFirstUnlock))
+      } == .notAllowed)
+    #expect(try KeychainTests.text(teams.owner.secret(of: plain)) == "x")
     // From one group to another, both of which want to be asked about, there are two questions.
     let other = try AccessGroup("other")
     try vault.transaction { transaction in

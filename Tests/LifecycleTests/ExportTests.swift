@@ -120,6 +120,15 @@ import VaultCore
     #expect(throws: LifecycleError(.isTheVault)) {
       _ = try ForeignVault(copiedFrom: fixture.path, besides: fixture.path, in: fixture.backups, step: { _, _ in })
     }
+    // Nothing of a file is copied that is no vault by its first bytes.
+    run("truncate", "-s", "1G", "\(fixture.directory)/stick/empty")
+    var pieceCount = 0
+    #expect(throws: StorageError(.notAVault)) {
+      _ = try ForeignVault(
+        copiedFrom: "\(fixture.directory)/stick/empty", besides: fixture.path, in: fixture.backups,
+        step: { _, _ in pieceCount += 1 })
+    }
+    #expect(pieceCount == 0)
     #expect(throws: StorageError(.noVault)) {
       _ = try ForeignVault(copiedFrom: "/none", besides: fixture.path, in: fixture.backups, step: { _, _ in })
     }
