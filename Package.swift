@@ -239,7 +239,8 @@ let package = Package(
         "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
         "PreferenceStoreCombine", "CofferStorage",
         "TemporaryHome", "AccessRights", "VaultCore", "SecretMemory",
-      ]),
+      ],
+      exclude: ["servers"]),
     .testTarget(
       name: "FuzzTests",
       dependencies: [

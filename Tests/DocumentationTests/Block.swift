@@ -10,6 +10,8 @@ struct Block {
     case session = "console"
     /// The same at a terminal, where somebody types.
     case terminal = "console tty"
+    /// Commands after `$` in a network in which the servers of `servers` answer, see there.
+    case network = "console network"
     /// The targets of the Makefile.
     case make = "sh make"
     /// Packages to install, which the package itself names.

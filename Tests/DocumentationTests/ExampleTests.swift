@@ -19,6 +19,7 @@ import Testing
       switch Block.Kind(rawValue: block.kind) {
       case .shell: try Self.shell(block, home, place)
       case .session: try Self.session(block, home, place)
+      case .network: try Self.session(block, home, place, network: true)
       case .terminal: try Self.terminal(block, home, place)
       case .make: Self.make(block, place)
       case .packages: Self.packages(block, place)
@@ -36,13 +37,13 @@ import Testing
   }
 
   /// Every command ends with 0, unless the next one shows how it ended.
-  private static func session(_ block: Block, _ home: Home, _ place: String) throws {
+  private static func session(_ block: Block, _ home: Home, _ place: String, network: Bool = false) throws {
     let mark = "@@\(UUID().uuidString)@@"
     var script = ""
     for (command, _) in block.commands {
       script += "\(command)\n__status=$?; printf '%s' \"\(mark)$__status\(mark)\"; (exit $__status)\n"
     }
-    let result = try home.run(script)
+    let result = try home.run(script, network: network)
     let parts = result.output.components(separatedBy: mark)
     let commands = block.commands
     #expect(!commands.isEmpty && block.lines.first?.hasPrefix("$ ") == true, "\(place)")

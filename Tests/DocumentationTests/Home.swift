@@ -7,8 +7,9 @@ final class Home {
   /// The text that the person in the examples types, by question.
   private static let answers = [
     ("[y/N]", "y"), ("New passphrase", "correct horse battery staple"), ("Passphrase", "correct horse battery staple"),
-    ("Secret", "hunter2"), (group, ""),
+    ("Secret", secret), (group, ""),
   ]
+  private static let secret = "hunter2"
   /// Begins the question about one of the eight groups of a new recovery key.
   private static let group = "Group "
   /// The home directory that the documents show.
@@ -31,9 +32,12 @@ final class Home {
   deinit { try? FileManager.default.removeItem(at: directory) }
 
   /// `script` for /bin/sh in a session without a terminal. Both streams together. `path`: another search path for programs.
-  func run(_ script: String, path: String? = nil) throws -> (status: Int32, output: String) {
+  /// `network`: in a network of its own, with servers that take the secret of the examples.
+  func run(_ script: String, path: String? = nil, network: Bool = false) throws -> (status: Int32, output: String) {
     let output = Pipe()
-    let process = process(["--wait", "/bin/sh", "-c", "exec 2>&1\n" + script])
+    let servers = Document.root.appending(path: "Tests/DocumentationTests/servers").path
+    let command = ["/bin/sh", "-c", "exec 2>&1\n" + script]
+    let process = process(["--wait"] + (network ? [servers, Self.secret] : []) + command)
     if let path { process.environment?["PATH"] = path }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
