@@ -183,9 +183,9 @@ static inline int coffer_pass_credentials(int socket) {
   return setsockopt(socket, SOL_SOCKET, 16 /* SO_PASSCRED */, &on, sizeof on);
 }
 
-/// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. If one
-/// descriptor comes with the bytes and `descriptor` is not NULL, it goes there, closed on exec; else -1 does. Any others are closed by the
-/// kernel: there is no room for them.
+/// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. If exactly
+/// one descriptor comes with the bytes and `descriptor` is not NULL, it goes there, closed on exec; else -1 does. Others are closed: those
+/// without room by the kernel, and one that fits into the padding of the room here.
 static inline long coffer_receive(int socket, void *bytes, unsigned long count, int waits, int *process, int *descriptor) {
   struct iovec vector = {bytes, count};
   union {
@@ -207,7 +207,13 @@ static inline long coffer_receive(int socket, void *bytes, unsigned long count, 
       *process = credentials.process;
     }
     if (descriptor && head->cmsg_level == SOL_SOCKET && head->cmsg_type == 1 /* SCM_RIGHTS */) {
-      memcpy(descriptor, CMSG_DATA(head), sizeof *descriptor);
+      unsigned long count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (unsigned long i = 0; i < count; i++) {
+        int one;
+        memcpy(&one, CMSG_DATA(head) + i * sizeof one, sizeof one);
+        if (count == 1) *descriptor = one;
+        else close(one);
+      }
     }
   }
   return got;
