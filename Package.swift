@@ -66,11 +66,14 @@ let package = Package(
       name: "CofferRequests", dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage"]),
     .target(
       name: "CofferWire",
-      dependencies: ["AccessRights", "VaultCore", "SecretMemory", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux"]),
+      dependencies: [
+        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux",
+      ]),
     .target(
       name: "CofferAgent",
       dependencies: [
-        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
+        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "CofferLifecycle", "AppContainers",
+        "CofferApps", "CofferAudit",
         "CofferWire", "CofferRequests", "Pinentry",
         "CofferFiles", "CLinux",
       ]),

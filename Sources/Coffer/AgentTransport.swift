@@ -9,7 +9,7 @@ internal import VaultCore
 /// The agent's answers, over its socket. One request at a time; thread-safe. Connects when it is first asked, and again where
 /// the agent was started anew.
 final class AgentTransport: KeychainTransport {
-  private let socket: AgentSocket
+  let socket: AgentSocket
   private let channel = Mutex<FrameChannel?>(nil)
   /// The number of the last request.
   private let last = Atomic<UInt64>(0)
@@ -73,7 +73,7 @@ final class AgentTransport: KeychainTransport {
   private static let maximumChallenges = 4
 
   /// A request that is too large is not sent.
-  private static func frame(_ request: consuming Request, _ number: UInt64) throws -> Secret {
+  static func frame(_ request: consuming Request, _ number: UInt64) throws -> Secret {
     do {
       return try request.frame(request: number)
     } catch let error as WireError {
@@ -110,13 +110,13 @@ final class AgentTransport: KeychainTransport {
       case .done:
         message.parts = parts + message.parts
         return try Answer(to: kind, message)
-      case .request, .introduce, .notices: throw KeychainError(.agent, "no answer")
+      case .request, .introduce, .reply, .descriptor, .notices, .progress, .question: throw KeychainError(.agent, "no answer")
       }
     }
   }
 
   /// Whether a change was made that was sent, and that the agent has not answered, is not known.
-  private static func failure(_ error: any Error, _ kind: Request.Kind, isSent: Bool) -> KeychainError {
+  static func failure(_ error: any Error, _ kind: Request.Kind, isSent: Bool) -> KeychainError {
     if let error = error as? KeychainError { return error }
     let isLate = error as? FrameChannel.Failure == .late
     guard isSent else {

@@ -115,7 +115,7 @@ private final class AgentWatchReader: Sendable {
     case .notices: return try message.notices()
     case .challenge: throw try Challenge(message)
     case .failed: throw try message.failure()
-    case .request, .introduce, .done, .part: throw KeychainError(.agent, "no notice")
+    case .request, .introduce, .reply, .descriptor, .done, .part, .progress, .question: throw KeychainError(.agent, "no notice")
     }
   }
 }

@@ -35,6 +35,8 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     case apps(String)
     /// Likewise, of `FileError`.
     case containers(String)
+    /// Likewise, of `LifecycleError`.
+    case lifecycle(String)
     /// The agent's gate refused the program, before the vault was asked.
     case gate
     /// The command may not use a group because it belongs to a team.
@@ -59,7 +61,7 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     case .code: code.name
     case .vault(let code): code.name
     case .storage(let code): code.name
-    case .apps(let name), .containers(let name): name
+    case .apps(let name), .containers(let name), .lifecycle(let name): name
     case .gate: "gate"
     case .groupOfTeam: "groupOfTeam"
     case .absentAgent: "absent"

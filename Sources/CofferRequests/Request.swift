@@ -9,6 +9,7 @@ package enum Request: ~Copyable, Sendable {
   case vault(VaultRequest)
   case apps(AppRequest)
   case groups(GroupRequest)
+  case upkeep(UpkeepRequest)
 
   package var kind: Kind {
     borrowing get {
@@ -18,6 +19,7 @@ package enum Request: ~Copyable, Sendable {
       case .vault(let request): request.kind
       case .apps(let request): request.kind
       case .groups(let request): request.kind
+      case .upkeep(let request): request.kind
       }
     }
   }
@@ -31,6 +33,7 @@ package enum Request: ~Copyable, Sendable {
       case .items: ""
       case .apps: ""
       case .groups(let request): request.note
+      case .upkeep(let request): request.note
       }
     }
   }
@@ -44,6 +47,7 @@ package enum Request: ~Copyable, Sendable {
       case .items(let request): request.subject
       case .apps(let request): (request.group, nil)
       case .groups(let request): (request.group, nil)
+      case .upkeep: (nil, nil)
       }
     }
   }

@@ -17,7 +17,7 @@ extension Request {
     case contains = 12
     case discard = 13
     case end = 14
-    // 15 is `FrameKind.introduce`.
+    // 15, 30 and 31 are other frames of a client: see `FrameKind`.
     case history = 22
     case removed = 16
     case version = 17
@@ -48,6 +48,9 @@ extension Request {
     case createGroup = 53
     case renameGroup = 54
     case removeGroup = 55
+    case policy = 60
+    case setPolicy = 61
+    case verify = 62
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -157,6 +160,8 @@ extension Request.Kind {
     case .forget: .init(effect: .changes, access: .owner, audit: .decision, answer: .rows)
     case .log: .init(effect: .reads, access: .shownBySystem, audit: .countedUse, answer: .rows)
     case .logPart: .init(effect: .reads, access: .shownBySystem, audit: .refusalsOnly, answer: .rows)
+    case .policy, .verify: .init(effect: .reads, access: .credential, audit: .use, answer: .rows)
+    case .setPolicy: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     }
   }
 
@@ -171,7 +176,7 @@ extension Request.Kind {
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
       .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
-      .removeGroup:
+      .removeGroup, .policy, .setPolicy, .verify:
       nil
     }
   }

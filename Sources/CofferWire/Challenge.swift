@@ -1,3 +1,6 @@
+internal import CLinux
+internal import CofferFiles
+internal import Glibc
 package import SecretMemory
 import VaultCore
 
@@ -46,5 +49,9 @@ package struct Challenge: Error, Equatable, Sendable {
 extension FrameChannel {
   /// Returns the number to the agent.
   /// - Throws: `FrameChannel.Failure`; `VaultError` of locked memory.
-  package func answer(_ challenge: Challenge) throws { try sendWithDescriptor(challenge.response()) }
+  package func answer(_ challenge: Challenge) throws {
+    // It gives access to nothing.
+    guard let extra = OwnedDescriptor(coffer_eventfd()) else { throw Failure.system(errno) }
+    try send(challenge.response(), withDescriptor: extra.number)
+  }
 }

@@ -8,9 +8,9 @@ package final class FrameChannel: Sendable {
   private let owned: OwnedDescriptor
   package var descriptor: Int32 { owned.number }
   /// Only bytes that this process has sent are taken; 0: whoever has.
-  private let sender: Int32
+  let sender: Int32
   /// How long a frame may take.
-  private let frameMilliseconds: Int32
+  let frameMilliseconds: Int32
   /// Nil: nobody else is served beside this one.
   private let largeFrames: LargeFrames?
 
@@ -109,27 +109,6 @@ package final class FrameChannel: Sendable {
     }
   }
 
-  /// Receives one message, which has to be exactly these bytes and carry one descriptor.
-  ///
-  /// One recvmsg(2), because the kernel never joins bytes to a message with a descriptor that was sent before them.
-  /// - Returns: Whether it is. Nil if the other end has closed.
-  /// - Throws: `Failure`.
-  package func receiveWithDescriptor(_ expected: [UInt8]) throws -> Bool? {
-    var bytes = [UInt8](repeating: 0, count: expected.count)
-    while true {
-      var (process, sent) = (Int32(0), Int32(-1))
-      let got = unsafe bytes.withUnsafeMutableBytes {
-        unsafe coffer_receive(descriptor, $0.baseAddress, UInt($0.count), 1, &process, &sent)
-      }
-      let isSent = OwnedDescriptor(sent) != nil
-      if got < 0, errno == EINTR { continue }
-      if got < 0 { throw errno == ECONNRESET ? Failure.closed : Failure.system(errno) }
-      if got == 0 { return nil }
-      guard sender == 0 || process == sender else { throw Failure.foreignSender }
-      return got == expected.count && bytes == expected && isSent
-    }
-  }
-
   /// - Throws: `Failure.crowded`.
   private func permit(_ header: FrameHeader, _ deadline: Deadline) throws -> FramePermit? {
     guard let largeFrames, header.bodyByteCount > WireLimits.smallBodyByteCount else { return nil }
@@ -198,32 +177,8 @@ package final class FrameChannel: Sendable {
     }
   }
 
-  /// Sends bytes in one message with a descriptor, which gives the other end access to nothing.
-  /// - Throws: `Failure`.
-  func sendWithDescriptor(_ bytes: [UInt8]) throws {
-    guard let extra = OwnedDescriptor(coffer_eventfd()) else { throw Failure.system(errno) }
-    let deadline = Deadline(milliseconds: frameMilliseconds)
-    while true {
-      let sent = unsafe bytes.withUnsafeBytes {
-        unsafe coffer_send_with_descriptor(descriptor, $0.baseAddress, UInt($0.count), extra.number)
-      }
-      if sent >= 0 {
-        // The kernel takes a message of this size whole or not at all.
-        guard sent == bytes.count else { throw Failure.closed }
-        return
-      }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN:
-        guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
-      case EPIPE, ECONNRESET: throw Failure.closed
-      default: throw Failure.system(errno)
-      }
-    }
-  }
-
   /// Whether it happened in time.
-  private func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
+  func wait(_ event: Int16, _ milliseconds: Int32) throws -> Bool {
     var entry = pollfd(fd: descriptor, events: event, revents: 0)
     let deadline = Deadline(milliseconds: milliseconds)
     while true {

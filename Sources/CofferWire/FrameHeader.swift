@@ -46,6 +46,10 @@ package enum FrameKind: Hashable, Sendable {
   case request(Request.Kind)
   /// Returns the number of a challenge.
   case introduce
+  /// The client's reply to a question.
+  case reply
+  /// Comes with a descriptor, and has no content.
+  case descriptor
   case done
   /// Part of an answer; others follow.
   case part
@@ -54,15 +58,23 @@ package enum FrameKind: Hashable, Sendable {
   case notices
   /// A number to be returned before the request is sent again. See `Challenge`.
   case challenge
+  /// How far work on a whole vault has come; others follow.
+  case progress
+  /// A question to the client. The next frame is its reply.
+  case question
 
   package init?(rawValue: UInt16) {
     switch rawValue {
     case 15: self = .introduce
+    case 30: self = .reply
+    case 31: self = .descriptor
     case 128: self = .done
     case 129: self = .part
     case 130: self = .failed
     case 131: self = .notices
     case 132: self = .challenge
+    case 133: self = .progress
+    case 134: self = .question
     default:
       guard let kind = Request.Kind(rawValue: rawValue) else { return nil }
       self = .request(kind)
@@ -73,11 +85,15 @@ package enum FrameKind: Hashable, Sendable {
     switch self {
     case .request(let kind): kind.rawValue
     case .introduce: 15
+    case .reply: 30
+    case .descriptor: 31
     case .done: 128
     case .part: 129
     case .failed: 130
     case .notices: 131
     case .challenge: 132
+    case .progress: 133
+    case .question: 134
     }
   }
 
@@ -86,8 +102,8 @@ package enum FrameKind: Hashable, Sendable {
     let isLarge =
       switch self {
       case .request(let kind): kind.traits.isLarge
-      case .introduce: false
-      case .done, .part, .failed, .notices, .challenge: true
+      case .introduce, .reply, .descriptor, .progress: false
+      case .done, .part, .failed, .notices, .challenge, .question: true
       }
     return isLarge ? WireLimits.frameByteCount - FrameHeader.byteCount : WireLimits.smallBodyByteCount
   }

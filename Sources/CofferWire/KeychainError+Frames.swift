@@ -37,6 +37,7 @@ extension KeychainError.Cause {
     case .storage: "storage"
     case .apps: "apps"
     case .containers: "containers"
+    case .lifecycle: "lifecycle"
     }
   }
 
@@ -49,6 +50,7 @@ extension KeychainError.Cause {
       case ("storage", let name?): StorageError.Code(rawValue: name).map { .storage($0) } ?? .code
       case ("apps", let name?): .apps(name)
       case ("containers", let name?): .containers(name)
+      case ("lifecycle", let name?): .lifecycle(name)
       case ("gate", nil): .gate
       case ("groupOfTeam", nil): .groupOfTeam
       case ("absent", nil): .absentAgent

@@ -16,6 +16,7 @@ extension Request {
       case .vault(let request): try request.message()
       case .apps(let request): request.message()
       case .groups(let request): request.message()
+      case .upkeep(let request): try request.message()
       }
     return try message.frame(.request(kind), request: number)
   }
@@ -279,6 +280,7 @@ extension Request {
           offset: try content.fields.requiredInteger("offset")))
 
     case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
+    case .policy, .setPolicy, .verify: return .upkeep(try .parse(kind, &content))
     }
   }
 }

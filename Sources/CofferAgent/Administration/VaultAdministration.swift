@@ -78,7 +78,7 @@ package final class VaultAdministration: Sendable {
     try opened.close()
   }
 
-  private static let notOwner = KeychainError(.missingEntitlement, cause: .gate, "only the owner")
+  static let notOwner = KeychainError(.missingEntitlement, cause: .gate, "only the owner")
 
   // MARK: Apps
 

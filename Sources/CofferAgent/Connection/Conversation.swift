@@ -79,7 +79,7 @@ struct Conversation: ~Copyable {
         let answer: Answer
         do {
           answer = try decided(request, kind)
-        } catch {
+        } catch  where !Self.endsConnection(error) {
           try send(error)
           continue
         }
@@ -96,6 +96,9 @@ struct Conversation: ~Copyable {
       // The client does not listen, or has gone.
     }
   }
+
+  /// Whether the client has gone in the middle of a request, or has sent something else than was expected there.
+  private static func endsConnection(_ error: any Error) -> Bool { error is FrameChannel.Failure || error is WireError }
 
   /// Decides by the header alone, before the body is there. The vault is asked about the group afterwards.
   /// - Throws: `WireError`: `operation`.
@@ -130,8 +133,10 @@ struct Conversation: ~Copyable {
   /// - Returns: False if the connection is over.
   private func isAnswered() throws -> Bool {
     guard let pending = senderProof.pending else { return true }
-    guard let isResponse = try channel.receiveWithDescriptor(pending.challenge.response()) else { return false }
-    guard isResponse else {
+    switch try channel.receiveDescriptor(with: pending.challenge.response()) {
+    case .descriptor: break
+    case .nothing: return false
+    case .somethingElse:
       let decision = Gate.Decision.refuse(
         code: .missingEntitlement, rule: "the program did not return the number of the challenge")
       try shared.append(pending.facts, decision, peer)
@@ -161,7 +166,7 @@ struct Conversation: ~Copyable {
     case .allow(let role):
       do {
         return try done(request, as: role, facts)
-      } catch {
+      } catch  where !Self.endsConnection(error) {
         let error = KeychainError(error)
         // The gate lets the program in; the vault decides what it may do there.
         if error.code.isRefusal { try shared.append(facts, .refuse(code: error.code, rule: error.detail), peer) }
@@ -184,6 +189,9 @@ struct Conversation: ~Copyable {
       return try administration.answer(request, &ownedAt) { try allowed(nil) }
     case .apps(let request): return try done(request, role) { try allowed(nil) }
     case .groups(let request): return try done(request, role) { try allowed(nil) }
+    case .upkeep(let request):
+      guard let administration = shared.administration else { throw KeychainError(.notAllowed) }
+      return try administration.carryOut(request, UpkeepSession(channel, number)) { try allowed(nil) }
     case .items(let request):
       let program = role == .owner ? nil : facts.program
       return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in

@@ -3,6 +3,7 @@ internal import Coffer
 internal import CofferApps
 package import CofferConsole
 internal import CofferFiles
+internal import CofferLifecycle
 internal import CofferRequests
 internal import CofferStorage
 internal import SecretMemory
@@ -15,6 +16,7 @@ extension KeychainError: Explained {
     case .storage(let code): StorageError(code).explanation
     case .apps(let name): AppsError.Code(rawValue: name).map { AppsError($0).explanation } ?? code.explanation
     case .containers(let name): FileError.Code(rawValue: name).map { FileError($0).explanation } ?? code.explanation
+    case .lifecycle(let name): LifecycleError.Code(rawValue: name).map { LifecycleError($0).explanation } ?? code.explanation
     case .groupOfTeam:
       .init(
         .denied, "belongs to a team's apps",

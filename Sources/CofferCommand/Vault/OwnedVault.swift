@@ -60,6 +60,15 @@ protocol OwnedVault {
   /// - Parameter choose: Gets that slot and the vault's policy, and returns its new parameters.
   func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws
 
+  // MARK: Upkeep
+
+  /// The limits of the policy, after some of them were set.
+  /// - Parameter changes: None: the policy is only read.
+  func policy(setting changes: [Limits.Name: UInt64]) throws -> VaultPolicyReport
+
+  /// Proves and opens everything in the vault; a rollback is reported, and not refused. Progress is shown.
+  func verify() throws -> VaultCheck
+
   // MARK: Items and apps
 
   /// The agent's items. Returns nil if the command is to open the vault itself.

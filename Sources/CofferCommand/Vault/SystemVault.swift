@@ -35,7 +35,7 @@ struct SystemVault: OwnedVault {
   private func unlock() throws { try withCredential { try keychain.unlock(with: $0, ceiling: options.ceiling) } }
 
   /// Runs `body` with a credential that opens the vault, again if a person has mistyped it.
-  private func withCredential<Result: ~Copyable>(_ body: (borrowing Credential) throws -> Result) throws -> Result {
+  func withCredential<Result: ~Copyable>(_ body: (borrowing Credential) throws -> Result) throws -> Result {
     try about(name) {
       let kinds = Set(try keychain.vaultStatus().slots.map(\.type))
       return try options.withCredential(kinds, name, options.keyFile.map { try .openKeyFile($0) }, body)

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CofferConsole
+import CofferWire
 import SecretMemory
 import VaultCore
-import VaultUpkeep
 
 struct VaultPolicy: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -24,32 +24,16 @@ struct VaultPolicy: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let changes = try limits.map { try Self.change($0) }
-    let place = try vault.openPlace()
-    var opened = try vault.open(place)
-    var limits = try about(place.path) { try Self.limits(of: opened, areSetAnew: !changes.isEmpty) }
-    if !changes.isEmpty {
-      for (name, value) in changes { try limits.set(name, to: value) }
-      let changed = limits
-      try about(place.path) { try opened.transaction { try $0.setLimits(changed) } }
+    var changes: [Limits.Name: UInt64] = [:]
+    for text in limits {
+      let (name, value) = try Self.change(text)
+      changes[name] = value
     }
-    opened.finish()
-    try print(limits)
-  }
-
-  /// A damaged policy is replaced as a whole, because its limits cannot be read.
-  private static func limits(of vault: borrowing Vault, areSetAnew: Bool) throws -> Limits {
-    do {
-      return try vault.limits()
-    } catch let error as VaultError {
-      guard error.code.concernsOneRecord else { throw error }
-      guard areSetAnew else {
-        let message = Failure(error, about: "policy").message
-        throw Failure(.integrity, message, hint: "coffer vault policy NAME=VALUE sets all limits anew")
-      }
+    let report = try vault.ownedVault().policy(setting: changes)
+    if report.wasDamaged {
       Descriptor.error.note("note: the policy was damaged; limits that are not named have their standard values now\n")
-      return Limits()
     }
+    try print(report.limits)
   }
 
   private static func change(_ text: String) throws -> (Limits.Name, UInt64) {
@@ -76,5 +60,13 @@ struct VaultPolicy: ParsableCommand {
     }
     let rows = Limits.Name.allCases.map { [$0.rawValue, "\(limits.value($0))", limits[$0] == nil ? "standard" : "set"] }
     try Descriptor.output.write(Table(heading: ["LIMIT", "VALUE", ""], rows: rows).text(style: .current()))
+  }
+}
+
+extension Failure {
+  /// A policy whose limits cannot be read.
+  static func damagedPolicy(_ error: any Error) -> Failure {
+    Failure(
+      .integrity, Failure(error, about: "policy").message, hint: "coffer vault policy NAME=VALUE sets all limits anew")
   }
 }

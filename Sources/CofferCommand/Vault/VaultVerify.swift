@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import CofferWire
 import SecretMemory
 import VaultCore
 
@@ -13,41 +14,38 @@ struct VaultVerify: ParsableCommand {
   var json = false
 
   func run() throws {
-    let place = try vault.openPlace()
-    let opened = try vault.open(place, isCopy: true)
-    let rollback: Rollback? = if case .refused(let rollback) = opened.rollbackCheck { rollback } else { nil }
-    let work = try LongWork("checking")
-    let result = try about(place.path) { try opened.verify { try work.step($0, of: $1) } }
-    work.end()
+    let owned = try vault.ownedVault()
+    let result = try owned.verify()
+    let name = try owned.name
     if json {
       let problems = result.problems.map { JSON.object([("code", .text($0.code.name)), ("detail", .text($0.detail))]) }
       let members: [(String, JSON)] = [
         ("sound", .boolean(result.isSound)), ("records", .natural(result.recordCount)),
         ("unavailable", .natural(result.unavailableCount)), ("problemCount", .natural(result.problemCount)),
-        ("problems", .array(problems)), ("rollback", rollback.map(Self.json) ?? .null),
+        ("problems", .array(problems)), ("rollback", result.rollback.map(Self.json) ?? .null),
       ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     } else if result.isSound {
       let records = counted(result.recordCount, "record")
       try Descriptor.output.write(result.unavailableCount == 0 ? "\(records), all sound\n" : "\(records), \(result.unopened)\n")
     }
-    if let rollback, Self.isCopy(rollback), !json { try Descriptor.output.write(Self.text(rollback)) }
-    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
-    if let rollback, !Self.isCopy(rollback) { try about(place.path) { throw rollback.reason } }
+    if let rollback = result.rollback, Self.isCopy(rollback), !json { try Descriptor.output.write(Self.text(rollback)) }
+    guard result.isSound else { throw Failure.unsound(result, about: name) }
+    if let rollback = result.rollback, !Self.isCopy(rollback) { throw Failure(rollback.reason, about: name) }
   }
 
   /// Whether it is no fault: an older state, or another history, of a vault that lies elsewhere.
-  private static func isCopy(_ rollback: Rollback) -> Bool {
+  private static func isCopy(_ rollback: VaultCheck.Rollback) -> Bool {
     !rollback.wasSeenHere && (rollback.reason.code == .rolledBack || rollback.reason.code == .forked)
   }
 
-  private static func text(_ rollback: Rollback) -> String {
+  private static func text(_ rollback: VaultCheck.Rollback) -> String {
     let kind = rollback.reason.code == .forked ? "a copy with another history" : "an older copy"
     let seen = rollback.seen.map { "; elsewhere generation \($0) was seen" } ?? ""
     return "\(kind): generation \(rollback.present)\(seen)\n"
   }
 
-  private static func json(_ rollback: Rollback) -> JSON {
+  private static func json(_ rollback: VaultCheck.Rollback) -> JSON {
     .object([
       ("code", .text(rollback.reason.code.name)), ("generation", .natural(rollback.present)),
       ("seen", rollback.seen.map { .natural($0) } ?? .null), ("seenHere", .boolean(rollback.wasSeenHere)),
@@ -57,10 +55,14 @@ struct VaultVerify: ParsableCommand {
 }
 
 extension Failure {
+  private static let soundItems = "sound items can still be read; coffer vault repair keeps them"
+
+  static func unsound(_ result: Verification, about path: String, hint: String = soundItems) -> Failure {
+    unsound(VaultCheck(result), about: path, hint: hint)
+  }
+
   /// A vault with problems, and the list of them.
-  static func unsound(
-    _ result: Verification, about path: String, hint: String = "sound items can still be read; coffer vault repair keeps them"
-  ) -> Failure {
+  static func unsound(_ result: VaultCheck, about path: String, hint: String = soundItems) -> Failure {
     let more = result.problemCount - UInt64(result.problems.count)
     return Failure(
       .integrity, "\(path): \(counted(result.problemCount, "problem"))", hint: hint,
@@ -70,6 +72,10 @@ extension Failure {
 }
 
 extension Verification {
+  var unopened: String { VaultCheck(self).unopened }
+}
+
+extension VaultCheck {
   /// For records that are proven, and whose content was not looked at.
   var unopened: String { "\(unavailableCount) not opened: of another device, or the key of this device is missing" }
 }

@@ -1,0 +1,48 @@
+import CofferLifecycle
+import CofferRequests
+import CofferStorage
+import CofferWire
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+/// Work on the whole vault, by the code that a command uses for a file of its user's. Each request opens the vault anew: others use the vault
+/// that the agent has open meanwhile, and meet its changes as those of another process.
+extension VaultAdministration {
+  /// - Parameter allowed: Called when the credential was proven, before anything is done.
+  /// - Throws: `KeychainError`; `FrameChannel.Failure`, `WireError` if the client has gone, or does not speak the protocol.
+  func carryOut(_ request: consuming UpkeepRequest, _ session: UpkeepSession, allowed: () throws -> Void) throws -> Answer {
+    do {
+      switch consume request {
+      case .policy(let proof):
+        let opened = try owned(by: proof)
+        try allowed()
+        return .rows(VaultPolicyReport(try opened.limits()).wireRows)
+      case .setPolicy(let limits, let proof):
+        var opened = try owned(by: proof)
+        try allowed()
+        let (set, wasDamaged) = try opened.setLimits(limits)
+        try opened.close()
+        return .rows(VaultPolicyReport(set, wasDamaged: wasDamaged).wireRows)
+      case .verify(let proof):
+        let opened = try owned(by: proof, isCopy: true)
+        try allowed()
+        try session.begin("checking")
+        return .rows(VaultCheck(try opened.verify(progress: session.step), opened.rollbackCheck).wireRows)
+      }
+    } catch let error as LifecycleError {
+      throw KeychainError(.notAllowed, cause: .lifecycle(error.code.rawValue), error.detail)
+    }
+  }
+
+  /// - Parameter isCopy: As `Vault.open` has it.
+  /// - Throws: `missingEntitlement` for a key file that lies there for programs, as `Vault.open`.
+  private func owned(by proof: borrowing Credential, isCopy: Bool = false) throws -> Vault {
+    let store = try FileStore(at: places.vault)
+    let opened = try Vault.open(
+      store, with: proof, anchor: places.anchors(forVaultAt: store.path),
+      deviceKey: DeviceKeyFile(at: places.deviceKey).load(), isCopy: isCopy)
+    guard try opened.isOpenedByOwner() else { throw Self.notOwner }
+    return opened
+  }
+}

@@ -1,0 +1,42 @@
+import Coffer
+import CofferConsole
+import CofferRequests
+import CofferWire
+import SecretMemory
+import VaultCore
+
+/// Work on the whole vault: the agent does it, and this process shows how far it is.
+extension SystemVault {
+  func policy(setting changes: [Limits.Name: UInt64]) throws -> VaultPolicyReport {
+    try withCredential { proof in
+      guard changes.isEmpty else { return try keychain.setLimits(changes, by: proof, ceiling: options.ceiling, UpkeepShow()) }
+      do { return try keychain.limits(by: proof, ceiling: options.ceiling, UpkeepShow()) } catch let error as KeychainError {
+        throw error.concernsOneRecord ? Failure.damagedPolicy(error) : error
+      }
+    }
+  }
+
+  func verify() throws -> VaultCheck {
+    try withCredential { try keychain.verify(by: $0, ceiling: options.ceiling, UpkeepShow()) }
+  }
+}
+
+/// Shows the progress of work that the agent does, and ends it by a signal, as `LongWork` does. Replies to no question.
+final class UpkeepShow: UpkeepClient {
+  private var work: LongWork?
+  private var part: String?
+
+  deinit { work?.end() }
+
+  func show(_ progress: UpkeepProgress) throws {
+    let work = try self.work ?? LongWork(progress.part)
+    self.work = work
+    if let part, part != progress.part { try work.begin(progress.part) }
+    part = progress.part
+    try work.step(progress.done, of: progress.total)
+  }
+
+  func reply(to question: UpkeepQuestion) throws -> UpkeepReply {
+    throw KeychainError(.agent, "a question that is not meant")
+  }
+}

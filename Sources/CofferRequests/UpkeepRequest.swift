@@ -1,0 +1,77 @@
+package import VaultCore
+
+/// A request for work on the whole vault, for an agent that keeps the file where its user cannot read it. The agent does it on the thread of
+/// the connection, which carries notices of progress and questions until the answer. The work ends with the connection, after the
+/// transaction at hand.
+///
+/// Each carries a credential of the owner, derived by the client: the agent opens the vault with it for this work alone.
+package enum UpkeepRequest: ~Copyable, Sendable {
+  case policy(by: Credential)
+  /// Sets the limits that are named.
+  case setPolicy([Limits.Name: UInt64], by: Credential)
+  case verify(by: Credential)
+
+  package var kind: Request.Kind {
+    borrowing get {
+      switch self {
+      case .policy: .policy
+      case .setPolicy: .setPolicy
+      case .verify: .verify
+      }
+    }
+  }
+
+  /// For the audit log.
+  package var note: String {
+    borrowing get {
+      switch self {
+      case .setPolicy(let limits, by: _):
+        limits.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " ")
+      case .policy: ""
+      case .verify: ""
+      }
+    }
+  }
+}
+
+/// How far work on a whole vault has come.
+package struct UpkeepProgress: Equatable, Sendable {
+  /// A part of the work, for people, such as `checking`.
+  package let part: String
+  /// Records, or bytes.
+  package let done: UInt64
+  package let total: UInt64
+
+  package init(_ part: String, _ done: UInt64, of total: UInt64) { (self.part, self.done, self.total) = (part, done, total) }
+}
+
+/// A question of the agent to the client that has asked for upkeep.
+package struct UpkeepQuestion: Equatable, Sendable {
+  package enum Kind: UInt8, Sendable {
+    /// The client hands on the descriptor of its file: `UpkeepReply.file`.
+    case file = 1
+    /// The agent has a file to hand on, which `UpkeepReply.yes` takes.
+    case offer = 2
+    /// The rows tell what is going to be done. Yes, or no.
+    case agreement = 3
+    /// The first row describes a slot; credentials for it are the reply.
+    case credential = 4
+    /// The rows are shown to the person. Yes: it was done.
+    case shown = 5
+  }
+
+  package let kind: Kind
+  package let rows: [Attributes]
+
+  package init(_ kind: Kind, _ rows: [Attributes] = []) { (self.kind, self.rows) = (kind, rows) }
+}
+
+/// The client's reply. A client that has none ends the connection.
+package enum UpkeepReply: ~Copyable, Sendable {
+  case yes
+  case no
+  /// One that opens what the question is about, if it is asked for, and one for a new slot.
+  case credentials(present: Credential?, new: Credential)
+  /// The number of a descriptor, which stays open here.
+  case file(Int32)
+}
