@@ -7,20 +7,10 @@ struct InitCommand: ParsableCommand {
     commandName: "init", abstract: "Make your vault at a terminal, and unlock it.",
     discussion: "Asks for a passphrase, shows a recovery key, and asks for parts of it. In a script: coffer vault init.")
 
-  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
-  var vault: String?
-
-  @Flag(help: "One that the system's agent keeps, and no program of this user can read.")
-  var system = false
-
-  @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
-  var lowMemory = false
+  @OptionGroup var place: NewVaultOptions
 
   @Flag(help: "Make no recovery key. A forgotten passphrase then means that the vault is lost.")
   var noRecoveryKey = false
-
-  @Flag(help: "Continue if memory cannot be locked; secrets may be swapped out then.")
-  var allowSwap = false
 
   func run() throws {
     guard Descriptor.input.isTerminal, Descriptor.output.isTerminal else {
@@ -28,12 +18,11 @@ struct InitCommand: ParsableCommand {
         .locked, "init: needs a person at a terminal", hint: "in a script: coffer vault init --key-file FILE --no-passphrase")
     }
     var new = try VaultInit.parse([])
-    (new.vault, new.system, new.lowMemory, new.allowSwap) = (vault, system, lowMemory, allowSwap)
-    new.recoveryKey = !noRecoveryKey
-    let owned = try new.ownedVault()
+    (new.place, new.recoveryKey) = (place, !noRecoveryKey)
+    let owned = try place.ownedVault()
     try owned.unlock(with: new.create(owned))
     let next = "coffer set SERVICE/ACCOUNT"
-    let named = vault.flatMap { Failure.hint(next, naming: $0) } ?? next
+    let named = place.vault.flatMap { Failure.hint(next, naming: $0) } ?? next
     Descriptor.error.note("It is unlocked. Keep a first secret: \(named)\n")
   }
 }

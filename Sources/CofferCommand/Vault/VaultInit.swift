@@ -9,14 +9,7 @@ struct VaultInit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make a new vault. Nothing that exists is touched.")
 
-  @Option(help: ArgumentHelp("The vault's file.", valueName: "path"), completion: .file())
-  var vault: String?
-
-  @Flag(help: "One that the system's agent keeps, and no program of this user can read.")
-  var system = false
-
-  @Flag(help: "Take 64 MiB instead of 256 MiB to check the passphrase.")
-  var lowMemory = false
+  @OptionGroup var place: NewVaultOptions
 
   @Option(
     help: ArgumentHelp("A key file that is needed too, or alone with --no-passphrase.", valueName: "file"), completion: .file())
@@ -35,19 +28,10 @@ struct VaultInit: ParsableCommand {
   @Flag(help: "Never ask for anything.")
   var noInput = false
 
-  @Flag(help: "Continue if memory cannot be locked; secrets may be swapped out then.")
-  var allowSwap = false
-
   func run() throws {
     if noPassphrase, keyFile == nil { throw Failure.usage("--no-passphrase: needs --key-file FILE") }
     if noPassphrase, passphraseDescriptor != nil { throw Failure.usage("--no-passphrase: --passphrase-fd gives one") }
-    _ = try create(ownedVault())
-  }
-
-  func ownedVault() throws -> any OwnedVault {
-    var options = try VaultOptions.parse([])
-    (options.vault, options.system, options.allowSwap) = (vault, system, allowSwap)
-    return try options.ownedVault()
+    _ = try create(place.ownedVault())
   }
 
   /// - Returns: The credential that opens it.
@@ -56,7 +40,7 @@ struct VaultInit: ParsableCommand {
     let credential = try credential()
     let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
     try owned.create(
-      with: credential, kdf: lowMemory ? .lowMemory : .standard,
+      with: credential, kdf: place.lowMemory ? .lowMemory : .standard,
       recovery: recovery.map { try $0.text.duplicate() } ?? Secret(count: 0))
     try recovery?.printUnlessShown()
     if Descriptor.error.isTerminal { Descriptor.error.note("\(try owned.name.escapingControls()): a new vault\n") }
