@@ -104,6 +104,7 @@ struct StartFailure: Error {
     case .draftFormat: (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate")
     // The vault's device key, or a credential.
     case .wrongLength: (.inputOutput, "has another length than it must have", nil)
+    case .tooLarge: (.inputOutput, "is larger than 64 GiB", nil)
     case .schemaAltered, .columnMismatch, .storageDamaged, .truncated:
       (.integrity, "is damaged", "restore a backup; the damaged file stays as it is until you replace it")
     case .symbolicLink: (.inputOutput, "is a symbolic link", "name the file itself")

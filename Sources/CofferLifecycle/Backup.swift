@@ -57,14 +57,13 @@ package struct Backup: Sendable {
   /// - Throws: `backupExists`, `isTheVault`, `nameOfTheVaults`.
   package static func checkFree(_ path: String, besides vault: String?) throws {
     if let vault, FileStore.isOwnFile(path, ofVaultAt: vault) { throw LifecycleError(.nameOfTheVaults, path) }
-    guard try Files.status(at: path) != nil else { return }
-    throw LifecycleError(try isFile(path, vault) ? .isTheVault : .backupExists, path)
+    guard let status = try Files.status(at: path) else { return }
+    throw LifecycleError(try isFile(status, vault) ? .isTheVault : .backupExists, path)
   }
 
-  /// Whether the file is the vault itself.
-  static func isFile(_ path: String, _ vault: String?) throws -> Bool {
-    guard let vault = try vault.flatMap({ try Files.status(at: $0) }) else { return false }
-    return try Files.status(at: path)?.isSameFile(as: vault) ?? false
+  /// Whether a file is the vault itself.
+  static func isFile(_ status: FileStatus, _ vault: String?) throws -> Bool {
+    try vault.flatMap { try Files.status(at: $0) }?.isSameFile(as: status) ?? false
   }
 
   private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {

@@ -16,29 +16,60 @@ extension Restoration {
     package let anchorFailure: String?
   }
 
-  /// How often the backup of what is here is made anew because others write meanwhile.
+  /// How many plans are made because others write meanwhile.
   private static let attempts = 10
 
   /// Whether another process must not have the vault open: a state that does not continue the one that it has seen.
   package static func excludesAgent(_ way: Way) -> Bool { way != .continuing && way != .nothing }
 
-  /// Makes a backup of what is here, and then changes it.
-  /// - Throws: `LifecycleError`: `agentHasVault`, `changedMeanwhile`; `Unreadable`; `StorageError`: `inDoubt` if it cannot be told whether
-  ///   the vault was changed; after any other error it is as it was. The errors of `step`.
-  package func carryOut(_ plan: Plan, now: Timestamp, step: @escaping Backup.Step) throws -> Outcome {
-    let agent = Self.excludesAgent(plan.way) ? try takeAgentLock() : nil
-    defer { withExtendedLifetime(agent) {} }
-    switch plan.way {
-    case .nothing: return Outcome(way: .nothing, generation: try generation(), kept: nil, anchorFailure: nil)
-    case .creating, .exchanging: return try create(plan.way, now, step)
-    case .continuing, .replacing:
+  /// Makes a backup of what is here, and then changes it, if the plan was agreed to and still holds.
+  /// - Parameter agree: Gets the plan that was made last, and each one that takes its place because the vault was changed meanwhile or
+  ///   turned out to be damaged. If it throws, nothing is changed.
+  /// - Throws: `LifecycleError`: `agentHasVault`, `changedMeanwhile` after ten plans; `StorageError`: `maintenance`; `inDoubt` if it cannot
+  ///   be told whether the vault was changed; after any other error it is as it was. The errors of `step` and of `agree`.
+  package func carryOut(
+    now: Timestamp, step: @escaping Backup.Step, agree: (Plan) throws -> Void = { _ in }
+  ) throws -> Outcome {
+    var plan = try planned?.plan ?? plan()
+    for _ in 0..<Self.attempts {
+      try agree(plan)
       do {
-        return try replace(plan.way, now, step)
-      } catch let error as StorageError where Self.isDamage(error) {
-        // The rows that are here cannot be copied. The files can be kept.
-        throw Unreadable(plan: plan.exchanging(because: error))
+        let lock = try lock ?? MaintenanceLock(forVaultAt: place.vault)
+        defer { withExtendedLifetime(lock) {} }
+        return try exclusion(plan.way) { try carryOutAgreed(now, step) }
+      } catch let outdated as Outdated {
+        plan = try outdated.plan ?? self.plan()
       }
     }
+    throw LifecycleError(.changedMeanwhile, place.vault)
+  }
+
+  private func carryOutAgreed(_ now: Timestamp, _ step: @escaping Backup.Step) throws -> Outcome {
+    guard let (plan, state) = planned else { throw Outdated() }
+    switch state {
+    case .files:
+      guard try fileState() == state else { throw Outdated() }
+      return try create(plan.way, now, step)
+    case .vault(let header):
+      do {
+        let present = try FileStore(at: place.vault)
+        guard try present.read({ try $0.header(0) }) == header else { throw Outdated() }
+        guard plan.way != .nothing else {
+          return Outcome(way: .nothing, generation: try generation(), kept: nil, anchorFailure: nil)
+        }
+        return try replace(present, at: header, plan.way, now, step)
+      } catch let error as StorageError where Self.isDamage(error) {
+        // The rows that are here cannot be copied. The files can be kept.
+        throw Outdated(plan: try planExchange(because: error))
+      }
+    }
+  }
+
+  /// Keeps agents from the vault while it is changed.
+  private func exclusion(_ way: Way, _ body: () throws -> Outcome) throws -> Outcome {
+    let agent = Self.excludesAgent(way) ? try takeAgentLock() : nil
+    defer { withExtendedLifetime(agent) {} }
+    return try body()
   }
 
   /// Waits for an agent that is about to end.
@@ -58,37 +89,36 @@ extension Restoration {
 
   // MARK: A vault that can be read
 
-  private func replace(_ way: Way, _ now: Timestamp, _ step: @escaping Backup.Step) throws -> Outcome {
+  private func replace(
+    _ present: FileStore, at header: [UInt8], _ way: Way, _ now: Timestamp, _ step: @escaping Backup.Step
+  ) throws -> Outcome {
     let restored = try restored()
-    let present = try FileStore(at: place.vault)
     if way == .replacing { try place.anchors.announce(header: restored.header, anchor: restored.anchor) }
-    for _ in 0..<Self.attempts {
-      let backup = try Backup.make(
-        of: present, at: .directory(place.backups, .restore), now: now, acceptsDamage: true, step: step)
-      guard let kept = backup.path else { continue }
-      let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
-      do {
-        var generation = restored.generation
-        try present.replaceRows(by: store, total: restored.recordCount) { rows in
-          // Nothing is replaced that the backup does not have.
-          guard try rows.header(0) == saved else { throw LifecycleError(.changedMeanwhile, place.vault) }
-          guard way == .continuing else { return nil }
-          generation = backup.status.generation + 1
-          return try restored.change(continuing: rows)
-        } step: {
-          try step($0, $1)
-        } verify: {
-          let result = try restored.verify($0, progress: step)
-          if let problem = result.problems.first { throw problem }
-        }
-        let failure = way == .replacing ? settle() : nil
-        place.backups.prune(keeping: [kept, file])
-        return Outcome(way: way, generation: generation, kept: kept, anchorFailure: failure)
-      } catch LifecycleError(.changedMeanwhile) {
-        unsafe unlink(kept)
+    let backup = try Backup.make(
+      of: present, at: .directory(place.backups, .restore), now: now, acceptsDamage: true, step: step)
+    guard let kept = backup.path else { throw LifecycleError(.noBackup, place.backups.path) }
+    let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
+    var generation = restored.generation
+    do {
+      try present.replaceRows(by: store, total: restored.recordCount) { rows in
+        // Nothing is replaced that was not shown, or that the backup does not have.
+        guard try rows.header(0) == header, saved == header else { throw Outdated() }
+        guard way == .continuing else { return nil }
+        generation = backup.status.generation + 1
+        return try restored.change(continuing: rows)
+      } step: {
+        try step($0, $1)
+      } verify: {
+        let result = try restored.verify($0, progress: step)
+        if let problem = result.problems.first { throw problem }
       }
+    } catch let outdated as Outdated {
+      unsafe unlink(kept)
+      throw outdated
     }
-    throw LifecycleError(.changedMeanwhile, place.vault)
+    let failure = way == .replacing ? settle() : nil
+    place.backups.prune(keeping: [kept] + (self.backup.path.map { [$0] } ?? []))
+    return Outcome(way: way, generation: generation, kept: kept, anchorFailure: failure)
   }
 
   /// - Returns: the reason if the anchor could not be written.

@@ -27,6 +27,8 @@ public struct StorageError: Error, Equatable, Sendable {
     case truncated
     /// A small file (anchor, device key) of another length than it must have.
     case wrongLength
+    /// A file that is to be copied in is larger than `UnnamedVault.maximumByteCount`.
+    case tooLarge
 
     // Permissions
     /// The path is a symbolic link.

@@ -1,4 +1,4 @@
-import CofferFiles
+package import CofferFiles
 import Glibc
 import VaultCore
 
@@ -59,22 +59,25 @@ package struct UnnamedVault: ~Copyable {
     }
   }
 
-  /// Takes the bytes of a file, which may lie anywhere and belong to anybody: nothing is opened in its place.
-  /// - Throws: `noVault` if there is none; `notAVault` for anything but a regular file, and as `newerFormat` and `draftFormat` before
-  ///   anything is copied; `symbolicLink`, `accessDenied`, `full`, `io`, also for a file that grows meanwhile; the error of `step`.
-  package func fill(fromFileAt other: String, step: (UInt64, UInt64) throws -> Void) throws {
-    guard let status = try Files.status(at: other) else { throw StorageError(.noVault, other) }
-    guard status.kind != .link else { throw StorageError(.symbolicLink, other) }
-    guard status.kind == .file else { throw StorageError(.notAVault, "\(other) is not a regular file") }
-    let file = try OpenFile(other, O_RDONLY)
-    var done: UInt64 = 0
-    while case let piece = try file.read(upTo: 1 << 20), !piece.isEmpty {
+  /// The size of the largest file that is copied in, in bytes: 64 GiB. A sparse file claims any size, and would fill the disk.
+  package static let maximumByteCount: Int64 = 64 << 30
+
+  /// Takes the bytes of an open file, whatever its position. It may lie anywhere and belong to anybody: nothing is opened in its place.
+  /// - Throws: `notAVault` for anything but a regular file, and as `newerFormat` and `draftFormat` before anything is copied; `tooLarge`;
+  ///   `full`; `io`, also for a file that grows or shrinks meanwhile; the error of `step`.
+  package func fill(from other: File<StorageError>, step: (UInt64, UInt64) throws -> Void) throws {
+    let status = try other.status()
+    guard status.kind == .file else { throw StorageError(.notAVault, "\(other.path) is not a regular file") }
+    guard status.size <= Self.maximumByteCount else { throw StorageError(.tooLarge, "\(other.path): \(status.size) bytes") }
+    var done: Int64 = 0
+    while case let piece = try other.read(at: Int(done), count: 1 << 20), !piece.isEmpty {
       if done == 0 { try Container.check(start: piece) }
-      done += UInt64(piece.count)
-      guard done <= UInt64(status.size) else { throw StorageError(.io, "\(other) grows while it is read") }
+      done += Int64(piece.count)
+      guard done <= status.size else { throw StorageError(.io, "\(other.path) grows while it is read") }
       try new.file.write(piece)
-      try step(done, UInt64(status.size))
+      try step(UInt64(done), UInt64(status.size))
     }
+    guard done == status.size else { throw StorageError(.io, "\(other.path) shrinks while it is read") }
   }
 
   /// The vault, to be read: nothing is locked or made beside it.

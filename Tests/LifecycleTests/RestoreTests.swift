@@ -11,53 +11,13 @@ import VaultUpkeep
 @testable import CofferLifecycle
 
 @Suite struct RestoreTests {
-  /// A vault, a backup of it with 3 items, and then one more item.
-  private struct Scene {
-    let fixture = Fixture()
-    let backup: String
-
-    init(items: Int = 3, secret: String = "secret") throws {
-      try fixture.makeVault(items: items, secret: secret)
-      backup = "\(fixture.directory)/old"
-      _ = try Backup.make(of: FileStore(at: fixture.path), at: .file(backup), now: .test, step: { _, _ in })
-      try add("later")
-    }
-
-    var places: Places {
-      get throws {
-        let directory = fixture.directory
-        return try Places { $0 == "COFFER_HOME" ? directory : nil }
-      }
-    }
-    var place: RestorePlace { get throws { try RestorePlace(places, vaultAt: nil) } }
-    var anchors: AnchorFiles { get throws { try place.anchors } }
-
-    func open() throws -> Vault { try .openThrowAway(FileStore(at: fixture.path), anchor: anchors) }
-
-    func add(_ account: String) throws {
-      var vault = try open()
-      try vault.add(Item(service: "item", account: account), secret: Secret(testing: "x"), at: .test)
-      try vault.close()
-    }
-
-    func accounts() throws -> Set<String> {
-      Set(try open().entries().entries.compactMap { $0.item["account"] })
-    }
-
-    func restoration(of file: String? = nil) throws -> Restoration {
-      let restoration = try Restoration(of: file ?? backup, at: place, step: { _, _ in })
-      try restoration.open(with: .throwAway(), ceiling: .standard, deviceKey: nil)
-      return restoration
-    }
-  }
-
   @Test func theRecordsOfTheBackupBecomeTheNextGeneration() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     let restoration = try scene.restoration()
     let plan = try restoration.plan()
     #expect(plan.way == .continuing && plan.comparison?.onlyHere == 1 && plan.generation == 3)
     let before = try scene.open()
-    let outcome = try restoration.carryOut(plan, now: .test, step: { _, _ in })
+    let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
     #expect(outcome.generation == 4)
     #expect(try scene.accounts() == ["0", "1", "2"])
     // A vault that was open before goes on, and is verified.
@@ -66,7 +26,7 @@ import VaultUpkeep
   }
 
   @Test func aCredentialOfTheVaultStaysOneAndOneOfTheBackupDoesNotComeBack() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     do {
       var vault = try scene.open()
       let slot = vault.openedSlot
@@ -75,7 +35,7 @@ import VaultUpkeep
       try vault.close()
     }
     let restoration = try scene.restoration()
-    _ = try restoration.carryOut(restoration.plan(), now: .test, step: { _, _ in })
+    _ = try restoration.carryOut(now: .test, step: { _, _ in })
     #expect(throws: VaultError(.wrongCredential)) { _ = try scene.open() }
     let vault = try Vault.open(
       FileStore(at: scene.fixture.path), with: .keyFile(Secret(testing: [UInt8](repeating: 7, count: 32))), anchor: scene.anchors)
@@ -84,11 +44,10 @@ import VaultUpkeep
 
   /// The backup of the vault is made anew if its state is not that of the vault any more.
   @Test func itemsThatAreWrittenMeanwhileAreInTheBackup() throws {
-    let scene = try Scene(items: 1100)
+    let scene = try RestoreScene(items: 1100)
     let restoration = try scene.restoration()
-    let plan = try restoration.plan()
     var written = 0
-    let outcome = try restoration.carryOut(plan, now: .test) { done, _ in
+    let outcome = try restoration.carryOut(now: .test) { done, _ in
       // While the backup is made, after its transaction has begun.
       guard written < 2, done == 1024 else { return }
       written += 1
@@ -100,12 +59,11 @@ import VaultUpkeep
   }
 
   @Test func aVaultThatIsWrittenAllTheTimeStaysAsItIs() throws {
-    let scene = try Scene(items: 1100)
+    let scene = try RestoreScene(items: 1100)
     let restoration = try scene.restoration()
-    let plan = try restoration.plan()
     var count = 0
     #expect(throws: LifecycleError(.changedMeanwhile)) {
-      _ = try restoration.carryOut(plan, now: .test) { done, _ in
+      _ = try restoration.carryOut(now: .test) { done, _ in
         guard done == 1024 else { return }
         count += 1
         try scene.add("meanwhile-\(count)")
@@ -117,7 +75,7 @@ import VaultUpkeep
 
   /// Killed after the commit, and before the anchor is written.
   @Test func theNextToOpenFinishesTheAnchor() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     try scene.add("newest")
     let restoration = try scene.restoration()
     let store = try FileStore(at: scene.fixture.path)
@@ -134,7 +92,7 @@ import VaultUpkeep
 
   /// Killed before the commit: the intent means nothing any more, and another state is not accepted because of it.
   @Test func anIntentThatWasNotCarriedOutIsRemoved() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     do {
       let restoration = try scene.restoration()
       let restored = try restoration.restored()
@@ -150,7 +108,7 @@ import VaultUpkeep
   }
 
   @Test func aDamagedIntentChangesNothing() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     run("sh", "-c", "umask 077; head -c 300 /dev/zero >\(try scene.anchors.intentPath())")
     #expect(try scene.accounts().count == 4)
     #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
@@ -159,7 +117,7 @@ import VaultUpkeep
   /// The oldest of many, which are removed after the commit and not before.
   @Test func theFileThatIsRestoredStays() throws {
     struct Own: Error {}
-    let scene = try Scene()
+    let scene = try RestoreScene()
     let backups = scene.fixture.backups
     for time in 1...12 { _ = try scene.fixture.backup(at: Int64(time)) }
     let oldest = backups.path(of: try #require(backups.names.last))
@@ -168,19 +126,19 @@ import VaultUpkeep
       let restoration = try scene.restoration(of: oldest)
       #expect(throws: Own.self) {
         // In the transaction, after the vault as it was has been kept.
-        _ = try restoration.carryOut(restoration.plan(), now: .test) { _, total in if total == 5 { throw Own() } }
+        _ = try restoration.carryOut(now: .test) { _, total in if total == 5 { throw Own() } }
       }
       #expect(backups.names.count == 13 && backups.newest?.occasion == .ordinary)
     }
     let restoration = try scene.restoration(of: oldest)
-    let outcome = try restoration.carryOut(restoration.plan(), now: .test, step: { _, _ in })
+    let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
     let names = backups.names.map(backups.path(of:))
     #expect(names.count == 10 && names.contains(oldest) && names.contains(outcome.kept ?? ""))
     #expect(backups.newest.map(backups.path(of:)) != outcome.kept)
   }
 
   @Test(arguments: ["-wal", "-journal"]) func changesBesideTheBackupAreNotLeftOut(log: String) throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     run("sh", "-c", "printf log >\(scene.backup)\(log)")
     #expect(throws: LifecycleError(.hasLog)) { _ = try scene.restoration() }
     run("sh", "-c", ": >\(scene.backup)\(log)")
@@ -189,35 +147,38 @@ import VaultUpkeep
 
   /// A page that the comparison does not read.
   @Test func aFileThatTurnsOutToBeDamagedIsExchangedAfterAnotherYes() throws {
-    let scene = try Scene(secret: String(repeating: "x", count: 60_000))
+    let scene = try RestoreScene(secret: String(repeating: "x", count: 60_000))
     let path = scene.fixture.path
     let page = try #require(run("sqlite3", path, "SELECT pageno FROM dbstat WHERE name='rec' AND path LIKE '%+000005'").first)
     let damage = "dd of=\(path) bs=4096 seek=$((\(page) - 1)) count=1 conv=notrunc iflag=fullblock"
     run("sh", "-c", "tr '\\0' '\\377' </dev/zero | \(damage)")
     let before = run("cksum", path)
     let restoration = try scene.restoration()
-    let plan = try restoration.plan()
-    #expect(plan.way == .continuing)
-    var other: Restoration.Plan?
-    do { _ = try restoration.carryOut(plan, now: .test, step: { _, _ in }) } catch let unreadable as Restoration.Unreadable {
-      other = unreadable.plan
+    struct Declined: Error {}
+    var plans: [Restoration.Plan] = []
+    #expect(throws: Declined.self) {
+      _ = try restoration.carryOut(
+        now: .test, step: { _, _ in },
+        agree: { plan in
+          plans.append(plan)
+          if plans.count == 2 { throw Declined() }
+        })
     }
     #expect(run("cksum", path) == before && scene.fixture.backups.names.isEmpty)
-    let exchange = try #require(other)
-    #expect(exchange.way == .exchanging && exchange.damage == StorageError(.storageDamaged))
-    #expect(try restoration.carryOut(exchange, now: .test, step: { _, _ in }).way == .exchanging)
+    #expect(plans.map(\.way) == [.continuing, .exchanging] && plans.last?.damage == StorageError(.storageDamaged))
+    #expect(try restoration.carryOut(now: .test, step: { _, _ in }).way == .exchanging)
     #expect(try scene.accounts() == ["0", "1", "2"])
   }
 
   @Test func oneRestoreAtATime() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     let first = try scene.restoration()
     #expect(throws: StorageError(.maintenance)) { _ = try scene.restoration() }
     withExtendedLifetime(first) {}
   }
 
   @Test func aTrialIsNoted() throws {
-    let scene = try Scene()
+    let scene = try RestoreScene()
     #expect(try Drill.last(in: scene.places) == nil)
     try scene.restoration().noteDrill()
     #expect(try #require(try Drill.last(in: scene.places)).secondsSince1970 > 1_700_000_000)
@@ -226,7 +187,7 @@ import VaultUpkeep
   /// Random histories on both sides, counted by hand.
   @Test(arguments: 1...20) func theComparisonCountsTheItems(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
-    let scene = try Scene(items: 20)
+    let scene = try RestoreScene(items: 20)
     var expected = Comparison.Counts()
     do {
       var vault = try scene.open()

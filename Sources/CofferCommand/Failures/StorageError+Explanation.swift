@@ -36,6 +36,7 @@ extension StorageError: Explained {
         .integrity, "the file was emptied, cut or overwritten while it was in use",
         "put a backup in its place; keep the copy of the log until you have what it held")
     case .wrongLength: .init(.integrity, "has another length than it must have", "restore it from a backup")
+    case .tooLarge: .init(.integrity, "is larger than 64 GiB", "name a backup; this file is none that coffer has made")
     case .accessDenied: .init(.inputOutput, "you may not read or write it")
     case .relativePath: .init(.usage, "COFFER_HOME must be an absolute path")
     case .noHome: .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault")

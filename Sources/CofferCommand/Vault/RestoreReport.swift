@@ -34,7 +34,7 @@ struct RestoreReport {
     var lines = ["\(file): generation \(generation), \(counted(verification.recordCount, "record")), all sound"]
     if verification.unavailableCount > 0 { lines.append(verification.unopened) }
     if plan.isOtherVault { lines.append("it is a backup of another vault") }
-    if plan.rollback?.reason.code == .forked { lines.append("it has another history than the vault that was last seen here") }
+    if plan.rollback == .forked { lines.append("it has another history than the vault that was last seen here") }
     lines += comparison
     lines.append(intention)
     return lines
@@ -79,7 +79,7 @@ struct RestoreReport {
       ("records", .natural(verification.recordCount)), ("unavailable", .natural(verification.unavailableCount)),
       ("way", .text(plan.way.rawValue)), ("otherVault", .boolean(plan.isOtherVault)),
       ("here", plan.generation.map { .natural($0) } ?? .null), ("comparison", comparison ?? .null),
-      ("rollback", (plan.rollback?.reason.code.name).map { .text($0) } ?? .null),
+      ("rollback", plan.rollback.map { .text($0.name) } ?? .null),
       ("restored", outcome.map { .natural($0.generation) } ?? .null), ("kept", (outcome?.kept).map { .text($0) } ?? .null),
     ])
   }

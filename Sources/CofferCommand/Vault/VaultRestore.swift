@@ -17,18 +17,10 @@ struct VaultRestore: ParsableCommand {
   @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
   var file: String?
 
-  @Flag(help: "Stop before the question: a trial of the backup.")
-  var dryRun = false
-
   @Flag(help: "Accept a backup of another vault.")
   var otherVault = false
 
-  @Flag(help: "Do not ask.")
-  var force = false
-
-  @Flag(help: "As JSON.")
-  var json = false
-
+  @OptionGroup var trial: TrialOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
@@ -41,36 +33,39 @@ struct VaultRestore: ParsableCommand {
     let file = try self.file ?? newest(place)
     let keyFile = try vault.keyFile.map { try Descriptor.openKeyFile($0) }
     let work = try LongWork("reading")
-    let restoration = try about(file) { try Self.restoration(of: file, at: place, path, work) }
+    // Held to the end: another command fails before it has read anything.
+    let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
+    let restoration = Restoration(of: try staged(file, place, work), at: place, holding: lock)
     let result = try prove(restoration, file, keyFile, places, work)
     try work.pause()
     let plan = try about(path) { try restoration.plan() }
-    let report = RestoreReport(file: file, path: path, plan: plan, generation: try restoration.generation(), verification: result)
-    guard otherVault || !plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: file) }
-    if dryRun {
+    var report = RestoreReport(file: file, path: path, plan: plan, generation: try restoration.generation(), verification: result)
+    guard !trial.dryRun else {
+      try checkVault(report)
       try about(path) { try restoration.noteDrill() }
-      return try report.write(asJSON: json, outcome: nil)
+      return try report.write(asJSON: trial.json, outcome: nil)
     }
-    try carryOut(report, by: restoration, work)
+    let outcome = try about(path) {
+      try restoration.carryOut(now: .now(), step: work.step) { plan in
+        report.plan = plan
+        try agree(report, work)
+      }
+    }
+    work.end()
+    if trial.json { try report.write(asJSON: true, outcome: outcome) } else { try report.write(outcome) }
   }
 
-  /// After a yes; after another one if the file here turns out to be unreadable on the way.
-  private func carryOut(_ report: RestoreReport, by restoration: Restoration, _ work: LongWork) throws {
-    if !json { try report.write(asJSON: false, outcome: nil) }
+  private func checkVault(_ report: RestoreReport) throws {
+    guard otherVault || !report.plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: report.file) }
+  }
+
+  /// Asks for each plan: for another one if the vault is changed, or turns out to be unreadable.
+  private func agree(_ report: RestoreReport, _ work: LongWork) throws {
+    try checkVault(report)
+    if !trial.json { try report.write(asJSON: false, outcome: nil) }
     // A question takes its signals itself, and a signal there removes the copy, too.
     try work.begin("restoring")
     if report.plan.way != .nothing { try ask(report.path) }
-    do {
-      let outcome = try restoration.carryOut(report.plan, now: .now(), step: work.step)
-      work.end()
-      if json { try report.write(asJSON: true, outcome: outcome) } else { try report.write(outcome) }
-    } catch let unreadable as Restoration.Unreadable {
-      var report = report
-      report.plan = unreadable.plan
-      try carryOut(report, by: restoration, work)
-    } catch {
-      throw Failure(error, about: report.path)
-    }
   }
 
   private func newest(_ place: RestorePlace) throws -> String {
@@ -78,23 +73,20 @@ struct VaultRestore: ParsableCommand {
     return place.backups.path(of: newest)
   }
 
-  /// An error of the vault's own place names that.
-  private static func restoration(
-    of file: String, at place: RestorePlace, _ path: String, _ work: LongWork
-  ) throws -> Restoration {
+  private func staged(_ file: String, _ place: RestorePlace, _ work: LongWork) throws -> ForeignVault {
     do {
-      return try Restoration(of: file, at: place, step: work.step)
-    } catch StorageError(.maintenance) {
-      throw Failure(StorageError(.maintenance), about: path)
+      return try ForeignVault(copiedFrom: file, besides: place.vault, in: place.backups, step: work.step)
     } catch StorageError(.noVault) {
       throw Failure(.notFound, "\(file): there is no such file", hint: "coffer vault backup makes one")
+    } catch {
+      throw Failure(error, about: file)
     }
   }
 
   private func prove(
     _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ places: Places, _ work: LongWork
   ) throws -> Verification {
-    return try about(file) {
+    try about(file) {
       try work.pause()
       try vault.withCredential(restoration.slotTypes(), file, keyFile) { credential in
         try restoration.open(
@@ -110,7 +102,7 @@ struct VaultRestore: ParsableCommand {
   }
 
   private func ask(_ path: String) throws {
-    guard !force else { return }
+    guard !trial.force else { return }
     guard vault.isAnybodyThere else {
       throw Failure(.locked, "\(path): a person must agree, and cannot be asked here", hint: "--force; to try it: --dry-run")
     }

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// The options of commands that show their plan before they change the vault.
+struct TrialOptions: ParsableArguments {
+  @Flag(help: "Stop before the question, and change nothing.")
+  var dryRun = false
+
+  @Flag(help: "Do not ask.")
+  var force = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+}

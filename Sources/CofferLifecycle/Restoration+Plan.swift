@@ -1,0 +1,135 @@
+import CofferFiles
+package import CofferStorage
+package import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+extension Restoration {
+  /// How the vault becomes that of the backup.
+  package enum Way: String, Sendable {
+    /// One more generation of the vault that is here, with the records of the backup: slots and history go on.
+    case continuing
+    /// All rows are replaced, slots and history too.
+    case replacing
+    /// The file that is here cannot be read: it is put aside, and the vault is made anew.
+    case exchanging
+    /// No vault is here.
+    case creating
+    /// The vault is in the state of the backup.
+    case nothing
+  }
+
+  /// The effect that a restore would have. A value, which an agent sends to the command that shows it.
+  package struct Plan: Equatable, Sendable {
+    package let way: Way
+    /// The generation of the vault that is here, as it says. nil if none can be read.
+    package var generation: UInt64?
+    /// nil if no vault can be read here.
+    package var comparison: Comparison?
+    /// How the backup disagrees with the last state that was seen here: it is older, or has another history.
+    package var rollback: VaultError.Code?
+    /// Whether another vault is, or was, at this path.
+    package let isOtherVault: Bool
+    /// Why the file that is here cannot be read.
+    package var damage: StorageError?
+  }
+
+  /// The plan does not hold any more: the vault was changed after it, or cannot be read as a whole, which the comparison did not meet.
+  /// Nothing was changed.
+  struct Outdated: Error {
+    /// nil: `plan` makes another.
+    var plan: Plan?
+  }
+
+  /// The state of the vault for which a plan was made.
+  enum PresentState: Equatable {
+    /// The first 256 bytes of `hdr`: each commit changes them.
+    case vault(header: [UInt8])
+    /// The files of a vault that is not there, or cannot be read.
+    case files([String: FileStatus])
+  }
+
+  /// Compares the backup with the vault that is here.
+  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `draftFormat`.
+  package func plan() throws -> Plan {
+    let restored = try restored()
+    let check = try store.read { try restored.check($0, anchor: place.anchors) }
+    let rollback: VaultError.Code? = if case .refused(let rollback) = check { rollback.reason.code } else { nil }
+    let made = try compare(rollback)
+    planned = made
+    return made.plan
+  }
+
+  private func compare(_ rollback: VaultError.Code?) throws -> (plan: Plan, state: PresentState) {
+    let isOtherHere = rollback == .anchorOtherVault
+    func unreadable(_ way: Way, _ damage: StorageError?) throws -> (plan: Plan, state: PresentState) {
+      (Plan(way: way, rollback: rollback, isOtherVault: isOtherHere, damage: damage), try fileState())
+    }
+    guard try Files.status(at: place.vault) != nil else {
+      return try unreadable(place.present().isEmpty ? .creating : .exchanging, nil)
+    }
+    do {
+      let present = try FileStore(at: place.vault)
+      do { _ = try Vault.inspect(present) } catch let error as VaultError where Self.isDamage(error) {
+        // No backup of it could be one. Its file is kept.
+        return try unreadable(.exchanging, StorageError(.storageDamaged, "\(error)"))
+      }
+      return try compare(with: present, rollback)
+    } catch let error as StorageError where Self.isDamage(error) {
+      return try unreadable(.exchanging, error)
+    }
+  }
+
+  private func compare(
+    with present: FileStore, _ rollback: VaultError.Code?
+  ) throws -> (plan: Plan, state: PresentState) {
+    let restored = try restored()
+    return try store.read { there in
+      try present.read { here in
+        let sealed = try SealedHeader(reading: here)
+        let isOther = sealed.header.vault != restored.vault
+        let way: Way =
+          if sealed.bytes == restored.header { .nothing } else {
+            try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
+          }
+        let plan = Plan(
+          way: way, generation: sealed.header.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
+          rollback: rollback, isOtherVault: isOther)
+        return (plan, .vault(header: sealed.bytes))
+      }
+    }
+  }
+
+  /// SQLite may remove the index of the log at any time.
+  func fileState() throws -> PresentState {
+    var found: [String: FileStatus] = [:]
+    for file in place.files where !file.hasSuffix("-shm") { found[file] = try Files.status(at: file) }
+    return .files(found)
+  }
+
+  /// Plans to put the file aside, after it turned out to be damaged.
+  func planExchange(because damage: StorageError) throws -> Plan {
+    guard let previous = planned?.plan else { return try plan() }
+    let plan = Plan(
+      way: .exchanging, generation: previous.generation, rollback: previous.rollback, isOtherVault: previous.isOtherVault,
+      damage: damage)
+    planned = (plan, try fileState())
+    return plan
+  }
+
+  /// Whether its header or its slots say nothing, as opposed to those of a later version.
+  private static func isDamage(_ error: VaultError) -> Bool {
+    switch error.code {
+    case .headerMalformed, .slotMalformed, .kdfBelowFloor, .columnMismatch: true
+    default: false
+    }
+  }
+
+  /// Whether the file that is here is lost, as opposed to one that cannot be read at the moment, or by this version.
+  static func isDamage(_ error: StorageError) -> Bool {
+    switch error.code {
+    case .notAVault, .schemaAltered, .columnMismatch, .storageDamaged, .truncated: true
+    default: false
+    }
+  }
+}
