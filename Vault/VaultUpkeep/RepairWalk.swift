@@ -7,6 +7,7 @@ final class RepairWalk {
   /// The state of the backup, proven by the same keys.
   private let backup: ProvenState?
   private let acceptsUnproven: Bool
+  private let progress: ((UInt64, UInt64) throws -> Void)?
   private(set) var plan = RepairPlan()
   /// Everything that the vault has afterwards.
   private(set) var leaves: [Identifier: Digest] = [:]
@@ -26,8 +27,10 @@ final class RepairWalk {
   private var met: Set<Identifier> = []
   private var leafCount: UInt64 = 0
 
-  init(_ state: ProvenState, backup: ProvenState?, acceptsUnproven: Bool) {
-    (self.state, self.backup, self.acceptsUnproven) = (state, backup, acceptsUnproven)
+  init(
+    _ state: ProvenState, backup: ProvenState?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)?
+  ) {
+    (self.state, self.backup, self.acceptsUnproven, self.progress) = (state, backup, acceptsUnproven, progress)
   }
 
   func run() throws {
@@ -35,6 +38,7 @@ final class RepairWalk {
       func passed(_ id: Identifier?, _ row: Result<RecordHead, VaultError>) throws { try unlisted(id, row, range) }
       try state.forEachListed(range, visit: visit, unlisted: passed) { id, leaf, row in
         leafCount += 1
+        if leafCount % 1024 == 0 { try progress?(leafCount, state.header.recordCount) }
         try decide(id, leaf, row)
       }
       try addFromBackup(range)

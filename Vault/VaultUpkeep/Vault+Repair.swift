@@ -7,24 +7,32 @@ extension Vault {
   /// - Parameters:
   ///   - backup: An earlier state of the same vault, from which lost records are taken.
   ///   - acceptsUnproven: Whether records below damaged nodes are kept.
+  ///   - progress: Called now and then with the records done and the records in all. An error that it throws ends the walk.
   /// - Throws: faults of the header and of the slots; `repairFromOtherVault`, `repairFromNewer`; `columnMismatch` for a row without an
   ///   identifier; what the stores throw.
-  package borrowing func repairPlan(from backup: (any Store)?, acceptsUnproven: Bool) throws -> RepairPlan {
+  package borrowing func repairPlan(
+    from backup: (any Store)?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)? = nil
+  ) throws -> RepairPlan {
     try reading { state, _ in
-      try Self.walk(state, backup, acceptsUnproven) { $0.plan }
+      try Self.walk(state, backup, acceptsUnproven, progress) { $0.plan }
     }
   }
 
   /// Carries out a plan in one commit.
+  /// - Parameter progress: As for `repairPlan`. If it throws, nothing is changed.
   /// - Throws: `repairPlanOutdated` if the plan would be another one by now; `unknownReadOnlyFlag`; as `repairPlan`.
-  package mutating func repair(_ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool) throws {
+  package mutating func repair(
+    _ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)? = nil
+  ) throws {
     let keyring = keyring
     var committed: SealedHeader?
     try store.commit { rows in
       var transaction = try Transaction(proving: rows, keyring: keyring)
-      return try Self.walk(transaction.state, backup, acceptsUnproven) { walk in
+      // The walk is one half of the work, and the tree the other.
+      let walked = progress.map { step in { (done: UInt64, total: UInt64) in try step(done, 2 * total) } }
+      return try Self.walk(transaction.state, backup, acceptsUnproven, walked) { walk in
         guard walk.plan == agreed else { throw VaultError(.repairPlanOutdated) }
-        let (change, header) = try Self.rebuild(walk, &transaction, rows)
+        let (change, header) = try Self.rebuild(walk, &transaction, rows, progress)
         committed = header
         return change
       }
@@ -34,10 +42,11 @@ extension Vault {
   }
 
   private static func walk<Result>(
-    _ state: ProvenState, _ backup: (any Store)?, _ acceptsUnproven: Bool, _ body: (RepairWalk) throws -> Result
+    _ state: ProvenState, _ backup: (any Store)?, _ acceptsUnproven: Bool, _ progress: ((UInt64, UInt64) throws -> Void)?,
+    _ body: (RepairWalk) throws -> Result
   ) throws -> Result {
     func walk(_ backup: ProvenState?) throws -> Result {
-      let walk = RepairWalk(state, backup: backup, acceptsUnproven: acceptsUnproven)
+      let walk = RepairWalk(state, backup: backup, acceptsUnproven: acceptsUnproven, progress: progress)
       try walk.run()
       return try body(walk)
     }
@@ -53,10 +62,14 @@ extension Vault {
   }
 
   private static func rebuild(
-    _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows
+    _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows, _ progress: ((UInt64, UInt64) throws -> Void)?
   ) throws -> (Change, SealedHeader?) {
     var tree = TreeEditor(empty: rows, keys: transaction.keys.integrity)
-    for (id, leaf) in walk.leaves.sorted(by: { $0.key < $1.key }) { try tree.set(id, to: leaf) }
+    let total = UInt64(walk.leaves.count)
+    for (index, leaf) in walk.leaves.sorted(by: { $0.key < $1.key }).enumerated() {
+      if index % 1024 == 0 { try progress?(total + UInt64(index), 2 * total) }
+      try tree.set(leaf.key, to: leaf.value)
+    }
     transaction.tree = tree
     for (id, record) in walk.restored { try transaction.edit(id, record) }
     for id in walk.dropped where walk.leaves[id] == nil { try transaction.edit(id, nil) }

@@ -20,41 +20,44 @@ struct VaultRepair: ParsableCommand {
   @Flag(help: "Keep records that open and are not proven: they may be older, or may have been removed once.")
   var acceptUnproven = false
 
-  @Flag(help: "List, and change nothing. Ends with 9 if there is damage.")
-  var dryRun = false
-
-  @Flag(help: "Do not ask.")
-  var force = false
-
-  @Flag(help: "As JSON.")
-  var json = false
-
+  @OptionGroup var trial: TrialOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let place = try vault.openPlace()
     let source = try from.map { path in try about(path) { try FileStore(at: path) } }
-    let lock = try dryRun ? nil : about(place.path) { try MaintenanceLock(forVaultAt: place.path) }
+    let lock = try trial.dryRun ? nil : about(place.path) { try MaintenanceLock(forVaultAt: place.path) }
     defer { withExtendedLifetime(lock) {} }
     var opened = try vault.open(place)
-    let plan = try damage(place) { try opened.repairPlan(from: source, acceptsUnproven: acceptUnproven) }
-    try Descriptor.output.write(json ? plan.json.description + "\n" : plan.text)
+    let repair = Repair(of: place.store, backups: place.backups, from: source, acceptsUnproven: acceptUnproven)
+    let work = try LongWork("checking")
+    let plan = try damage(place) { try repair.plan(for: opened, step: work.step) }
+    try work.pause()
+    try Descriptor.output.write(trial.json ? plan.json.description + "\n" : plan.text)
     guard !plan.isSound else { return opened.finish() }
-    guard !dryRun else {
+    guard !trial.dryRun else {
       opened.finish()
       throw Failure(.integrity, "\(place.path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
     }
     try agree()
-    let kept = try backUp(place)
-    try damage(place) { try opened.repair(plan, from: source, acceptsUnproven: acceptUnproven) }
-    let result = try damage(place) { try opened.verify() }
+    try work.begin("copying")
+    let kept = try backUp(place, repair, work)
+    try work.begin("repairing")
+    try damage(place) { try repair.carryOut(plan, on: &opened, step: work.step) }
+    try work.begin("checking")
+    let result = try damage(place) {
+      try opened.verify { done, total in do { try work.step(done, of: total) } catch { throw Self.interrupted } }
+    }
+    work.end()
     opened.finish()
     guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
-    try writeReport(plan, beside: kept)
-    place.backups.prune(keeping: [kept, from ?? kept])
+    try repair.finish(plan, keeping: kept)
     let records = counted(result.recordCount, "record")
     Descriptor.error.note("note: \(records), all sound; the vault as it was: \(kept.escapingControls())\n")
   }
+
+  private static let interrupted = Failure(
+    .cancelled, "interrupted: the vault is repaired, and was not checked", hint: "coffer vault verify")
 
   private func damage<Result: ~Copyable>(_ place: VaultPlace, _ body: () throws -> Result) throws -> Result {
     do {
@@ -66,29 +69,21 @@ struct VaultRepair: ParsableCommand {
 
   /// - Throws: `cancelled`.
   private func agree() throws {
-    guard !force else { return }
+    guard !trial.force else { return }
     guard vault.isAnybodyThere, Descriptor.input.isTerminal else {
       throw Failure(.cancelled, "repair: nothing was changed, because a yes cannot be asked for here", hint: "--force")
     }
     guard try Question.isYes("Repair it? [y/N] ") else { throw Failure.cancelled }
   }
 
-  private func backUp(_ place: VaultPlace) throws -> String {
+  private func backUp(_ place: VaultPlace, _ repair: Repair, _ work: LongWork) throws -> String {
     do {
-      let backup = try Backup.make(
-        of: place.store, at: .directory(place.backups, .repair), now: .now(), acceptsDamage: true, step: { _, _ in })
-      return backup.path ?? place.backups.path
+      return try repair.backUp(now: .now(), step: work.step)
     } catch {
       let failure = Failure(error, about: place.path)
+      guard failure.status != .cancelled else { throw failure }
       throw Failure(.inputOutput, "\(failure.message); without a backup nothing is repaired", hint: failure.hint)
     }
-  }
-
-  /// Without names: the file is not sealed.
-  private func writeReport(_ plan: RepairPlan, beside backup: String) throws {
-    let report = try Descriptor.create("\(backup).repair")
-    defer { report.close() }
-    for record in plan.records { try report.write("\(record.id)\t\(record.outcome.rawValue)\t\(record.reason?.name ?? "")\n") }
   }
 }
 
