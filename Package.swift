@@ -102,6 +102,8 @@ let package = Package(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
+    // Secrets for other programs: their variables, files and output
+    .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
     // Programs
     .executableTarget(
       name: "cofferd",
@@ -126,7 +128,7 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand",
+        "DefaultsCommand", "ProgramSecrets",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // What several tests use
@@ -229,11 +231,13 @@ let package = Package(
         "VaultUpkeep", "SecretMemory", "CofferWire",
         "CofferTesting", "Waiting",
       ]),
+    .testTarget(name: "ProgramSecretsTests", dependencies: ["ProgramSecrets", "SecretMemory", "CofferTesting"]),
     .testTarget(
       name: "CLITests",
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
+        "ProgramSecrets",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

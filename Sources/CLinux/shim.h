@@ -115,6 +115,19 @@ static inline int coffer_memory_file(void) {
   return (int)syscall(SYS_memfd_create, "coffer", 1u);  // MFD_CLOEXEC
 }
 
+/// memfd_create(2), closed on exec, that can be sealed and never be executed.
+static inline int coffer_sealable_file(void) {
+  int descriptor = (int)syscall(SYS_memfd_create, "coffer", 1u | 2u | 8u);  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL
+  if (descriptor >= 0 || errno != EINVAL) return descriptor;
+  // Before Linux 6.3.
+  return (int)syscall(SYS_memfd_create, "coffer", 1u | 2u);
+}
+
+/// From now on a file of coffer_sealable_file can be read alone.
+static inline int coffer_seal(int descriptor) {
+  return fcntl(descriptor, 1033 /* F_ADD_SEALS */, 1 | 2 | 4 | 8);  // F_SEAL_SEAL, _SHRINK, _GROW, _WRITE
+}
+
 // Hidden without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *, int);
 

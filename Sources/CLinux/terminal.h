@@ -17,6 +17,14 @@ static inline int coffer_signalfd_next(int descriptor) {
   return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 
+/// As coffer_signalfd_next. `is_from_kernel`: whether the kernel has sent it, as for a key that is typed at the terminal.
+static inline int coffer_signalfd_next_from(int descriptor, int *is_from_kernel) {
+  struct signalfd_siginfo info;
+  if (read(descriptor, &info, sizeof info) != sizeof info) return 0;
+  *is_from_kernel = info.ssi_code == SI_KERNEL;
+  return (int)info.ssi_signo;
+}
+
 /// Whether what `descriptor` refers to lies in memory: on tmpfs or ramfs.
 static inline int coffer_is_in_memory(int descriptor) {
   struct statfs status;

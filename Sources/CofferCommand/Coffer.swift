@@ -12,7 +12,7 @@ struct Coffer: ParsableCommand {
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
       ImportCommand.self, AgentCommand.self, DoctorCommand.self, CompletionCommand.self,
     ],
-    groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + shortForms)]
+    groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self, RunCommand.self] + shortForms)]
   )
 
   /// The verbs of `coffer vault` and `coffer secret` that work without their noun.
@@ -37,7 +37,7 @@ extension Coffer {
       let failure = Failure(error).naming(vault: CommandWords.vault(in: CommandLine.arguments.dropFirst()))
       guard defaults == nil else { return DefaultsProgram.refuse(failure) }
       Descriptor.error.note(failure.text)
-      return failure.status.rawValue
+      return CommandWords.isOfProgram(CommandLine.arguments.dropFirst()) ? Launch.notStarted : failure.status.rawValue
     }
   }
 
@@ -49,7 +49,9 @@ extension Coffer {
     func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
       { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
     }
-    if let short = shortForms.first(where: named(noun)) { return try? short.parse(Array(arguments.dropFirst())) }
+    if let short = ([RunCommand.self] + shortForms).first(where: named(noun)) {
+      return try? short.parse(Array(arguments.dropFirst()))
+    }
     guard let verb = arguments.dropFirst().first,
       let type = configuration.subcommands.first(where: named(noun))?.configuration.subcommands.first(where: named(verb)),
       type.configuration.subcommands.isEmpty

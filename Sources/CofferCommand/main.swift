@@ -1,5 +1,5 @@
 import CofferFiles
 import Glibc
 
-Hardening.begin()
+Hardening.begin(startsPrograms: true)
 exit(Coffer.start())

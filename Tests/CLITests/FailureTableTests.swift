@@ -7,6 +7,7 @@ import CofferPreferences
 import CofferRequests
 import CofferStorage
 import DefaultsCommand
+import ProgramSecrets
 import SecretMemory
 import Testing
 import VaultCore
@@ -45,6 +46,7 @@ import VaultCore
       + LifecycleError.Code.allCases.map { LifecycleError($0).explanation }
       + AppsError.Code.allCases.map { AppsError($0).explanation }
       + FileError.Code.allCases.map { FileError($0).explanation }
+      + TextError.Code.allCases.map { TextError($0).explanation }
     for explanation in closed + VaultExplanations.all.values {
       #expect(explanation.status != .ok && !explanation.message.isEmpty && !explanation.message.contains("\n"))
     }

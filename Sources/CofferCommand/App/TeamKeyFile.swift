@@ -1,5 +1,6 @@
 import AccessRights
 import CofferConsole
+import ProgramSecrets
 import SecretMemory
 
 /// The file of a team's key: sixteen bytes that name the format, and the seed. A key file of a vault may be any 32 bytes, and would be a

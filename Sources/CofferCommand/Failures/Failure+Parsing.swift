@@ -8,7 +8,8 @@ extension Failure {
     let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]
     let command = usage.prefix { $0.first?.isLetter == true }.joined(separator: " ")
     let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
-    let isOfProgram = ["coffer app run", "coffer app dev"].contains(command) && message.contains("nexpected argument")
+    let isOfProgram =
+      ["coffer app run", "coffer app dev", "coffer run"].contains(command) && message.contains("nexpected argument")
     self = .usage(
       "arguments: \(message.prefix(1).lowercased())\(message.dropFirst())",
       hint: isOfProgram ? "the arguments of the program stand after --" : "\(command) --help")

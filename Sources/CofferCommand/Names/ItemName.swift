@@ -1,7 +1,7 @@
 package import CofferConsole
 
 /// The name of an item on the command line: `service/account`, `coffer://group/service/account#field`, or the URL of a service.
-package struct ItemName: Equatable, Sendable {
+package struct ItemName: Hashable, Sendable {
   /// The longest name that the vault takes, in bytes of UTF-8.
   static let longest = 1024
 

@@ -3,7 +3,7 @@ import CofferConsole
 /// The URL of a place that asks for a password, as it is copied from a browser: `https://github.com/ada`.
 ///
 /// Its host is the service, and its user the account; without a user its path is, as behind the host in `github.com/ada`.
-struct ItemURL: Equatable, Sendable {
+struct ItemURL: Hashable, Sendable {
   let scheme: String
   let host: String
   let port: UInt64?

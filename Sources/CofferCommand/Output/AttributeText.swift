@@ -1,5 +1,6 @@
 import CofferConsole
 import Glibc
+import ProgramSecrets
 import SecretMemory
 import VaultCore
 

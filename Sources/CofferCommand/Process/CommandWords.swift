@@ -95,9 +95,12 @@ enum CommandWords {
 
   private static func isShortForm(_ word: String) -> Bool { Coffer.shortForms.contains { $0.names.contains(word) } }
 
+  /// Whether a program is to be started whose exit status is that of the command: then a failure has a status that few programs have.
+  static func isOfProgram(_ arguments: ArraySlice<String>) -> Bool { arguments.first == RunCommand.configuration.commandName }
+
   /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
   static func vault(in arguments: ArraySlice<String>) -> String? {
-    let nouns = ["vault", "secret", "agent", "import", "init"]
+    let nouns = ["vault", "secret", "agent", "import", "init", "run"]
     guard let noun = arguments.first, nouns.contains(noun) || isShortForm(noun) else { return nil }
     let words = Array(arguments.prefix { $0 != "--" })
     guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }

@@ -19,12 +19,15 @@ enum Launch {
     if isAlone, coffer_close_on_exec_from(3) != 0 { throw SystemError.last.failure("close_range") }
     _ = fcntl(descriptor, F_SETFD, 0)
     HiddenTerminal.restore()
-    // A program inherits ignored signals, so restore those that `Hardening` ignores.
-    for signal in [SIGPIPE, SIGXFSZ] { coffer_signal_default(signal) }
+    Hardening.end()
     _ = unsafe CStrings.lend([program] + arguments) { unsafe execv(program, $0) }
-    let error = SystemError.last
+    fail(program, SystemError.last)
+  }
+
+  /// Ends because a program could not be started.
+  static func fail(_ program: String, _ error: SystemError) -> Never {
     Descriptor.error.note("coffer: \(program.escapingControls()): \(error.text)\n")
-    exit(error.number == ENOENT ? notFound : notExecutable)
+    exit([ENOENT, ENOTDIR].contains(error.number) ? notFound : notExecutable)
   }
 
   /// Whether it ends with 0. Nothing that it prints is shown.

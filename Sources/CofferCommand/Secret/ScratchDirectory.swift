@@ -4,8 +4,8 @@ import CofferFiles
 import Glibc
 import SecretMemory
 
-/// A directory in memory, for this user alone, with one file for an editor. All that lies in it is overwritten and removed at
-/// the end.
+/// A directory in memory, for this user alone, with files for an editor or another program. All that lies in it is overwritten and
+/// removed at the end.
 ///
 /// On a disk the text would stay in blocks that no file refers to. Files that editors leave beside it, such as copies and
 /// swap files, are in this directory too.
@@ -15,18 +15,18 @@ struct ScratchDirectory: ~Copyable {
   let path: String
   private let descriptor: Int32
 
-  var filePath: String { "\(path)/\(Self.fileName)" }
-
-  /// - Throws: `other` where no file system in memory is at hand.
-  init() throws {
+  /// - Parameters:
+  ///   - what: The operation, for messages.
+  ///   - hint: Another way, which needs no file.
+  /// - Throws: `other` if neither directory is in memory.
+  init(for what: String, hint: String) throws {
     for parent in [Environment["XDG_RUNTIME_DIR"], "/dev/shm"] {
       guard let parent, let made = try Self.make(in: parent) else { continue }
       (path, descriptor) = made
       return
     }
     throw Failure(
-      .other, "edit: neither $XDG_RUNTIME_DIR nor /dev/shm is in memory, and a secret must not touch a disk",
-      hint: "coffer secret set --update NAME, which needs no file")
+      .other, "\(what): neither $XDG_RUNTIME_DIR nor /dev/shm is in memory, and a secret must not touch a disk", hint: hint)
   }
 
   /// Returns nil if the directory cannot be made in `parent`.
@@ -44,18 +44,20 @@ struct ScratchDirectory: ~Copyable {
     return (path, inner)
   }
 
-  func write(_ secret: borrowing Secret) throws {
-    let number = unsafe openat(descriptor, Self.fileName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard number >= 0 else { throw SystemError.last.failure(filePath) }
+  func filePath(_ name: String = fileName) -> String { "\(path)/\(name)" }
+
+  func write(_ secret: borrowing Secret, named name: String = fileName) throws {
+    let number = unsafe openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard number >= 0 else { throw SystemError.last.failure(filePath(name)) }
     defer { close(number) }
-    try secret.withBytes { try Descriptor(number: number, name: filePath).write($0) }
+    try secret.withBytes { try Descriptor(number: number, name: filePath(name)).write($0) }
   }
 
   func read() throws -> Secret {
     let number = unsafe openat(descriptor, Self.fileName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard number >= 0 else { throw SystemError.last.failure(filePath) }
+    guard number >= 0 else { throw SystemError.last.failure(filePath()) }
     defer { close(number) }
-    return try Secret.reading(Descriptor(number: number, name: filePath))
+    return try Secret.reading(Descriptor(number: number, name: filePath()))
   }
 
   deinit {

@@ -108,9 +108,9 @@ struct SecretEdit: ParsableCommand {
     _ before: borrowing Secret, _ editor: String, _ signals: borrowing BlockedSignals, _ after: inout Secret,
     _ ending: inout Int32?
   ) throws {
-    let scratch = try ScratchDirectory()
+    let scratch = try ScratchDirectory(for: "edit", hint: "coffer secret set --update NAME, which needs no file")
     try scratch.write(before)
-    ending = try Editor.run(editor, on: scratch.filePath, signals)
+    ending = try Editor.run(editor, on: scratch.filePath(), signals)
     if ending == nil { after = try scratch.read() }
   }
 }

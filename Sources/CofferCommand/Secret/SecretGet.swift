@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coffer
 import CofferConsole
+import ProgramSecrets
 import SecretMemory
 import VaultCore
 
@@ -31,18 +32,21 @@ struct SecretGet: ParsableCommand {
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd", isOutput: true) } ?? .output
     if let version { return try writeVersion(version, selection, to: output) }
     let items = try access.open(vault)
-    let entry = try selection.one(in: items)
+    var entry = try selection.one(in: items)
     if let field = selection.name.field, field != "secret" {
-      try write(field, of: entry, to: output)
+      if let value = entry.attribute(field) {
+        try write(value, named: field, to: output)
+        return items.finish()
+      }
+      entry = try items.companion(field, of: selection.name, entry)
+    }
+    let secret = try about(entry.name) {
+      try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
+    }
+    if json {
+      try write(entry.members(), secret, to: output)
     } else {
-      let secret = try about(entry.name) {
-        try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
-      }
-      if json {
-        try write(entry.members(), secret, to: output)
-      } else {
-        try secret.write(to: output)
-      }
+      try secret.write(to: output)
     }
     items.finish()
   }
@@ -58,11 +62,7 @@ struct SecretGet: ParsableCommand {
     try write([("name", .text(found.name)), ("version", .natural(version))], secret, to: output)
   }
 
-  private func write(_ field: String, of entry: Entry, to output: Descriptor) throws {
-    let value = entry.item.attributes[field] ?? entry.item.attributes[Item.userPrefix + field]
-    guard let value else {
-      throw Failure(.notFound, "\(entry.name): has no attribute \(field)", hint: "coffer secret find --json SERVICE shows them")
-    }
+  private func write(_ value: AttributeValue, named field: String, to output: Descriptor) throws {
     if json { return try output.write(JSON.object([(field, try value.json())]).description + "\n") }
     try output.write(output.isTerminal ? value.text.escapingControls() + "\n" : value.text)
   }

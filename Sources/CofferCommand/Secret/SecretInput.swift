@@ -1,6 +1,7 @@
 import CLinux
 import CofferConsole
 import Glibc
+import ProgramSecrets
 import SecretMemory
 
 extension Secret {
@@ -41,12 +42,6 @@ extension Secret {
     withBytes { bytes in
       bytes.byteCount > 1 && (0..<bytes.byteCount).first { bytes.byte(at: $0) == 0x0A } == bytes.byteCount - 1
     }
-  }
-}
-
-extension RawSpan {
-  func byte(at offset: Int) -> UInt8 {
-    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 }
 

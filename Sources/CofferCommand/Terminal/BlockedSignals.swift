@@ -35,6 +35,13 @@ struct BlockedSignals: ~Copyable {
     return signal > 0 ? signal : nil
   }
 
+  /// As `next`, and whether the kernel has sent it to all of the process group, as for a key at the terminal.
+  func nextWithSender() -> (number: Int32, isFromKernel: Bool)? {
+    var isFromKernel: Int32 = 0
+    let signal = unsafe coffer_signalfd_next_from(descriptor, &isFromKernel)
+    return signal > 0 ? (signal, isFromKernel != 0) : nil
+  }
+
   /// Lets one signal act as if it had never been blocked. Comes back only from a stop.
   func letThrough(_ signal: Int32) {
     var one = sigset_t()

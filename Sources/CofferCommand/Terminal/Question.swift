@@ -1,3 +1,4 @@
+import ProgramSecrets
 import SecretMemory
 
 /// Yes or no, at the terminal.

@@ -1,3 +1,4 @@
+import ProgramSecrets
 import SecretMemory
 
 /// The line as typed so far, in locked memory.

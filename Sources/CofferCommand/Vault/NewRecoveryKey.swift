@@ -1,4 +1,5 @@
 import CofferConsole
+import ProgramSecrets
 import SecretMemory
 import VaultCore
 

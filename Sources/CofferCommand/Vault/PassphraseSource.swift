@@ -2,6 +2,7 @@ import CofferConsole
 import CofferFiles
 import CofferStorage
 import Glibc
+import ProgramSecrets
 import SecretMemory
 
 /// Where a passphrase comes from when a vault is opened.

@@ -57,6 +57,17 @@ package struct ChildProgram {
 
   /// - Returns: the process, and 0; or the errno.
   package func start() -> (process: Int32, errno: Int32) {
+    unsafe CStrings.lend([path] + arguments) { words in
+      unsafe CStrings.lend(environment ?? []) { variables in
+        unsafe start(path, words, environment == nil ? environ : variables)
+      }
+    }
+  }
+
+  /// As `start`, with arguments and variables that are not text.
+  package func start(
+    _ file: UnsafePointer<CChar>, _ words: CStrings.Pointers, _ variables: CStrings.Pointers
+  ) -> (process: Int32, errno: Int32) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -83,17 +94,12 @@ package struct ChildProgram {
       unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     }
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    return unsafe CStrings.lend([path] + arguments) { words in
-      unsafe CStrings.lend(environment ?? []) { variables in
-        var process: Int32 = 0
-        let variables = unsafe environment == nil ? environ : variables
-        let number =
-          unsafe isSearched
-          ? posix_spawnp(&process, path, &actions, &attributes, words, variables)
-          : posix_spawn(&process, path, &actions, &attributes, words, variables)
-        return (process, number)
-      }
-    }
+    var process: Int32 = 0
+    let number =
+      unsafe isSearched
+      ? posix_spawnp(&process, file, &actions, &attributes, words, variables)
+      : posix_spawn(&process, file, &actions, &attributes, words, variables)
+    return (process, number)
   }
 
   /// Waits until the process has ended.

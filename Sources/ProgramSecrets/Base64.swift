@@ -1,9 +1,9 @@
-import SecretMemory
+package import SecretMemory
 
 /// RFC 4648 base64 from locked memory into locked memory.
-enum Base64 {
+package enum Base64 {
   /// - Throws: as `Secret(count:)`.
-  static func encode(_ secret: borrowing Secret) throws -> Secret {
+  package static func encode(_ secret: borrowing Secret) throws -> Secret {
     var text = try Secret(count: (secret.count + 2) / 3 * 4)
     secret.withBytes { source in
       text.withMutableBytes { target in

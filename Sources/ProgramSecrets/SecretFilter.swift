@@ -1,0 +1,173 @@
+package import SecretMemory
+
+/// How a secret is written into a text of another language. All work goes on in locked memory.
+package enum SecretFilter: String, CaseIterable, Sendable {
+  /// A string of JSON, with its quotes.
+  case json
+  /// A word for a shell, in single quotes.
+  case sh
+  /// RFC 3986: everything but the unreserved characters in percent encoding.
+  case url
+  /// The content of an element or of an attribute.
+  case xml
+  /// RFC 4648, with padding.
+  case base64
+  /// Without blanks and line ends before and after.
+  case trim
+
+  /// - Throws: `valueNotText`, `valueNotXML`, `valueTooLarge`; as `Secret(count:)`.
+  package func apply(to secret: borrowing Secret) throws -> Secret {
+    switch self {
+    case .base64:
+      guard secret.count <= Secret.maximumCount / 4 * 3 else { throw TextError(.valueTooLarge) }
+      return try Base64.encode(secret)
+    case .trim: return try secret.trimmed()
+    case .url: return try secret.replacingBytes { PercentForm.form(of: $0) }
+    case .sh: return try secret.replacingBytes(between: "'") { $0 == UInt8(ascii: "'") ? #"'\''"# : nil }
+    case .json:
+      try Self.checkIsText(secret)
+      return try secret.replacingBytes(between: "\"") { JSONForm.form(of: $0) }
+    case .xml:
+      try Self.checkIsText(secret)
+      return try Self.xml(secret)
+    }
+  }
+
+  private static func checkIsText(_ secret: borrowing Secret) throws(TextError) {
+    let isText = secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe UTF8Check.isValid($0) } }
+    guard isText else { throw TextError(.valueNotText) }
+  }
+
+  private static func xml(_ secret: borrowing Secret) throws -> Secret {
+    let isAllowed = secret.withBytes { bytes in
+      (0..<bytes.byteCount).allSatisfy { offset in
+        let byte = bytes.byte(at: offset)
+        return byte >= 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+      }
+    }
+    guard isAllowed else { throw TextError(.valueNotXML) }
+    return try secret.replacingBytes { byte in
+      switch byte {
+      case UInt8(ascii: "&"): "&amp;"
+      case UInt8(ascii: "<"): "&lt;"
+      case UInt8(ascii: ">"): "&gt;"
+      case UInt8(ascii: "\""): "&quot;"
+      case UInt8(ascii: "'"): "&#39;"
+      // A parser would turn them into other line ends, or in an attribute into blanks.
+      case 0x0D: "&#13;"
+      case 0x0A: "&#10;"
+      case 0x09: "&#9;"
+      default: nil
+      }
+    }
+  }
+}
+
+/// Percent encoding of single bytes.
+enum PercentForm {
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  static func form(of byte: UInt8) -> StaticBytes? {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      nil
+    default: StaticBytes(UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)])
+    }
+  }
+}
+
+/// The escapes of strings in JSON, RFC 8259.
+enum JSONForm {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  static func form(of byte: UInt8) -> StaticBytes? {
+    switch byte {
+    case UInt8(ascii: "\""): #"\""#
+    case UInt8(ascii: "\\"): #"\\"#
+    case 0x0A: #"\n"#
+    case 0x0D: #"\r"#
+    case 0x09: #"\t"#
+    case 0x08: #"\b"#
+    case 0x0C: #"\f"#
+    case 0..<0x20: StaticBytes("\\u00", digits[Int(byte >> 4)], digits[Int(byte & 15)])
+    default: nil
+    }
+  }
+}
+
+/// Up to 7 bytes that stand for one. On the stack: an array would leave a copy of what was encoded in the heap.
+struct StaticBytes: ExpressibleByStringLiteral {
+  private(set) var bytes: UInt64 = 0
+  private(set) var count = 0
+
+  init(stringLiteral text: StaticString) {
+    for index in 0..<text.utf8CodeUnitCount { append(unsafe text.utf8Start[index]) }
+  }
+
+  init(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
+    append(first)
+    append(second)
+    append(third)
+  }
+
+  init(_ text: StaticString, _ first: UInt8, _ second: UInt8) {
+    self.init(stringLiteral: text)
+    append(first)
+    append(second)
+  }
+
+  private mutating func append(_ byte: UInt8) {
+    bytes |= UInt64(byte) << (8 * UInt64(count))
+    count += 1
+  }
+
+  subscript(index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bytes >> (8 * UInt64(index))) }
+}
+
+extension Secret {
+  /// The secret with some of its bytes replaced by others, and `quote` around it.
+  /// - Throws: `valueTooLarge`; as `Secret(count:)`.
+  borrowing func replacingBytes(between quote: StaticBytes = "", _ form: (UInt8) -> StaticBytes?) throws -> Secret {
+    let count = withBytes { bytes in
+      (0..<bytes.byteCount).reduce(2 * quote.count) { $0 + (form(bytes.byte(at: $1))?.count ?? 1) }
+    }
+    guard count <= Secret.maximumCount else { throw TextError(.valueTooLarge) }
+    var result = try Secret(count: count)
+    withBytes { bytes in
+      result.withMutableBytes { target in
+        var output = 0
+        func append(_ form: StaticBytes, _ target: inout MutableRawSpan) {
+          for index in 0..<form.count {
+            target.storeBytes(of: form[index], toByteOffset: output, as: UInt8.self)
+            output += 1
+          }
+        }
+        append(quote, &target)
+        for offset in 0..<bytes.byteCount {
+          let byte = bytes.byte(at: offset)
+          if let replaced = form(byte) {
+            append(replaced, &target)
+          } else {
+            target.storeBytes(of: byte, toByteOffset: output, as: UInt8.self)
+            output += 1
+          }
+        }
+        append(quote, &target)
+      }
+    }
+    return result
+  }
+
+  borrowing func trimmed() throws -> Secret {
+    let range = withBytes { bytes in
+      var (start, end) = (0, bytes.byteCount)
+      while start < end, Self.isBlank(bytes.byte(at: start)) { start += 1 }
+      while end > start, Self.isBlank(bytes.byte(at: end - 1)) { end -= 1 }
+      return start..<end
+    }
+    return try copy(range.lowerBound, range.count)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
