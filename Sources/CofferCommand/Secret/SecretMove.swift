@@ -68,9 +68,17 @@ struct SecretMove: ParsableCommand {
     let entry = try target.selection.one(in: items)
     let newGroup = target.group ?? entry.reference.group
     try items.checkCanAdd(to: newGroup, isCreated: names.createGroup)
-    try about(names.newName ?? entry.name) {
-      // As it is then: another process may have changed it since it was found.
-      _ = try items.keychain.move(entry.reference, to: newGroup) { $0 = $0.renamed(as: target.renamed) }
+    let companions = try items.companions(of: entry).map { ($0, try target.renamed?.companion($0.field(of: entry))) }
+    // The item last, so that the same command moves the others if it is interrupted.
+    let moves = companions + [(entry, target.renamed)]
+    for (entry, renamed) in moves {
+      try about(names.newName ?? entry.name) { try items.checkIsFree(entry.item.renamed(as: renamed), in: newGroup, for: entry) }
+    }
+    for (entry, renamed) in moves {
+      try about(names.newName ?? entry.name) {
+        // As it is then: another process may have changed it since it was found.
+        _ = try items.keychain.move(entry.reference, to: newGroup) { $0 = $0.renamed(as: renamed) }
+      }
     }
     items.finish()
     Descriptor.error.hintAtTerminal("to undo it: coffer secret move with the names exchanged")

@@ -44,21 +44,39 @@ struct SecretRemove: ParsableCommand {
       Descriptor.error.note("note: \(Failure(error.reason, about: "\(selection.name)").message.escapingControls())\n")
       entry = nil
     }
+    let companions = try entry.map { try items.companions(of: $0) } ?? []
     let name = entry?.nameWithGroup ?? "\(selection.name)"
     try purge
-      ? Question.confirmRemovalForGood(of: "\(name) with all of its versions", isAsked: !force && !vault.noInput) : confirm(name)
+      ? Question.confirmRemovalForGood(
+        of: "\(name) with all of its versions\(Self.text(companions))", isAsked: !force && !vault.noInput)
+      : confirm(name + Self.text(companions))
+    // First, so that the same command removes the others if it is interrupted.
+    for companion in companions {
+      let isKept = try about(companion.name) { try remove(companion, in: items) }
+      Self.note(companion.nameWithGroup, isKept: isKept, isPurged: purge)
+    }
     let isKept = try about(name) {
       guard let entry else {
         // Its row cannot be read, and need not be.
         return try items.keychain.remove(
           selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
       }
-      guard purge else { return try items.keychain.remove(entry.reference) }
-      try items.keychain.removeForGood(entry.reference)
-      return false
+      return try remove(entry, in: items)
     }
     items.finish()
     Self.note(name, isKept: isKept, isPurged: purge)
+  }
+
+  /// - Returns: Whether it can be restored.
+  private func remove(_ entry: Entry, in items: OpenItems) throws -> Bool {
+    guard purge else { return try items.keychain.remove(entry.reference) }
+    try items.keychain.removeForGood(entry.reference)
+    return false
+  }
+
+  /// As the end of a question.
+  private static func text(_ companions: [Entry]) -> String {
+    companions.isEmpty ? "" : " and " + companions.map(\.name).joined(separator: ", ")
   }
 
   private static func note(_ name: String, isKept: Bool, isPurged: Bool) {
