@@ -1,3 +1,4 @@
+package import CofferFiles
 package import CofferRequests
 internal import CofferWire
 internal import SecretMemory
@@ -9,6 +10,19 @@ package protocol UpkeepClient {
   func show(_ progress: UpkeepProgress) throws
   /// - Throws: An error that ends the work, as `show`.
   func reply(to question: UpkeepQuestion) throws -> UpkeepReply
+  /// Called after an offer was accepted.
+  /// - Throws: As `show`.
+  func take(_ file: consuming OwnedDescriptor) throws
+}
+
+extension UpkeepClient {
+  package func reply(to question: UpkeepQuestion) throws -> UpkeepReply {
+    throw KeychainError(.agent, "a question that was not expected")
+  }
+
+  package func take(_ file: consuming OwnedDescriptor) throws {
+    throw KeychainError(.agent, "a file that was not expected")
+  }
 }
 
 extension AgentTransport {
@@ -37,7 +51,10 @@ extension AgentTransport {
       guard frame.header.request == number, var message = frame.message.take() else { throw KeychainError.otherAnswer }
       switch frame.header.kind {
       case .progress: try client.show(UpkeepProgress(message))
-      case .question: try channel.send(client.reply(to: UpkeepQuestion(message)), request: number)
+      case .question:
+        let question = try UpkeepQuestion(message)
+        try channel.send(client.reply(to: question), request: number)
+        if question.kind == .offer { try client.take(channel.takeFile(request: number)) }
       case .part: parts += try message.partsAlone()
       case .failed: throw try message.failure()
       case .done:

@@ -1,7 +1,9 @@
 package import AccessRights
 internal import CofferApps
 package import CofferRequests
+internal import CofferStorage
 package import CofferWire
+internal import Glibc
 internal import Pinentry
 package import SecretMemory
 package import VaultCore
@@ -11,8 +13,11 @@ package import VaultUpkeep
 extension Keychain {
   /// The keychain of the agent that runs under a user of its own, whose vault no program of this user can read. Nothing is asked
   /// yet.
-  public static func connectToSystemAgent() -> Keychain {
-    Keychain(AgentTransport(AgentSocket(path: SystemAgent.socket, isOfSystem: true)))
+  public static func connectToSystemAgent() -> Keychain { connectToSystemAgent(of: geteuid()) }
+
+  /// The keychain of another user's system agent, which answers few requests of root, and none of anybody else.
+  package static func connectToSystemAgent(of user: UInt32) -> Keychain {
+    Keychain(AgentTransport(AgentSocket(path: Places.systemSocket(of: user), isOfSystem: true)))
   }
 
   // MARK: The vault

@@ -33,6 +33,29 @@ extension Keychain {
   }
 
   /// - Parameters:
+  ///   - isHandedOn: Whether the client takes the copy, and the agent keeps none.
+  ///   - proof: nil: this is a process of root's.
+  package func backUp(
+    isHandedOn: Bool, isVerified: Bool, by proof: borrowing Credential?, ceiling: KDFCeiling, _ client: some UpkeepClient
+  ) throws -> VaultBackupReport {
+    let read = { (rows: [Attributes]) throws(WireError) in try VaultBackupReport(wireRows: rows) }
+    switch proof {
+    case .some(let proof):
+      return try upkeep(by: proof, ceiling, client) {
+        .backup(isHandedOn: isHandedOn, isVerified: isVerified, by: $0)
+      } read: { (rows) throws(WireError) in
+        try read(rows)
+      }
+    case .none:
+      return try Self.result(
+        of: agent.answer(.backup(isHandedOn: isHandedOn, isVerified: isVerified, by: nil), client)
+      ) { (rows) throws(WireError) in
+        try read(rows)
+      }
+    }
+  }
+
+  /// - Parameters:
   ///   - request: Makes the request with the credential as it was derived for a slot.
   ///   - read: The meaning of the rows of the answer.
   func upkeep<Result>(
@@ -41,10 +64,20 @@ extension Keychain {
   ) throws -> Result {
     var result: Result?
     try withDerived(proof, ceiling) { derived in
-      let rows = try agent.answer(request(derived), client)
-      do throws(WireError) { result = try read(rows) } catch { throw Self.misunderstood(error) }
+      result = try Self.result(of: agent.answer(request(derived), client), read)
     }
     guard let result else { throw KeychainError.otherAnswer }
     return result
+  }
+  /// - Throws: `UnsoundVault`; `agent`.
+  private static func result<Result>(
+    of rows: [Attributes], _ read: ([Attributes]) throws(WireError) -> Result
+  ) throws -> Result {
+    let unsound: UnsoundVault?
+    do throws(WireError) {
+      unsound = try UnsoundVault(wireRows: rows)
+      if unsound == nil { return try read(rows) }
+    } catch { throw misunderstood(error) }
+    throw unsound!
   }
 }

@@ -102,6 +102,15 @@ package final class File<Failure: FileFailure>: Sendable {
     return bytes
   }
 
+  /// Hands all bytes of the file on, from its beginning.
+  package func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
+    var offset = 0
+    while case let piece = try read(at: offset, count: 1 << 20), !piece.isEmpty {
+      try body(piece)
+      offset += piece.count
+    }
+  }
+
   // MARK: Writing
 
   package func write(_ bytes: [UInt8]) throws(Failure) { try unsafe write(bytes.span.bytes) }

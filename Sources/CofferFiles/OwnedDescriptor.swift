@@ -14,6 +14,13 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     self.number = number
   }
 
+  /// Gives the descriptor to another owner, which closes it.
+  package consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
   /// `errno` stays as it is: it may hold the reason why the descriptor is of no use.
   deinit {
     let reason = errno

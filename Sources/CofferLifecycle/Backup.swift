@@ -1,4 +1,4 @@
-import CofferFiles
+package import CofferFiles
 package import CofferStorage
 import Glibc
 package import VaultCore
@@ -12,11 +12,11 @@ package struct Backup: Sendable {
     case file(String)
     /// Under a name of its own. None is removed for it: `BackupDirectory.prune` is called when that which it was made for is done.
     case directory(BackupDirectory, BackupName.Occasion = .ordinary)
-    /// The bytes of the finished file; the directory has it until then.
-    case stream(BackupDirectory, ([UInt8]) throws -> Void)
+    /// Without a name, to be read only; the directory has it until it is finished.
+    case unnamed(BackupDirectory, (File<StorageError>) throws -> Void)
   }
 
-  /// nil for a stream.
+  /// nil if it has no name.
   package let path: String?
   /// The header and slots of the file, not proven.
   package let status: VaultStatus
@@ -44,12 +44,22 @@ package struct Backup: Sendable {
     case .directory(let directory, let occasion):
       let name = BackupName(time: now, generation: status.generation, occasion: occasion)
       return Backup(path: try directory.keep(copy, as: name), status: status)
-    case .stream(_, let write):
-      // The reader may go away, which ends this process.
+    case .unnamed(_, let take):
+      let file = try File<StorageError>(copy.path, O_RDONLY)
+      // A pipe whose reader has gone ends this process.
       unsafe unlink(copy.path)
-      try copy.forEachPiece(write)
+      try take(file)
       return Backup(path: nil, status: status)
     }
+  }
+
+  /// Copies a finished backup, such as an agent hands on, to a path.
+  /// - Throws: as `make`; as `UnnamedVault.fill(from:)`.
+  package static func copy(_ file: File<StorageError>, to path: String, step: Step) throws {
+    let new = try begin(at: path, besides: nil)
+    try new.fill(from: file, step: step)
+    try new.synchronize()
+    guard try new.appear(at: path) else { throw LifecycleError(.backupExists, path) }
   }
 
   /// Before anybody is asked for anything: what lies at the path of a backup.
@@ -69,7 +79,7 @@ package struct Backup: Sendable {
   private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {
     switch target {
     case .file(let path): return try begin(at: path, besides: store.path)
-    case .directory(let directory, _), .stream(let directory, _): return try directory.begin()
+    case .directory(let directory, _), .unnamed(let directory, _): return try directory.begin()
     }
   }
 

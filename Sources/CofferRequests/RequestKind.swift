@@ -51,6 +51,7 @@ extension Request {
     case policy = 60
     case setPolicy = 61
     case verify = 62
+    case backup = 63
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -75,6 +76,8 @@ extension Request {
     package var isLarge = false
     /// The owner may be asked before it is done, so its answer may take minutes.
     package var asksOwner = false
+    /// Root may send it too, though the vault is another user's. Root can read the vault's file anyway.
+    package var isOpenToRoot = false
   }
 
   package enum Effect: Sendable {
@@ -130,7 +133,7 @@ extension Request.Kind {
     case .unlock: .init(effect: .repeatable, access: .everybody, audit: .decision, answer: .done)
     case .lock: .init(effect: .repeatable, access: .everybody, audit: .withRefusals, answer: .done)
     case .end: .init(effect: .changes, access: .everybodyOfUserAgent, audit: .withRefusals, answer: .done)
-    case .inspect: .init(effect: .reads, access: .everybody, audit: .refusalsOnly, answer: .rows)
+    case .inspect: .init(effect: .reads, access: .everybody, audit: .refusalsOnly, answer: .rows, isOpenToRoot: true)
     case .watch: .init(effect: .reads, access: .rightsWhileLocked, audit: .countedUse, answer: .notices)
 
     case .entitlements: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .entitlements)
@@ -161,6 +164,7 @@ extension Request.Kind {
     case .log: .init(effect: .reads, access: .shownBySystem, audit: .countedUse, answer: .rows)
     case .logPart: .init(effect: .reads, access: .shownBySystem, audit: .refusalsOnly, answer: .rows)
     case .policy, .verify: .init(effect: .reads, access: .credential, audit: .use, answer: .rows)
+    case .backup: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows, isOpenToRoot: true)
     case .setPolicy: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     }
   }
@@ -176,7 +180,7 @@ extension Request.Kind {
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
       .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
-      .removeGroup, .policy, .setPolicy, .verify:
+      .removeGroup, .policy, .setPolicy, .verify, .backup:
       nil
     }
   }

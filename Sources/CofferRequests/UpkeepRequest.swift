@@ -4,12 +4,17 @@ package import VaultCore
 /// the connection, which carries notices of progress and questions until the answer. The work ends with the connection, after the
 /// transaction at hand.
 ///
-/// Each carries a credential of the owner, derived by the client: the agent opens the vault with it for this work alone.
+/// Each carries a credential of the owner, derived by the client: the agent opens the vault with it for this work alone. If it is optional,
+/// root alone may leave it out.
 package enum UpkeepRequest: ~Copyable, Sendable {
   case policy(by: Credential)
   /// Sets the limits that are named.
   case setPolicy([Limits.Name: UInt64], by: Credential)
   case verify(by: Credential)
+  /// A copy of the vault, in the agent's directory of backups.
+  /// - isHandedOn: The copy is offered to the client instead, and the agent keeps none.
+  /// - isVerified: Everything in the copy is proven, which takes a credential.
+  case backup(isHandedOn: Bool, isVerified: Bool, by: Credential?)
 
   package var kind: Request.Kind {
     borrowing get {
@@ -17,6 +22,7 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .policy: .policy
       case .setPolicy: .setPolicy
       case .verify: .verify
+      case .backup: .backup
       }
     }
   }
@@ -27,6 +33,7 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       switch self {
       case .setPolicy(let limits, by: _):
         limits.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " ")
+      case .backup(let isHandedOn, isVerified: _, by: _): isHandedOn ? "to a file" : ""
       case .policy: ""
       case .verify: ""
       }

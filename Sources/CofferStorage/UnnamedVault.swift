@@ -83,14 +83,8 @@ package struct UnnamedVault: ~Copyable {
   /// The vault, to be read: nothing is locked or made beside it.
   package func store() throws -> FileStore { try FileStore(unchangingAt: path) }
 
-  /// Hands all bytes of the file on, from its beginning.
-  package func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
-    var offset = 0
-    while case let piece = try new.file.read(at: offset, count: 1 << 20), !piece.isEmpty {
-      try body(piece)
-      offset += piece.count
-    }
-  }
+  /// Returns when all that was written is on the disk.
+  package func synchronize() throws(StorageError) { try new.file.synchronize() }
 
   /// Gives it its name, durably.
   /// - Returns: false if something lies at the path.

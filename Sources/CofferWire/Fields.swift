@@ -105,6 +105,8 @@ struct RequestFields: ~Copyable {
     do { return try TLV.decode(part()) } catch { throw WireError(.malformed, "attributes") }
   }
 
+  var hasSecret: Bool { secret != nil }
+
   /// - Throws: `VaultError` of locked memory.
   mutating func takeSecret() throws -> Secret { try secret.take() ?? Secret(count: 0) }
 

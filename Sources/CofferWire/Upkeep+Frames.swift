@@ -11,6 +11,11 @@ extension UpkeepRequest {
     case .setPolicy(let limits, let proof):
       for (name, value) in limits { fields[name.rawValue] = .integer(value) }
       return try Self.message(fields, proof)
+    case .backup(let isHandedOn, let isVerified, let proof):
+      fields["handed-on"] = .integer(isHandedOn ? 1 : 0)
+      fields["verified"] = .integer(isVerified ? 1 : 0)
+      guard let proof else { return Message(fields: fields) }
+      return try Self.message(fields, proof)
     }
   }
 
@@ -22,19 +27,32 @@ extension UpkeepRequest {
 
   /// - Throws: `WireError`: `field`; `operation` for a request that is not about upkeep; `VaultError` of locked memory.
   static func parse(_ kind: Request.Kind, _ content: inout RequestFields) throws -> UpkeepRequest {
-    var keys = try content.keys()
-    let proof = try content.fields.credential("by", from: &keys)
-    try keys.end()
     switch kind {
-    case .policy: return .policy(by: proof)
-    case .verify: return .verify(by: proof)
+    case .policy: return .policy(by: try content.proof())
+    case .verify: return .verify(by: try content.proof())
     case .setPolicy:
       var limits: [Limits.Name: UInt64] = [:]
       for name in Limits.Name.allCases { limits[name] = try content.fields.integer(name.rawValue) }
-      return .setPolicy(limits, by: proof)
+      return .setPolicy(limits, by: try content.proof())
+    case .backup:
+      let isHandedOn = try content.fields.flag("handed-on")
+      return .backup(
+        isHandedOn: isHandedOn, isVerified: try content.fields.flag("verified"), by: try content.proofIfGiven())
     default: throw WireError(.operation, "\(kind) is not about upkeep")
     }
   }
+}
+
+extension RequestFields {
+  /// The one credential of a request.
+  fileprivate mutating func proof() throws -> Credential {
+    var keys = try keys()
+    let proof = try fields.credential("by", from: &keys)
+    try keys.end()
+    return proof
+  }
+
+  fileprivate mutating func proofIfGiven() throws -> Credential? { hasSecret ? try proof() : nil }
 }
 
 extension UpkeepProgress {

@@ -63,6 +63,29 @@ extension VaultCheck {
   }
 }
 
+/// The vault is not sound, so that the work on it was not done.
+package struct UnsoundVault: Error {
+  package let check: VaultCheck
+
+  package init(_ check: VaultCheck) { self.check = check }
+
+  private static let mark = "unsound"
+
+  /// In the place of the rows of an answer.
+  package var wireRows: [Attributes] {
+    var mark = Attributes()
+    mark[Self.mark] = .integer(1)
+    return [mark] + check.wireRows
+  }
+
+  /// nil for the rows of another answer.
+  /// - Throws: `field`, `malformed`.
+  package init?(wireRows rows: [Attributes]) throws(WireError) {
+    guard rows.first?[Self.mark] != nil else { return nil }
+    self.init(try VaultCheck(wireRows: Array(rows.dropFirst())))
+  }
+}
+
 extension VaultError {
   package var wireRow: Attributes {
     var row = Attributes()

@@ -29,6 +29,18 @@ import Testing
     }
   }
 
+  /// Root alone may send requests beside the user, and only two.
+  @Test func rootMaySendFewRequests() {
+    for operation in Request.Kind.allCases {
+      for (isSystem, isRoot) in [(false, true), (true, true), (true, false)] {
+        let facts = Gate.Facts(
+          operation: operation, program: .command, isSameUser: false, isRoot: isRoot, isOwner: true, isSystem: isSystem)
+        let isOpen = isRoot && (operation == .inspect || operation == .backup && isSystem)
+        #expect((Gate.decide(facts) == .allow(.anybody)) == isOpen, "\(operation)")
+      }
+    }
+  }
+
   /// The whole table: every operation, program and state.
   @Test func everyCombination() {
     for operation in Request.Kind.allCases {

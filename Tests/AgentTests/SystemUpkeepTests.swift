@@ -52,4 +52,62 @@ struct SystemUpkeepTests {
     #expect(
       rolledBack.status == 9 && rolledBack.errors.hasPrefix("coffer: the system's vault: is an older state"), "\(rolledBack)")
   }
+
+  // MARK: Backups
+
+  private var backups: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: bench.state.path + "/backups")) ?? []).sorted()
+  }
+
+  @Test func theOwnerMakesABackup() throws {
+    let made = try coffer("vault", "backup", "--verify")
+    #expect(made.status == 0 && made.output.hasPrefix(bench.state.path + "/backups/"), "\(made)")
+    #expect(made.output.hasSuffix("-g2.coffer: generation 2, 2 records, all sound\n") && backups.count == 1, "\(made)")
+    #expect(try coffer("vault", "backup", passphrase: "wrong").status == 7)
+    // In the user's own directory, under the user's own name.
+    let copy = bench.home.path + "/copy.coffer"
+    let kept = try coffer("vault", "backup", copy)
+    #expect(kept.status == 0 && kept.output == "\(copy): generation 2, 2 records\n", "\(kept)")
+    #expect(try bench.run("/usr/bin/stat", ["-c", "%u %a", copy]).output == "\(bench.user) 600\n")
+    let opened = try coffer("secret", "get", "mail/ada", "--vault", copy)
+    #expect(opened.output == "s3cret", "\(opened)")
+    #expect(backups.count == 1)
+    let again = try coffer("vault", "backup", copy)
+    #expect(again.status == 4 && again.errors.hasPrefix("coffer: \(copy): there is such a file already"), "\(again)")
+    #expect(try coffer("vault", "backup", bench.home.path + "/none/copy").status == 12)
+    let full = try coffer("vault", "backup", "/dev/full/copy")
+    #expect(full.status == 12, "\(full)")
+  }
+
+  @Test func aBackupGoesIntoAPipe() throws {
+    func piped(_ command: String) throws -> SystemBench.Outcome {
+      try bench.run("/bin/sh", ["-c", "coffer vault backup - --passphrase-fd 0 \(command)"], input: "correct horse\n")
+    }
+    #expect(try piped(">\(bench.home.path)/piped").status == 0)
+    #expect(try coffer("vault", "verify", "--vault", bench.home.path + "/piped").output == "2 records, all sound\n")
+    #expect(try piped(">/dev/full").status == 12)
+    #expect(try piped("| head -c 10 | wc -c").output == "10\n")
+    #expect(backups == [])
+  }
+
+  /// The daily backup has no credential, and whoever reads the vault's file needs none.
+  @Test func rootAloneNeedsNoCredential() throws {
+    let program = bench.programs.appending(path: "coffer").path
+    #expect(try bench.coffer("vault", "lock").status == 0)
+    let made = try bench.run(program, ["vault", "backup", "--user", "\(bench.user)"], as: 0)
+    #expect(made.status == 0 && backups.count == 1, "\(made)")
+    let mine = try bench.run(program, ["vault", "backup", "--user", "\(bench.user)"])
+    #expect(mine.status == 2 && mine.errors.hasPrefix("coffer: --user: is for root\n"), "\(mine)")
+    #expect(try bench.coffer("vault", "backup").status == 5)
+    let log = try coffer("app", "log")
+    #expect(log.lines.contains { $0.contains("agent.backup") }, "\(log)")
+    // Root asks for nothing else there.
+    #expect(try bench.run(program, ["vault", "backup", "--user", "\(bench.user)", "--verify"], as: 0).status == 5)
+    for count in 0..<10 {
+      try #require(try bench.coffer("vault", "unlock", "--passphrase-fd", "0", input: "correct horse\n").status == 0)
+      try #require(try bench.coffer("secret", "set", "mail/\(count)", input: "x").status == 0)
+      try #require(try bench.run(program, ["vault", "backup", "--user", "\(bench.user)"], as: 0).status == 0)
+    }
+    #expect(backups.count == 10)
+  }
 }

@@ -139,7 +139,7 @@ import VaultCore
     #expect(try taken.get() == "of the client")
     let handed = try meet { session in
       let file = try TemporaryFile("of the agent")
-      try session.hand(file.descriptor)
+      try session.hand(file.descriptor.number)
     } _: {
       #expect(try question() == UpkeepQuestion(.offer))
       try client.send(.yes, request: 7)

@@ -42,6 +42,27 @@ import VaultUpkeep
     }
   }
 
+  @Test func aBackupArrivesWithAndWithoutACredential() throws {
+    for (isHandedOn, isVerified, hasProof) in [(true, false, true), (false, true, true), (false, false, false)] {
+      let request = Request.upkeep(
+        .backup(isHandedOn: isHandedOn, isVerified: isVerified, by: hasProof ? try proof() : nil))
+      guard case .upkeep(.backup(let handedOn, let verified, let by)) = try Received(request.frame(request: 1)).request() else {
+        Issue.record("another request")
+        continue
+      }
+      let salt: [UInt8]? = if let by { by.salt } else { nil }
+      #expect(handedOn == isHandedOn && verified == isVerified && (salt != nil) == hasProof)
+    }
+    let store = MemoryStore()
+    _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
+    let report = VaultBackupReport(try Vault.inspect(store), at: "/b", wasVerified: true, removed: ["/a", "/c"])
+    #expect(try VaultBackupReport(wireRows: report.wireRows) == report)
+    let unsound = UnsoundVault(
+      try VaultCheck(wireRows: VaultCheck(Vault.open(store, with: .keyFile(Secret(count: 32))).verify()).wireRows))
+    #expect(try UnsoundVault(wireRows: unsound.wireRows)?.check == unsound.check)
+    #expect(try UnsoundVault(wireRows: report.wireRows) == nil)
+  }
+
   @Test func progressAndQuestionsArrive() throws {
     let progress = UpkeepProgress("checking", 3, of: 7)
     #expect(try UpkeepProgress(Received(progress.frame(request: 1)).message) == progress)

@@ -18,7 +18,12 @@ final class UpkeepSession {
   /// When the last notice was sent; nil: none of this part.
   private var lastNotice: Int64?
 
-  init(_ channel: FrameChannel, _ number: UInt64) { (self.channel, self.number) = (channel, number) }
+  /// Whether the client is a process of root's, which needs no credential.
+  let isRoot: Bool
+
+  init(_ channel: FrameChannel, _ number: UInt64, isRoot: Bool = false) {
+    (self.channel, self.number, self.isRoot) = (channel, number, isRoot)
+  }
 
   /// A part of the work begins.
   /// - Parameter part: For people, such as `checking`.
@@ -77,8 +82,8 @@ final class UpkeepSession {
 
   /// Hands a file on to the client.
   /// - Throws: as `reply`.
-  func hand(_ file: borrowing OwnedDescriptor) throws {
+  func hand(_ file: Int32) throws {
     guard try isAgreed(UpkeepQuestion(.offer)) else { throw WireError(.malformed, "an offer is not declined") }
-    try channel.hand(file.number, request: number)
+    try channel.hand(file, request: number)
   }
 }

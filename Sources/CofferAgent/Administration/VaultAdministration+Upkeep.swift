@@ -29,15 +29,24 @@ extension VaultAdministration {
         try allowed()
         try session.begin("checking")
         return .rows(VaultCheck(try opened.verify(progress: session.step), opened.rollbackCheck).wireRows)
+      case .backup(let isHandedOn, let isVerified, let proof):
+        return .rows(try backup(isHandedOn, isVerified, by: proof, session, allowed).wireRows)
       }
+    } catch let unsound as UnsoundVault {
+      return .rows(unsound.wireRows)
     } catch let error as LifecycleError {
       throw KeychainError(.notAllowed, cause: .lifecycle(error.code.rawValue), error.detail)
     }
   }
 
+  /// The directory of the agent's backups.
+  var backups: BackupDirectory {
+    BackupDirectory(at: places.backups(forVaultAt: places.resolvedPath(ofVaultAt: places.vault)))
+  }
+
   /// - Parameter isCopy: As `Vault.open` has it.
   /// - Throws: `missingEntitlement` for a key file that lies there for programs, as `Vault.open`.
-  private func owned(by proof: borrowing Credential, isCopy: Bool = false) throws -> Vault {
+  func owned(by proof: borrowing Credential, isCopy: Bool = false) throws -> Vault {
     let store = try FileStore(at: places.vault)
     let opened = try Vault.open(
       store, with: proof, anchor: places.anchors(forVaultAt: store.path),

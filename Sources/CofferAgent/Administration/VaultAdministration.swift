@@ -23,7 +23,7 @@ package final class VaultAdministration: Sendable {
     self.data = data
   }
 
-  private static var now: Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
+  static var now: Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
 
   // MARK: The vault
 

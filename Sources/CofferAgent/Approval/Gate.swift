@@ -9,6 +9,8 @@ package enum Gate {
     package var program: ProgramIdentity
     /// Whether the user of the process is the one whose vault it is.
     package var isSameUser: Bool
+    /// Whether that user is root.
+    package var isRoot: Bool
     /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not
     /// locked since.
     package var isOwner: Bool
@@ -28,13 +30,15 @@ package enum Gate {
     package var note = ""
 
     package init(
-      operation: Request.Kind, program: ProgramIdentity, isSameUser: Bool = true, isOwner: Bool = false, wasUnlocked: Bool = true,
+      operation: Request.Kind, program: ProgramIdentity, isSameUser: Bool = true, isRoot: Bool = false, isOwner: Bool = false,
+      wasUnlocked: Bool = true,
       isSystem: Bool = false, isSenderProven: Bool = true, isGranted: Bool = false,
       group: AccessGroup? = nil, item: Identifier? = nil
     ) {
       self.operation = operation
       self.program = program
       self.isSameUser = isSameUser
+      self.isRoot = isRoot
       self.isOwner = isOwner
       self.wasUnlocked = wasUnlocked
       self.isSystem = isSystem
@@ -68,7 +72,9 @@ package enum Gate {
   }
 
   package static func decide(_ facts: Facts) -> Decision {
-    guard facts.isSameUser else { return .refuse(code: .missingEntitlement, rule: "another user") }
+    guard facts.isSameUser || facts.isRoot && facts.operation.traits.isOpenToRoot else {
+      return .refuse(code: .missingEntitlement, rule: "another user")
+    }
     switch facts.operation.traits.access {
     case .everybody: return .allow(.anybody)
     case .everybodyOfUserAgent:

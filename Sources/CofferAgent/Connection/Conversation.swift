@@ -191,7 +191,7 @@ struct Conversation: ~Copyable {
     case .groups(let request): return try done(request, role) { try allowed(nil) }
     case .upkeep(let request):
       guard let administration = shared.administration else { throw KeychainError(.notAllowed) }
-      return try administration.carryOut(request, UpkeepSession(channel, number)) { try allowed(nil) }
+      return try administration.carryOut(request, UpkeepSession(channel, number, isRoot: facts.isRoot)) { try allowed(nil) }
     case .items(let request):
       let program = role == .owner ? nil : facts.program
       return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in
@@ -212,7 +212,7 @@ struct Conversation: ~Copyable {
     let program = try program()
     let isGranted = if case .program = program, let name = program.grantedName { shared.vault.hasGrant(to: name) } else { false }
     return Gate.Facts(
-      operation: kind, program: program, isSameUser: peer.user == shared.user,
+      operation: kind, program: program, isSameUser: peer.user == shared.user, isRoot: peer.user == 0,
       isOwner: ownedAt == shared.vault.lockCount, wasUnlocked: shared.vault.status.wasUnlocked,
       isSystem: shared.administration != nil, isSenderProven: isSenderProven || senderProof.covers(program), isGranted: isGranted,
       group: group, item: item)

@@ -69,6 +69,10 @@ protocol OwnedVault {
   /// Proves and opens everything in the vault; a rollback is reported, and not refused. Progress is shown.
   func verify() throws -> VaultCheck
 
+  /// Copies the vault, while others write.
+  /// - Parameter file: A new file, or `-` for standard output; nil: in the directory of backups.
+  func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport
+
   // MARK: Items and apps
 
   /// The agent's items. Returns nil if the command is to open the vault itself.

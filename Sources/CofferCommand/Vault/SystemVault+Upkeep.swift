@@ -21,7 +21,7 @@ extension SystemVault {
   }
 }
 
-/// Shows the progress of work that the agent does, and ends it by a signal, as `LongWork` does. Replies to no question.
+/// Shows the progress of work that the agent does, and ends it by a signal, as `LongWork` does.
 final class UpkeepShow: UpkeepClient {
   private var work: LongWork?
   private var part: String?
@@ -34,9 +34,5 @@ final class UpkeepShow: UpkeepClient {
     if let part, part != progress.part { try work.begin(progress.part) }
     part = progress.part
     try work.step(progress.done, of: progress.total)
-  }
-
-  func reply(to question: UpkeepQuestion) throws -> UpkeepReply {
-    throw KeychainError(.agent, "a question that is not meant")
   }
 }

@@ -36,9 +36,13 @@ struct SystemVault: OwnedVault {
 
   /// Runs `body` with a credential that opens the vault, again if a person has mistyped it.
   func withCredential<Result: ~Copyable>(_ body: (borrowing Credential) throws -> Result) throws -> Result {
-    try about(name) {
+    do {
       let kinds = Set(try keychain.vaultStatus().slots.map(\.type))
       return try options.withCredential(kinds, name, options.keyFile.map { try .openKeyFile($0) }, body)
+    } catch let unsound as UnsoundVault {
+      throw Failure.unsound(unsound.check, about: name)
+    } catch {
+      throw Failure(error, about: name)
     }
   }
 

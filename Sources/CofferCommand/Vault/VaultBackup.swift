@@ -1,12 +1,8 @@
 import ArgumentParser
 import CofferConsole
 import CofferFiles
-import CofferLifecycle
 import CofferStorage
-import Glibc
-import SecretMemory
-import VaultCore
-import VaultUpkeep
+import CofferWire
 
 struct VaultBackup: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,27 +23,15 @@ struct VaultBackup: ParsableCommand {
 
   @OptionGroup var vault: VaultOptions
 
+  /// For the system's vault.
+  @Option(help: ArgumentHelp("As root: the vault that the system's agent keeps for this user.", valueName: "uid"))
+  var user: UInt32?
+
   func run() throws {
     guard file?.isEmpty != true else { throw Self.emptyName }
     if file == "-" { try checkOutput() }
-    let place = try vault.openPlace()
-    if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: place.store.path) } }
-    // The credential is read before there is anything to clean up.
-    let prover = verify ? try prover(place) : nil
-    let work = try LongWork("copying")
-    var checked: Verification?
-    do {
-      let backup = try Backup.make(of: place.store, at: target(place, work), now: .now(), step: work.step) { copy in
-        try work.begin("checking")
-        if let prover { checked = try prove(copy, by: prover, place, work) }
-      }
-      work.end()
-      let removed = file == nil ? place.backups.prune(keeping: [backup.path ?? ""]) : []
-      try report(backup, checked, removed)
-    } catch {
-      // Damage is that of the vault: the copy is read through the same bounds.
-      throw Failure(error, about: Failure(error).status == .integrity ? place.path : subject(place))
-    }
+    let owned: any OwnedVault = try user.map { try vault.systemVault(of: $0) } ?? vault.ownedVault()
+    try report(owned.backUp(to: file, isVerified: verify))
   }
 
   static let emptyName = Failure.usage("the name of the file is empty", hint: "name a file, or leave it out")
@@ -59,47 +43,27 @@ struct VaultBackup: ParsableCommand {
     guard !json else { throw Failure.usage("--json: standard output takes the copy", hint: "leave out --json, or name a file") }
   }
 
-  private func target(_ place: VaultPlace, _ work: LongWork) -> Backup.Target {
-    switch file {
-    case "-"?:
-      .stream(place.backups) { piece in
-        // The reader may take its time, and the file has no name any more.
-        try work.pause()
-        try unsafe Descriptor.output.write(piece.span.bytes)
-      }
-    case let file?: .file(file)
-    case nil: .directory(place.backups)
-    }
-  }
-
-  private func subject(_ place: VaultPlace) -> String { file.flatMap { $0 == "-" ? nil : $0 } ?? place.backups.path }
-
-  private func prover(_ place: VaultPlace) throws -> RestoredVault {
-    try vault.withCredential(for: place) { credential in
-      try RestoredVault(opening: place.store, with: credential, ceiling: vault.ceiling, deviceKey: place.deviceKey())
-    }
-  }
-
-  private func prove(
-    _ copy: FileStore, by prover: RestoredVault, _ place: VaultPlace, _ work: LongWork
-  ) throws -> Verification {
-    let result = try copy.read { try prover.verify($0, progress: work.step) }
-    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
-    return result
-  }
-
-  private func report(_ backup: Backup, _ checked: Verification?, _ removed: [String]) throws {
-    guard let path = backup.path else { return }
+  private func report(_ backup: VaultBackupReport) throws {
+    guard file != "-", let path = backup.path ?? file else { return }
     if json {
       let members: [(String, JSON)] = [
-        ("path", .text(path)), ("generation", .natural(backup.status.generation)),
-        ("records", .natural(backup.status.recordCount)), ("check", .text(backup.status.checkCode)),
-        ("verified", .boolean(checked != nil)), ("removed", .array(removed.map { .text($0) })),
+        ("path", .text(path)), ("generation", .natural(backup.generation)), ("records", .natural(backup.recordCount)),
+        ("check", .text(backup.checkCode)), ("verified", .boolean(backup.wasVerified)),
+        ("removed", .array(backup.removed.map { .text($0) })),
       ]
       return try Descriptor.output.write(JSON.object(members).description + "\n")
     }
-    let records = counted(backup.status.recordCount, "record")
+    let records = counted(backup.recordCount, "record")
     try Descriptor.output.write(
-      "\(path.escapingControls()): generation \(backup.status.generation), \(records)\(checked == nil ? "" : ", all sound")\n")
+      "\(path.escapingControls()): generation \(backup.generation), \(records)\(backup.wasVerified ? ", all sound" : "")\n")
+  }
+
+  /// Writes a finished backup to standard output.
+  static func write(_ file: File<StorageError>, _ work: LongWork) throws {
+    try file.forEachPiece { piece in
+      // The reader may take its time, and the file has no name any more.
+      try work.pause()
+      try unsafe Descriptor.output.write(piece.span.bytes)
+    }
   }
 }

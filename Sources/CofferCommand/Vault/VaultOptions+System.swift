@@ -31,6 +31,15 @@ extension VaultOptions {
     return .connectToSystemAgent()
   }
 
+  /// The vault that the agent of the system keeps for another user.
+  /// - Throws: usage, to all but root.
+  func systemVault(of user: UInt32) throws -> SystemVault {
+    try prepare()
+    guard vault == nil else { throw Failure.usage("--user: names the vault", hint: "leave out --vault or --user") }
+    guard geteuid() == 0 else { throw Failure.usage("--user: is for root", hint: "leave it out: --system") }
+    return SystemVault(options: self, keychain: .connectToSystemAgent(of: user))
+  }
+
   /// The path of the vault's file; nil if the agent of the system keeps the vault.
   func path() throws -> String? {
     guard try systemAgent() == nil else { return nil }

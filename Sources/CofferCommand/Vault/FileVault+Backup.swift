@@ -1,0 +1,49 @@
+import CofferConsole
+import CofferLifecycle
+import CofferStorage
+import CofferWire
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+extension FileVault {
+  func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {
+    let place = try options.openPlace()
+    if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: place.store.path) } }
+    // The credential is read before there is anything to clean up.
+    let prover = isVerified ? try prover(place) : nil
+    let work = try LongWork("copying")
+    do {
+      let backup = try Backup.make(of: place.store, at: target(file, place, work), now: .now(), step: work.step) { copy in
+        try work.begin("checking")
+        if let prover { try prove(copy, by: prover, place, work) }
+      }
+      work.end()
+      let removed = file == nil ? place.backups.prune(keeping: [backup.path ?? ""]) : []
+      return VaultBackupReport(backup.status, at: backup.path, wasVerified: isVerified, removed: removed)
+    } catch {
+      // Damage is that of the vault: the copy is read through the same bounds.
+      let subject = file.flatMap { $0 == "-" ? nil : $0 } ?? place.backups.path
+      throw Failure(error, about: Failure(error).status == .integrity ? place.path : subject)
+    }
+  }
+
+  private func target(_ file: String?, _ place: VaultPlace, _ work: LongWork) -> Backup.Target {
+    switch file {
+    case "-"?: .unnamed(place.backups) { try VaultBackup.write($0, work) }
+    case let file?: .file(file)
+    case nil: .directory(place.backups)
+    }
+  }
+
+  private func prover(_ place: VaultPlace) throws -> RestoredVault {
+    try options.withCredential(for: place) { credential in
+      try RestoredVault(opening: place.store, with: credential, ceiling: options.ceiling, deviceKey: place.deviceKey())
+    }
+  }
+
+  private func prove(_ copy: FileStore, by prover: RestoredVault, _ place: VaultPlace, _ work: LongWork) throws {
+    let result = try copy.read { try prover.verify($0, progress: work.step) }
+    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
+  }
+}
