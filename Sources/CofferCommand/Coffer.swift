@@ -12,13 +12,16 @@ struct Coffer: ParsableCommand {
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
       ImportCommand.self, AgentCommand.self, DoctorCommand.self, CompletionCommand.self,
     ],
-    groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self, RunCommand.self] + shortForms)]
+    groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + programs + shortForms)]
   )
 
   /// The verbs of `coffer vault` and `coffer secret` that work without their noun.
   static let shortForms: [any ParsableCommand.Type] = [
     SecretSet.self, SecretGet.self, SecretList.self, VaultUnlock.self, VaultLock.self,
   ]
+
+  /// The nouns of their own for programs that need secrets.
+  private static let programs: [any ParsableCommand.Type] = [RunCommand.self, InjectCommand.self]
 
   /// A person who types the name alone asks for help.
   func run() throws { throw CleanExit.helpRequest(self) }
@@ -49,7 +52,7 @@ extension Coffer {
     func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
       { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
     }
-    if let short = ([RunCommand.self] + shortForms).first(where: named(noun)) {
+    if let short = (programs + shortForms).first(where: named(noun)) {
       return try? short.parse(Array(arguments.dropFirst()))
     }
     guard let verb = arguments.dropFirst().first,

@@ -76,17 +76,18 @@ package struct ProgramEnvironment {
   /// As the kernel passes it, MAX_ARG_STRLEN, with the zero byte at its end.
   private static let longestEntry = 131_072
 
-  private static func entry(_ name: [UInt8], _ values: [HeldSecret]) throws -> HeldSecret {
-    let count = values.reduce(name.count + 2) { $0 + $1.secret.count }
+  private static func entry(_ name: [UInt8], _ values: [SecretText.Value]) throws -> HeldSecret {
+    let count = values.reduce(name.count + 2) { $0 + $1.count }
     guard count <= longestEntry else { throw TextError(.variableTooLong, at: 0, "\(count) bytes") }
     var entry = try Secret(count: count)
     entry.write(name + [UInt8(ascii: "=")], at: 0)
     var offset = name.count + 1
     for value in values {
-      let hasZero = value.secret.withBytes { bytes in (0..<bytes.byteCount).contains { bytes.byte(at: $0) == 0 } }
-      guard !hasZero else { throw TextError(.valueHasZeroByte) }
-      entry.write(value.secret, at: offset)
-      offset += value.secret.count
+      try value.withBytes { bytes in
+        guard !(0..<bytes.byteCount).contains(where: { bytes.byte(at: $0) == 0 }) else { throw TextError(.valueHasZeroByte) }
+        entry.write(bytes, at: offset)
+      }
+      offset += value.count
     }
     return HeldSecret(entry)
   }

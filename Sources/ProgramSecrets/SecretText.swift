@@ -109,25 +109,36 @@ package struct SecretText: Sendable {
 }
 
 extension SecretText {
-  /// The text with the values of its references, each piece in locked memory.
-  /// - Throws: what a filter throws, with the offset of its placeholder.
-  package func resolved(_ secret: (String) throws -> HeldSecret) throws -> [HeldSecret] {
-    var held: [HeldSecret] = []
-    for piece in pieces {
-      switch piece {
-      case .text(let bytes): held += try Self.held(bytes)
-      case .placeholder(let placeholder):
-        let value = try secret(placeholder.reference)
-        held.append(try placeholder.filters.isEmpty ? value : Self.filtered(value, placeholder))
+  /// A piece with its value.
+  package enum Value: Sendable {
+    case text([UInt8])
+    case secret(HeldSecret)
+
+    package var count: Int {
+      switch self {
+      case .text(let bytes): bytes.count
+      case .secret(let held): held.secret.count
       }
     }
-    return held
+
+    package func withBytes(_ body: (RawSpan) throws -> Void) rethrows {
+      switch self {
+      case .text(let bytes): try unsafe body(bytes.span.bytes)
+      case .secret(let held): try held.secret.withBytes(body)
+      }
+    }
   }
 
-  /// A text may be longer than a secret.
-  private static func held(_ bytes: [UInt8]) throws -> [HeldSecret] {
-    try stride(from: 0, to: bytes.count, by: Secret.maximumCount).map { start in
-      HeldSecret(try Secret(copying: Array(bytes[start..<min(start + Secret.maximumCount, bytes.count)])))
+  /// The text with the values of its references, which stay in locked memory.
+  /// - Throws: what a filter throws, with the offset of its placeholder.
+  package func resolved(_ secret: (String) throws -> HeldSecret) throws -> [Value] {
+    try pieces.map { piece in
+      switch piece {
+      case .text(let bytes): return .text(bytes)
+      case .placeholder(let placeholder):
+        let value = try secret(placeholder.reference)
+        return .secret(try placeholder.filters.isEmpty ? value : Self.filtered(value, placeholder))
+      }
     }
   }
 
