@@ -32,6 +32,17 @@ extension Keychain {
     }
   }
 
+  /// - Returns: The rollback that was accepted; nil if there was none.
+  package func acceptRollback(
+    by proof: borrowing Credential, ceiling: KDFCeiling, _ client: some UpkeepClient
+  ) throws -> VaultCheck.Rollback? {
+    try upkeep(by: proof, ceiling, client) {
+      .acceptRollback(by: $0)
+    } read: { (rows) throws(WireError) in
+      try rows.first.map { (row) throws(WireError) in try VaultCheck.Rollback(wireRow: row) }
+    }
+  }
+
   /// - Parameters:
   ///   - isHandedOn: Whether the client takes the copy, and the agent keeps none.
   ///   - proof: nil: this is a process of root's.

@@ -52,6 +52,7 @@ extension Request {
     case setPolicy = 61
     case verify = 62
     case backup = 63
+    case acceptRollback = 64
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -165,6 +166,7 @@ extension Request.Kind {
     case .logPart: .init(effect: .reads, access: .shownBySystem, audit: .refusalsOnly, answer: .rows)
     case .policy, .verify: .init(effect: .reads, access: .credential, audit: .use, answer: .rows)
     case .backup: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows, isOpenToRoot: true)
+    case .acceptRollback: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows)
     case .setPolicy: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     }
   }
@@ -180,7 +182,7 @@ extension Request.Kind {
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
       .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
-      .removeGroup, .policy, .setPolicy, .verify, .backup:
+      .removeGroup, .policy, .setPolicy, .verify, .backup, .acceptRollback:
       nil
     }
   }

@@ -11,6 +11,8 @@ package enum UpkeepRequest: ~Copyable, Sendable {
   /// Sets the limits that are named.
   case setPolicy([Limits.Name: UInt64], by: Credential)
   case verify(by: Credential)
+  /// Accepts the present state as the newest one, after the client has agreed to it.
+  case acceptRollback(by: Credential)
   /// A copy of the vault, in the agent's directory of backups.
   /// - isHandedOn: The copy is offered to the client instead, and the agent keeps none.
   /// - isVerified: Everything in the copy is proven, which takes a credential.
@@ -22,6 +24,7 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .policy: .policy
       case .setPolicy: .setPolicy
       case .verify: .verify
+      case .acceptRollback: .acceptRollback
       case .backup: .backup
       }
     }
@@ -34,6 +37,7 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .setPolicy(let limits, by: _):
         limits.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " ")
       case .backup(let isHandedOn, isVerified: _, by: _): isHandedOn ? "to a file" : ""
+      case .acceptRollback: ""
       case .policy: ""
       case .verify: ""
       }

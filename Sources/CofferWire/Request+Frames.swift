@@ -280,7 +280,7 @@ extension Request {
           offset: try content.fields.requiredInteger("offset")))
 
     case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
-    case .policy, .setPolicy, .verify, .backup: return .upkeep(try .parse(kind, &content))
+    case .policy, .setPolicy, .verify, .backup, .acceptRollback: return .upkeep(try .parse(kind, &content))
     }
   }
 }

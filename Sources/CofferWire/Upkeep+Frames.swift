@@ -8,6 +8,7 @@ extension UpkeepRequest {
     switch consume self {
     case .policy(let proof): return try Self.message(fields, proof)
     case .verify(let proof): return try Self.message(fields, proof)
+    case .acceptRollback(let proof): return try Self.message(fields, proof)
     case .setPolicy(let limits, let proof):
       for (name, value) in limits { fields[name.rawValue] = .integer(value) }
       return try Self.message(fields, proof)
@@ -30,6 +31,7 @@ extension UpkeepRequest {
     switch kind {
     case .policy: return .policy(by: try content.proof())
     case .verify: return .verify(by: try content.proof())
+    case .acceptRollback: return .acceptRollback(by: try content.proof())
     case .setPolicy:
       var limits: [Limits.Name: UInt64] = [:]
       for name in Limits.Name.allCases { limits[name] = try content.fields.integer(name.rawValue) }

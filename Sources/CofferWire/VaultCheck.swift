@@ -63,6 +63,22 @@ extension VaultCheck {
   }
 }
 
+extension VaultCheck.Rollback {
+  /// In a row of its own.
+  package var wireRow: Attributes {
+    var row = Attributes()
+    row.set(self)
+    return row
+  }
+
+  /// - Throws: `field`.
+  package init(wireRow: Attributes) throws(WireError) {
+    var fields = Fields(wireRow)
+    self = try Fields.required("rollback", try fields.rollback())
+    try fields.end()
+  }
+}
+
 /// The vault is not sound, so that the work on it was not done.
 package struct UnsoundVault: Error {
   package let check: VaultCheck

@@ -38,19 +38,55 @@ struct SystemUpkeepTests {
     #expect(try coffer("vault", "verify", passphrase: "wrong").status == 7)
     let json = try coffer("vault", "verify", "--json")
     #expect(json.output.hasPrefix(#"{"sound":true,"records":2,"#) && json.output.contains(#""rollback":null"#), "\(json)")
-    // A state from before, put back.
+    try putBack()
+    let rolledBack = try coffer("vault", "verify")
+    #expect(
+      rolledBack.status == 9 && rolledBack.errors.hasPrefix("coffer: the system's vault: is an older state"), "\(rolledBack)")
+  }
+
+  @Test func aStateThatWasPutBackIsAccepted() throws {
+    let nothing = try coffer("vault", "accept-rollback")
+    #expect(nothing.status == 0 && nothing.errors.hasPrefix("nothing to accept"), "\(nothing)")
+    try putBack()
+    #expect(try coffer("vault", "unlock").status == 9)
+    #expect(try coffer("vault", "accept-rollback", passphrase: "wrong").status == 7)
+    #expect(try coffer("vault", "unlock").status == 9)
+    let accepted = try coffer("vault", "accept-rollback")
+    #expect(
+      accepted.status == 0 && accepted.errors.contains("is of generation 2; generation 3 was seen here before"), "\(accepted)")
+    #expect(try coffer("vault", "unlock").status == 0)
+    #expect(try bench.coffer("secret", "get", "mail/ada").output == "s3cret")
+  }
+
+  /// Puts a state from before in the place of the vault, as after an attack.
+  private func putBack() throws {
     bench.stop()
-    let vault = bench.state.path + "/vault.coffer"
-    let old = try Data(contentsOf: URL(filePath: vault))
+    let vault = URL(filePath: bench.state.path + "/vault.coffer")
+    let old = try Data(contentsOf: vault)
     try bench.start()
     try #require(try coffer("vault", "unlock").status == 0)
     try #require(try bench.coffer("secret", "set", "mail/bob", input: "x").status == 0)
     bench.stop()
-    try old.write(to: URL(filePath: vault), options: [])
+    try old.write(to: vault, options: [])
     try bench.start()
-    let rolledBack = try coffer("vault", "verify")
-    #expect(
-      rolledBack.status == 9 && rolledBack.errors.hasPrefix("coffer: the system's vault: is an older state"), "\(rolledBack)")
+  }
+
+  /// A new slot costs what the policy says, also at the agent.
+  @Test func aNewPassphraseCostsWhatThePolicySays() throws {
+    #expect(try coffer("vault", "policy", "kdf-passes=4", "kdf-memory=65536").status == 0)
+    func changed(_ verb: String) throws -> SystemBench.Outcome {
+      _ = try bench.run("/bin/sh", ["-c", "umask 077; echo 'new horse' >\(bench.home.path)/new"])
+      let command = "exec coffer vault \(verb) --passphrase-fd 0 --new-passphrase-fd 4 4<\(bench.home.path)/new"
+      return try bench.run("/bin/sh", ["-c", command], input: "correct horse\n")
+    }
+    #expect(try changed("slot add").status == 0)
+    #expect(try changed("slot add --low-memory").status == 0)
+    let slots = try bench.coffer("vault", "kdf")
+    #expect(slots.lines.filter { $0.hasSuffix("\t4\t64") }.count == 2, "\(slots)")
+    #expect(try changed("passphrase").status == 2)
+    // A cost below it takes a yes or --force.
+    let below = try coffer("vault", "kdf", "--passes", "3", "--memory", "64")
+    #expect(below.status == 5 && below.errors.contains("the vault's policy: no less than 4 x 64 MiB"), "\(below)")
   }
 
   // MARK: Backups

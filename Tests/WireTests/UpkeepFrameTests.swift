@@ -29,7 +29,7 @@ import VaultUpkeep
   }
 
   @Test func aRequestHasOneCredential() throws {
-    for kind in [Request.Kind.policy, .setPolicy, .verify] {
+    for kind in [Request.Kind.policy, .setPolicy, .verify, .acceptRollback] {
       var fields = Attributes()
       fields.set(try proof(), "by")
       for count in [0, 31, 33, 64] {

@@ -29,6 +29,8 @@ extension VaultAdministration {
         try allowed()
         try session.begin("checking")
         return .rows(VaultCheck(try opened.verify(progress: session.step), opened.rollbackCheck).wireRows)
+      case .acceptRollback(let proof):
+        return try acceptRollback(by: proof, session, allowed)
       case .backup(let isHandedOn, let isVerified, let proof):
         return .rows(try backup(isHandedOn, isVerified, by: proof, session, allowed).wireRows)
       }
@@ -37,6 +39,20 @@ extension VaultAdministration {
     } catch let error as LifecycleError {
       throw KeychainError(.notAllowed, cause: .lifecycle(error.code.rawValue), error.detail)
     }
+  }
+
+  /// - Returns: The rollback that was accepted, or no row if there was none.
+  private func acceptRollback(
+    by proof: borrowing Credential, _ session: UpkeepSession, _ allowed: () throws -> Void
+  ) throws -> Answer {
+    _ = try owned(by: proof, isCopy: true)
+    let store = try FileStore(at: places.vault)
+    let accepted = try Vault.acceptRollback(store, with: proof, anchor: places.anchors(forVaultAt: store.path)) { rollback in
+      let row = VaultCheck.Rollback(rollback).wireRow
+      guard try session.isAgreed(UpkeepQuestion(.agreement, [row])) else { throw KeychainError(.confirmationRefused) }
+      try allowed()
+    }
+    return .rows(accepted.map { [VaultCheck.Rollback($0).wireRow] } ?? [])
   }
 
   /// The directory of the agent's backups.

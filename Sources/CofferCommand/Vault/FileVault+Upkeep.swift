@@ -22,6 +22,15 @@ extension FileVault {
     return report
   }
 
+  func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback? {
+    let place = try options.openPlace()
+    return try options.withCredential(for: place) { credential in
+      try Vault.acceptRollback(place.store, with: credential, ceiling: options.ceiling, anchor: place.anchor) {
+        try confirm(VaultCheck.Rollback($0))
+      }.map { VaultCheck.Rollback($0) }
+    }
+  }
+
   func verify() throws -> VaultCheck {
     let place = try options.openPlace()
     let opened = try options.open(place, isCopy: true)

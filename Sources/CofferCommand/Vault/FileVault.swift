@@ -95,7 +95,7 @@ struct FileVault: OwnedVault {
     var opened = try options.open(place)
     let limits = try about(place.path) { try policy(of: opened) }
     let credential = try credential()
-    _ = try about(place.path) { try opened.addSlot(credential, kdf: cost(kdf, limits, of: credential.slotType)) }
+    _ = try about(place.path) { try opened.addSlot(credential, kdf: options.cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
   }
 
@@ -115,25 +115,17 @@ struct FileVault: OwnedVault {
     let old = try choose(opened.openedSlot, opened.status().slots)
     let limits = try about(place.path) { try policy(of: opened) }
     let credential = try credential()
-    try about(place.path) { try opened.replaceSlot(old.id, with: credential, kdf: cost(kdf, limits, of: credential.slotType)) }
+    try about(place.path) {
+      try opened.replaceSlot(old.id, with: credential, kdf: options.cost(kdf, limits, of: credential.slotType))
+    }
     opened.finish()
   }
 
-  /// A damaged policy prevents no change of a passphrase.
   private func policy(of opened: borrowing Vault) throws -> Limits {
     do { return try opened.limits() } catch {
       guard (error as? VaultError)?.code.concernsOneRecord == true else { throw error }
-      Descriptor.error.note("note: the vault's policy is damaged, and the standard cost is taken: coffer vault repair\n")
-      return Limits()
+      return .replacingDamaged
     }
-  }
-
-  /// - Throws: `kdfAboveCeiling`, because this machine could not open the slot again.
-  private func cost(_ named: KDFParameters?, _ limits: Limits, of type: SlotType) throws -> KDFParameters {
-    guard type.hasPassphrase else { return .standard }
-    let kdf = try named.map { try limits.raised($0) } ?? limits.kdf
-    if kdf != .standard, kdf != .lowMemory { try options.ceiling.check(kdf) }
-    return kdf
   }
 
   func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws {

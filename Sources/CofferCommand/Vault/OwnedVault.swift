@@ -69,6 +69,11 @@ protocol OwnedVault {
   /// Proves and opens everything in the vault; a rollback is reported, and not refused. Progress is shown.
   func verify() throws -> VaultCheck
 
+  /// Accepts the vault as it is now.
+  /// - Parameter confirm: Called with the rollback before. If it throws, nothing is changed.
+  /// - Returns: The rollback that was accepted; nil if there was none.
+  func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback?
+
   /// Copies the vault, while others write.
   /// - Parameter file: A new file, or `-` for standard output; nil: in the directory of backups.
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport

@@ -16,6 +16,14 @@ extension SystemVault {
     }
   }
 
+  func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback? {
+    try withoutActuallyEscaping(confirm) { confirm in
+      try withCredential { proof in
+        try keychain.acceptRollback(by: proof, ceiling: options.ceiling, RollbackConfirmer(confirm: confirm))
+      }
+    }
+  }
+
   func verify() throws -> VaultCheck {
     try withCredential { try keychain.verify(by: $0, ceiling: options.ceiling, UpkeepShow()) }
   }
@@ -34,5 +42,17 @@ final class UpkeepShow: UpkeepClient {
     if let part, part != progress.part { try work.begin(progress.part) }
     part = progress.part
     try work.step(progress.done, of: progress.total)
+  }
+}
+
+private struct RollbackConfirmer: UpkeepClient {
+  let confirm: (VaultCheck.Rollback) throws -> Void
+
+  func show(_: UpkeepProgress) {}
+
+  func reply(to question: UpkeepQuestion) throws -> UpkeepReply {
+    guard question.kind == .agreement, question.rows.count == 1 else { throw KeychainError(.agent, "another question") }
+    try confirm(VaultCheck.Rollback(wireRow: question.rows[0]))
+    return .yes
   }
 }

@@ -67,8 +67,10 @@ struct SystemVault: OwnedVault {
 
   func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     try withCredential { proof in
-      try keychain.unlock(with: proof, ceiling: options.ceiling)
-      try keychain.addSlot(credential(), kdf: kdf ?? .standard, by: proof, ceiling: options.ceiling)
+      let limits = try policy(by: proof)
+      let credential = try credential()
+      try keychain.addSlot(
+        credential, kdf: options.cost(kdf, limits, of: credential.slotType), by: proof, ceiling: options.ceiling)
     }
   }
 
@@ -88,13 +90,26 @@ struct SystemVault: OwnedVault {
       let slots = try keychain.vaultStatus().slots
       let fitting = slots.filter { $0.type == proof.slotType }
       let old = try choose(fitting.count == 1 ? fitting[0] : nil, slots)
-      try keychain.unlock(with: proof, ceiling: options.ceiling)
-      try keychain.replaceSlot(old.id, with: credential(), kdf: kdf ?? .standard, by: proof, ceiling: options.ceiling)
+      let limits = try policy(by: proof)
+      let credential = try credential()
+      try keychain.replaceSlot(
+        old.id, with: credential, kdf: options.cost(kdf, limits, of: credential.slotType), by: proof, ceiling: options.ceiling)
     }
   }
 
   func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws {
-    try withCredential { try keychain.resealSlot(by: $0, ceiling: options.ceiling) { try choose($0, Limits()) } }
+    try withCredential { proof in
+      let limits = try policy(by: proof)
+      try keychain.resealSlot(by: proof, ceiling: options.ceiling) { try choose($0, limits) }
+    }
+  }
+
+  /// Proves the owner, too, before anything else is asked.
+  private func policy(by proof: borrowing Credential) throws -> Limits {
+    do { return try keychain.limits(by: proof, ceiling: options.ceiling, UpkeepShow()).limits } catch let error as KeychainError {
+      guard error.concernsOneRecord else { throw error }
+      return .replacingDamaged
+    }
   }
 
   // MARK: Items and apps

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CofferConsole
+import CofferWire
 import SecretMemory
 import VaultCore
-import VaultUpkeep
 
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -31,17 +31,15 @@ struct VaultAcceptRollback: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let place = try vault.openPlace()
-    let accepted = try vault.withCredential(for: place) { credential in
-      try Vault.acceptRollback(
-        place.store, with: credential, ceiling: vault.ceiling, anchor: place.anchor, confirm: { try confirm($0, place.path) })
-    }
+    let owned = try vault.ownedVault()
+    let name = try owned.name
+    let accepted = try owned.acceptRollback { try confirm($0, name) }
     if accepted == nil {
       Descriptor.error.note("nothing to accept: the vault is the state last seen here, or continues it\n")
     }
   }
 
-  private func confirm(_ rollback: Rollback, _ path: String) throws {
+  private func confirm(_ rollback: VaultCheck.Rollback, _ path: String) throws {
     let past =
       switch (rollback.reason.code, rollback.seen) {
       case (.rolledBack, let seen?): "generation \(seen) was seen here before"

@@ -1,0 +1,24 @@
+import CofferConsole
+import SecretMemory
+import VaultCore
+import VaultUpkeep
+
+extension VaultOptions {
+  /// The cost of a new slot of this type, whose policy is known.
+  /// - Parameter named: As the options of the slot name it; nil: as the policy says.
+  /// - Throws: `kdfAboveCeiling`, because this machine could not open the slot again.
+  func cost(_ named: KDFParameters?, _ limits: Limits, of type: SlotType) throws -> KDFParameters {
+    guard type.hasPassphrase else { return .standard }
+    let kdf = try named.map { try limits.raised($0) } ?? limits.kdf
+    if kdf != .standard, kdf != .lowMemory { try ceiling.check(kdf) }
+    return kdf
+  }
+}
+
+extension Limits {
+  /// A damaged policy prevents no change of a passphrase.
+  static var replacingDamaged: Limits {
+    Descriptor.error.note("note: the vault's policy is damaged, and the standard cost is taken: coffer vault repair\n")
+    return Limits()
+  }
+}
