@@ -34,6 +34,8 @@ final class OpenVault {
     self.location = location
     self.journal = journal
     self.lock = lock
+    // First, because a vault whose file is lost does not pass the checks.
+    if writable { KeptLog.removeLeftovers(location) }
     let status = try Self.inspect(location)
     seen = SeenFile(status, at: location)
     if writable && location.isWritable {

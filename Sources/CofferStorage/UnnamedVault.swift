@@ -14,13 +14,17 @@ package struct UnnamedVault: ~Copyable {
   /// - Parameter path: The path of the vault that it is to become, in a directory that is there.
   /// - Throws: `noVault` if the directory is missing; `readOnly`, `accessDenied`, `full`, `io`.
   package init(for path: String) throws(StorageError) {
-    let location = try Location(path)
+    new = try Self.lockedFile(for: Location(path).path)
+  }
+
+  /// Makes a file with a temporary name, locked as `leftovers` expects it.
+  /// - Parameter path: The name that it is to get, in the same directory.
+  static func lockedFile(for path: String) throws(StorageError) -> NewFile {
     while true {
-      let new = try NewFile(at: TemporaryName.next(for: location.path))
+      let new = try NewFile(at: TemporaryName.next(for: path))
       // A cleaner that was faster than the lock removes it, or has removed it.
       guard case .taken = FileLock(on: new.file.number).attempt(), try new.file.status().links > 0 else { continue }
-      self.new = new
-      return
+      return new
     }
   }
 

@@ -199,6 +199,22 @@ import VaultCore
     #expect(damaged.dropFirst(32) == log.dropFirst(32))
   }
 
+  /// A process that was killed while it copied a log has left a part of the copy. A process that still copies has its file locked.
+  @Test(arguments: [false, true]) func anIncompleteCopyIsRemovedByTheNextOpen(isLost: Bool) throws {
+    let fixture = try Fixture()
+    let name = "vault.coffer-wal.0123456789abcdef.kept"
+    Fixture.write([], to: "\(fixture.directory)/\(name)")
+    let living = try UnnamedVault(for: "\(fixture.directory)/\(name)")
+    let others = [".other.coffer-wal.0123456789abcdef.kept.0123456789abcdef.new", ".\(name).0123456789abcdef.old"]
+    for other in others + [".\(name).0123456789abcdef.new"] { Fixture.write([], to: "\(fixture.directory)/\(other)") }
+    if isLost { shell("truncate -s 0 vault.coffer", in: fixture) }
+    let outcome = run(probe, "read", fixture.path)
+    #expect((outcome == ["ok 3"]) == !isLost)
+    let left = fixture.names.filter { $0.hasPrefix(".") }.sorted()
+    #expect(left == (others + [String(living.path.dropFirst(fixture.directory.count + 1))]).sorted())
+    #expect(fixture.names.contains(name))
+  }
+
   /// Writers begin the log anew, and cut it off, while others look at it.
   @Test func changesOfOtherProcessesAreNoLoss() throws {
     let fixture = try Fixture()

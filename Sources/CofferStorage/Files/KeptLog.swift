@@ -43,7 +43,7 @@ enum KeptLog {
     }
     let name = "\(location.log).\(salts.map(hexadecimal).joined()).kept"
     if !isMended, let kept = try Files.status(at: name), kept.size >= byteCount { return name }
-    let copy = try NewFile(at: TemporaryName.next(for: name))
+    let copy = try UnnamedVault.lockedFile(for: name)
     var count = 0
     while !bytes.isEmpty {
       try copy.file.write(bytes)
@@ -55,6 +55,12 @@ enum KeptLog {
     _ = try copy.replace(name)
     try Files.synchronizeDirectory(location.directory)
     return name
+  }
+
+  /// Removes the incomplete copies that killed processes have left beside a vault.
+  static func removeLeftovers(_ location: Location) {
+    let prefix = "\(Path.name(of: location.log))."
+    UnnamedVault.leftovers(in: location.directory, remove: true) { $0.hasPrefix(prefix) && $0.hasSuffix(".kept") }
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {
