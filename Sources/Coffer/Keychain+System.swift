@@ -1,5 +1,5 @@
 package import AccessRights
-internal import CofferApps
+package import CofferApps
 package import CofferRequests
 internal import CofferStorage
 package import CofferWire
@@ -161,15 +161,21 @@ package struct AgentAppRecords: AppRecords {
   }
 
   /// They have gone with the app. Where that was interrupted, the agent has finished it before it answers anything about apps.
-  package mutating func removeBoundItems(of application: String) throws { _ = try pins() }
+  package mutating func removeBoundItems(of application: String) throws -> Int {
+    _ = try pins()
+    // The agent has reported damaged records as the error of the removal.
+    return 0
+  }
 
   package func itemCount(of application: String) throws -> Int {
     Int(clamping: try count("items", in: keychain.rows(.apps(.itemCount(application)))))
   }
 
-  package mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) {
+  package mutating func forget(_ application: String) throws -> ForgottenApp {
     let rows = try keychain.rows(.apps(.forget(application)))
-    return (Int(clamping: try count("items", in: rows)), try count("unavailable", in: rows))
+    // The agent has reported damaged records as an error.
+    return ForgottenApp(
+      items: Int(clamping: try count("items", in: rows)), unavailable: try count("unavailable", in: rows), damaged: 0)
   }
 
   private func count(_ name: String, in rows: [Attributes]) throws -> UInt64 {

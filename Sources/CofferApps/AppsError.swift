@@ -24,6 +24,8 @@ package struct AppsError: Error, Equatable, Sendable {
     /// The vault has no record of the app.
     case appUnknown
     case severalApps
+    /// All records of the app are removed, except damaged ones: each of these may be one. The detail is their number.
+    case damagedRecordsStay
 
     package var name: String { rawValue }
   }

@@ -319,7 +319,7 @@ private struct RefusingRecords: AppRecords, ~Copyable {
     try vault.install(signed, bytes, at: now)
   }
   mutating func markRemoved(_: String, at _: Timestamp) throws { throw VaultError(.locked) }
-  mutating func removeBoundItems(of application: String) throws { try vault.removeBoundItems(of: application) }
+  mutating func removeBoundItems(of application: String) throws -> Int { try vault.removeBoundItems(of: application) }
   func itemCount(of application: String) throws -> Int { try vault.itemCount(of: application) }
-  mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) { try vault.forget(application) }
+  mutating func forget(_ application: String) throws -> ForgottenApp { try vault.forget(application) }
 }

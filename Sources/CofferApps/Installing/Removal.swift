@@ -7,7 +7,7 @@ package import VaultCore
 extension InstalledApps {
   /// Removes the app, its container, and the containers of groups that no other app has. Pin, grants and items are kept, except
   /// items bound to the installation.
-  /// - Throws: `VaultError`: `appNotInstalled`. `FileError`: `running`.
+  /// - Throws: `VaultError`: `appNotInstalled`. `FileError`: `running`. `AppsError`: `damagedRecordsStay` after all else is done.
   package func remove(
     _ application: String, in vault: inout some AppRecords & ~Copyable, at now: Timestamp
   ) throws {
@@ -32,19 +32,23 @@ extension InstalledApps {
       try? recover(in: &vault)
       throw error
     }
-    try finishRemoval(application, holding: running, in: &vault)
+    let damagedCount = try finishRemoval(application, holding: running, in: &vault)
+    guard damagedCount == 0 else { throw AppsError(.damagedRecordsStay, "\(damagedCount)") }
   }
 
   /// The remaining steps after the vault has recorded the removal. The marker is deleted last, so that an interrupted removal is
   /// repeated.
+  /// - Returns: How many records of the vault are damaged: each may be an item bound to the installation, and stays.
+  @discardableResult
   func finishRemoval(
     _ application: String, holding lock: RunningLock? = nil, in vault: inout some AppRecords & ~Copyable
-  ) throws {
-    try vault.removeBoundItems(of: application)
+  ) throws -> Int {
+    let damagedCount = try vault.removeBoundItems(of: application)
     let marker = try Leftover.removing.name(of: FileName(application))
     if hasExecutables { try removeContainers(of: application, marker, holding: lock, in: vault) }
     try directory.removeTree(marker)
     try directory.synchronize()
+    return damagedCount
   }
 
   private func removeContainers(
@@ -59,16 +63,14 @@ extension InstalledApps {
 
   /// Deletes the vault's records of a removed app: its pin, its grants, and the items of its own group. Items in groups of the
   /// team are kept.
-  /// - Throws: `AppsError`: `appUnknown`, `appInstalled`; integrity errors.
-  /// - Returns: The number of removed items, and of items that are kept because they belong to another device and cannot be read
-  ///   here.
+  /// - Throws: `AppsError`: `appUnknown`, `appInstalled`; `damagedRecordsStay` after all else is done; integrity errors.
   @discardableResult
-  package func forget(
-    _ application: String, in vault: inout some AppRecords & ~Copyable
-  ) throws -> (items: Int, unavailable: UInt64) {
+  package func forget(_ application: String, in vault: inout some AppRecords & ~Copyable) throws -> ForgottenApp {
     try recover(in: &vault)
     guard let pin = try vault.pin(application) else { throw AppsError(.appUnknown, application) }
     guard pin.removed != nil else { throw AppsError(.appInstalled, application) }
-    return try vault.forget(application)
+    let forgotten = try vault.forget(application)
+    guard forgotten.damaged == 0 else { throw AppsError(.damagedRecordsStay, "\(forgotten.damaged)") }
+    return forgotten
   }
 }

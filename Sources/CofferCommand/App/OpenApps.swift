@@ -140,7 +140,7 @@ extension OpenApps: AppRecords {
     try changing({ try $0.records { try $0.markRemoved(application, at: now) } }, { try $0.markRemoved(application, at: now) })
   }
 
-  mutating func removeBoundItems(of application: String) throws {
+  mutating func removeBoundItems(of application: String) throws -> Int {
     try changing({ try $0.records { try $0.removeBoundItems(of: application) } }, { try $0.removeBoundItems(of: application) })
   }
 
@@ -148,7 +148,7 @@ extension OpenApps: AppRecords {
     try reading({ try $0.appRecords.itemCount(of: application) }, { try $0.itemCount(of: application) })
   }
 
-  mutating func forget(_ application: String) throws -> (items: Int, unavailable: UInt64) {
+  mutating func forget(_ application: String) throws -> ForgottenApp {
     try changing({ try $0.records { try $0.forget(application) } }, { try $0.forget(application) })
   }
 }

@@ -21,6 +21,8 @@ extension AppsError: Explained {
     case .appInstalled: .init(.denied, "is installed", "remove it first: coffer app remove")
     case .appUnknown: .init(.notFound, "there is no such app in the vault", "coffer app list shows the apps there are")
     case .severalApps: .init(.severalMatch, "apps of several teams have this identifier", "name one of them in full")
+    case .damagedRecordsStay:
+      .init(.integrity, "removed, but for damaged records of the vault, which may be its items", Hints.damage)
     }
   }
 }
