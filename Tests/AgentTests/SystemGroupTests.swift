@@ -43,4 +43,14 @@ import Testing
     }
     #expect(try owner("group", "list").lines.map { $0.prefix { $0 != "\t" } } == ["default", "work"])
   }
+
+  /// The command writes the entry before the agent is asked for the change.
+  @Test func withoutAnEntryNoGroupIsChanged() throws {
+    #expect(try owner("group", "create", "first").status == 0)
+    let closed = try bench.run("/bin/sh", ["-c", "cd \"$(find ~ -type d -name decisions)\" && chmod 0 * && chmod 500 ."])
+    #expect(closed.status == 0, "\(closed.errors)")
+    let refused = try owner("group", "create", "second")
+    #expect(refused.status != 0 && refused.errors.contains("the audit log"), "\(refused.errors)")
+    #expect(try bench.coffer("group", "list", "--no-input").lines.map { $0.prefix { $0 != "\t" } } == ["default", "first"])
+  }
 }

@@ -49,9 +49,9 @@ extension OpenApps {
   fileprivate mutating func change(_ request: GroupRequest, _ allowed: () throws -> Void) throws {
     try changing(
       { keychain in
-        // The agent decides, and has logged it before the change.
-        try keychain.change(request)
+        // The agent decides: an error after this is its refusal, or its failure.
         try allowed()
+        try keychain.change(request)
       }, { _ = try GroupService(.owner, at: .now()).carryOut(request, in: &$0, allowed: allowed) })
   }
 }
