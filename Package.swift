@@ -67,7 +67,8 @@ let package = Package(
     .target(
       name: "CofferWire",
       dependencies: [
-        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferRequests", "CofferFiles", "CLinux",
+        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferLifecycle", "CofferRequests",
+        "CofferFiles", "CLinux",
       ]),
     .target(
       name: "CofferAgent",
@@ -210,7 +211,8 @@ let package = Package(
     .testTarget(
       name: "WireTests",
       dependencies: [
-        "CofferWire", "CofferRequests", "CofferStorage", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory",
+        "CofferWire", "CofferRequests", "CofferLifecycle", "CofferStorage", "AccessRights", "VaultCore", "VaultUpkeep",
+        "SecretMemory",
         "Passphrases", "CofferFiles", "CofferTesting",
       ]),
     .executableTarget(

@@ -45,7 +45,7 @@ extension Keychain {
   }
 
   /// - Throws: `KeychainError` alone.
-  private static func derived(
+  package static func derived(
     _ credential: borrowing Credential, _ slot: SlotDescription, _ ceiling: KDFCeiling
   ) throws -> Credential {
     do { return try credential.derived(salt: slot.salt, slot.kdf, ceiling: ceiling) } catch { throw KeychainError(error) }
@@ -64,7 +64,7 @@ extension Keychain {
     [.vault(.wrongCredential), .vault(.noSuchSlot)].contains(error.cause)
   }
 
-  private static func isTooExpensive(_ error: KeychainError) -> Bool {
+  package static func isTooExpensive(_ error: KeychainError) -> Bool {
     [.vault(.kdfAboveCeiling), .vault(.outOfMemory)].contains(error.cause)
   }
 }

@@ -66,6 +66,34 @@ extension Keychain {
     }
   }
 
+  /// - Parameter proof: nil: this is a process of root's.
+  package func restore(
+    hasFile: Bool, isTrial: Bool, by proof: borrowing Credential?, ceiling: KDFCeiling, _ client: some UpkeepClient
+  ) throws -> RestoreAnswer {
+    switch proof {
+    case .some(let proof):
+      return try upkeep(by: proof, ceiling, client) {
+        .restore(hasFile: hasFile, isTrial: isTrial, by: $0)
+      } read: { (rows) throws(WireError) in
+        try RestoreAnswer(wireRows: rows)
+      }
+    case .none:
+      let rows = try agent.answer(.restore(hasFile: hasFile, isTrial: isTrial, by: nil), client)
+      return try Self.result(of: rows) { (rows) throws(WireError) in try RestoreAnswer(wireRows: rows) }
+    }
+  }
+
+  package func repair(
+    hasFile: Bool, acceptsUnproven: Bool, isTrial: Bool, by proof: borrowing Credential, ceiling: KDFCeiling,
+    _ client: some UpkeepClient
+  ) throws -> RepairAnswer {
+    try upkeep(by: proof, ceiling, client) {
+      .repair(hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: isTrial, by: $0)
+    } read: { (rows) throws(WireError) in
+      try RepairAnswer(wireRows: rows)
+    }
+  }
+
   /// - Parameters:
   ///   - request: Makes the request with the credential as it was derived for a slot.
   ///   - read: The meaning of the rows of the answer.

@@ -5,15 +5,15 @@ package import VaultCore
 /// are not counted.
 package struct Comparison: Equatable, Sendable {
   /// Items of the vault that the backup does not have: made since, or moved or renamed.
-  package private(set) var onlyHere: UInt64 = 0
+  package var onlyHere: UInt64 = 0
   /// Items of the backup that the vault does not have.
-  package private(set) var onlyThere: UInt64 = 0
+  package var onlyThere: UInt64 = 0
   /// Items that were written here after the backup.
-  package private(set) var newerHere: UInt64 = 0
+  package var newerHere: UInt64 = 0
   /// Items that differ otherwise: another history, or a damaged row.
-  package private(set) var differing: UInt64 = 0
+  package var differing: UInt64 = 0
   /// Whether groups, apps or grants differ.
-  package private(set) var otherRecordsDiffer = false
+  package var otherRecordsDiffer = false
 
   package init() {}
 

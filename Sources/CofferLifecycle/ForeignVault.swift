@@ -6,7 +6,7 @@ package import VaultCore
 /// A vault file of elsewhere, such as a backup. It is copied in, and nothing is opened where it lies. The copy goes with this object.
 package final class ForeignVault {
   /// Its path; nil if another process has opened the file.
-  let path: String?
+  package let path: String?
   private let copy: UnnamedVault
   package let store: FileStore
 

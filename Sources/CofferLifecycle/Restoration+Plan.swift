@@ -32,6 +32,14 @@ extension Restoration {
     package let isOtherVault: Bool
     /// Why the file that is here cannot be read.
     package var damage: StorageError?
+
+    package init(
+      way: Way, generation: UInt64? = nil, comparison: Comparison? = nil, rollback: VaultError.Code? = nil, isOtherVault: Bool,
+      damage: StorageError? = nil
+    ) {
+      (self.way, self.generation, self.comparison, self.rollback) = (way, generation, comparison, rollback)
+      (self.isOtherVault, self.damage) = (isOtherVault, damage)
+    }
   }
 
   /// The plan does not hold any more: the vault was changed after it, or cannot be read as a whole, which the comparison did not meet.

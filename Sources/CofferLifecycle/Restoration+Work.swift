@@ -6,7 +6,7 @@ import VaultUpkeep
 
 extension Restoration {
   /// The result of a restore.
-  package struct Outcome: Sendable {
+  package struct Outcome: Equatable, Sendable {
     package let way: Way
     /// The generation of the vault now.
     package let generation: UInt64
@@ -14,7 +14,14 @@ extension Restoration {
     package let kept: String?
     /// Why the anchor could not be written. The next program to open the vault does so.
     package let anchorFailure: String?
+
+    package init(way: Way, generation: UInt64, kept: String?, anchorFailure: String?) {
+      (self.way, self.generation, self.kept, self.anchorFailure) = (way, generation, kept, anchorFailure)
+    }
   }
+
+  /// Runs the change of a vault while no program has it open.
+  package typealias Exclusion = (Way, () throws -> Outcome) throws -> Outcome
 
   /// How many plans are made because others write meanwhile.
   private static let attempts = 10
@@ -65,16 +72,9 @@ extension Restoration {
     }
   }
 
-  /// Keeps agents from the vault while it is changed.
-  private func exclusion(_ way: Way, _ body: () throws -> Outcome) throws -> Outcome {
-    let agent = Self.excludesAgent(way) ? try takeAgentLock() : nil
-    defer { withExtendedLifetime(agent) {} }
-    return try body()
-  }
-
   /// Waits for an agent that is about to end.
   /// - Throws: `agentHasVault`.
-  private func takeAgentLock() throws -> AgentLock {
+  func takeAgentLock() throws -> AgentLock {
     let deadline = Deadline(after: .seconds(2))
     while true {
       do {

@@ -11,21 +11,26 @@ package final class Restoration {
   let backup: ForeignVault
   /// The maintenance lock, if the caller has taken it.
   let lock: MaintenanceLock?
+  private let excluding: Exclusion?
   private var opened: RestoredVault?
   /// The plan that was made last, and the state for which it was made.
   var planned: (plan: Plan, state: PresentState)?
 
-  /// - Parameter lock: The maintenance lock of the vault, which is held while this object lives; nil: `carryOut` takes it.
-  package init(of backup: ForeignVault, at place: RestorePlace, holding lock: MaintenanceLock?) {
-    (self.backup, self.place, self.lock) = (backup, place, lock)
+  /// - Parameters:
+  ///   - lock: The maintenance lock of the vault, which is held while this object lives; nil: `carryOut` takes it.
+  ///   - excluding: Keeps programs from the vault while it is changed; nil: an agent must not have it open, unless the vault goes on.
+  package init(
+    of backup: ForeignVault, at place: RestorePlace, holding lock: MaintenanceLock?, excluding: Exclusion? = nil
+  ) {
+    (self.backup, self.place, self.lock, self.excluding) = (backup, place, lock, excluding)
     let name = Path.name(of: place.vault)
     UnnamedVault.leftovers(in: Path.parent(of: place.vault), remove: true) { $0 == name }
   }
 
   var store: FileStore { backup.store }
 
-  /// The kinds of the slots in the backup, not proven.
-  package func slotTypes() throws -> Set<SlotType> { try backup.slotTypes() }
+  /// The header and slots of the backup, not proven.
+  package func status() throws -> VaultStatus { try Vault.inspect(store) }
 
   /// - Throws: as `Vault.open`, anchors apart.
   package func open(with credential: borrowing Credential, ceiling: KDFCeiling, deviceKey: consuming Secret?) throws {
@@ -44,6 +49,13 @@ package final class Restoration {
   package func verify(step: @escaping Backup.Step) throws -> Verification {
     let restored = try restored()
     return try store.read { try restored.verify($0, progress: step) }
+  }
+
+  func exclusion(_ way: Way, _ body: () throws -> Outcome) throws -> Outcome {
+    if let excluding { return try excluding(way, body) }
+    let agent = Self.excludesAgent(way) ? try takeAgentLock() : nil
+    defer { withExtendedLifetime(agent) {} }
+    return try body()
   }
 
   /// Notes that a backup could be restored.

@@ -53,6 +53,8 @@ extension Request {
     case verify = 62
     case backup = 63
     case acceptRollback = 64
+    case restoreVault = 70
+    case repair = 71
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -167,6 +169,9 @@ extension Request.Kind {
     case .policy, .verify: .init(effect: .reads, access: .credential, audit: .use, answer: .rows)
     case .backup: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows, isOpenToRoot: true)
     case .acceptRollback: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows)
+    case .restoreVault:
+      .init(effect: .changes, access: .credential, audit: .decision, answer: .rows, isOpenToRoot: true)
+    case .repair: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     case .setPolicy: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     }
   }
@@ -182,7 +187,7 @@ extension Request.Kind {
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
       .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
-      .removeGroup, .policy, .setPolicy, .verify, .backup, .acceptRollback:
+      .removeGroup, .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair:
       nil
     }
   }

@@ -17,6 +17,13 @@ package enum UpkeepRequest: ~Copyable, Sendable {
   /// - isHandedOn: The copy is offered to the client instead, and the agent keeps none.
   /// - isVerified: Everything in the copy is proven, which takes a credential.
   case backup(isHandedOn: Bool, isVerified: Bool, by: Credential?)
+  /// Puts a backup in the place of the vault, with `UpkeepQuestion.opening` and `agreement`.
+  /// - hasFile: The client hands the backup on. If not, the newest one in the agent's directory is taken.
+  /// - isTrial: Nothing is changed, and the last question is not asked.
+  case restore(hasFile: Bool, isTrial: Bool, by: Credential?)
+  /// Keeps what is sound of a damaged vault, with `UpkeepQuestion.shown` and `agreement`.
+  /// - hasFile: The client hands a backup on, from which lost records are taken.
+  case repair(hasFile: Bool, acceptsUnproven: Bool, isTrial: Bool, by: Credential)
 
   package var kind: Request.Kind {
     borrowing get {
@@ -26,6 +33,8 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .verify: .verify
       case .acceptRollback: .acceptRollback
       case .backup: .backup
+      case .restore: .restoreVault
+      case .repair: .repair
       }
     }
   }
@@ -38,6 +47,8 @@ package enum UpkeepRequest: ~Copyable, Sendable {
         limits.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " ")
       case .backup(let isHandedOn, isVerified: _, by: _): isHandedOn ? "to a file" : ""
       case .acceptRollback: ""
+      case .restore(let hasFile, let isTrial, by: _): (hasFile ? "from a file" : "from a backup") + (isTrial ? ", trial" : "")
+      case .repair(_, _, let isTrial, by: _): isTrial ? "trial" : ""
       case .policy: ""
       case .verify: ""
       }
@@ -69,6 +80,9 @@ package struct UpkeepQuestion: Equatable, Sendable {
     case credential = 4
     /// The rows are shown to the person. Yes: it was done.
     case shown = 5
+    /// The rows describe a backup and its slots, as `Request.Kind.inspect` does; a new credential that opens one of them is the reply. It is
+    /// asked again if that one opens none.
+    case opening = 6
   }
 
   package let kind: Kind

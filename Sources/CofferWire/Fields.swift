@@ -46,6 +46,10 @@ struct Fields {
     try take(name) { if case .data(let bytes) = $0, bytes.count == 16 { bytes } else { nil } }
   }
 
+  mutating func data(_ name: String) throws(WireError) -> [UInt8]? {
+    try take(name) { if case .data(let bytes) = $0 { bytes } else { nil } }
+  }
+
   mutating func identifier(_ name: String) throws(WireError) -> Identifier? {
     try take(name) { if case .data(let bytes) = $0 { Identifier(bytes) } else { nil } }
   }

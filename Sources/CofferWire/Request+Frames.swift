@@ -280,7 +280,8 @@ extension Request {
           offset: try content.fields.requiredInteger("offset")))
 
     case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
-    case .policy, .setPolicy, .verify, .backup, .acceptRollback: return .upkeep(try .parse(kind, &content))
+    case .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair:
+      return .upkeep(try .parse(kind, &content))
     }
   }
 }

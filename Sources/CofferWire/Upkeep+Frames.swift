@@ -1,6 +1,6 @@
 package import CofferRequests
 package import SecretMemory
-internal import VaultCore
+package import VaultCore
 
 extension UpkeepRequest {
   consuming func message() throws -> Message {
@@ -16,6 +16,16 @@ extension UpkeepRequest {
       fields["handed-on"] = .integer(isHandedOn ? 1 : 0)
       fields["verified"] = .integer(isVerified ? 1 : 0)
       guard let proof else { return Message(fields: fields) }
+      return try Self.message(fields, proof)
+    case .restore(let hasFile, let isTrial, let proof):
+      fields["file"] = .integer(hasFile ? 1 : 0)
+      fields["trial"] = .integer(isTrial ? 1 : 0)
+      guard let proof else { return Message(fields: fields) }
+      return try Self.message(fields, proof)
+    case .repair(let hasFile, let acceptsUnproven, let isTrial, let proof):
+      fields["file"] = .integer(hasFile ? 1 : 0)
+      fields["unproven"] = .integer(acceptsUnproven ? 1 : 0)
+      fields["trial"] = .integer(isTrial ? 1 : 0)
       return try Self.message(fields, proof)
     }
   }
@@ -40,6 +50,13 @@ extension UpkeepRequest {
       let isHandedOn = try content.fields.flag("handed-on")
       return .backup(
         isHandedOn: isHandedOn, isVerified: try content.fields.flag("verified"), by: try content.proofIfGiven())
+    case .restoreVault:
+      let hasFile = try content.fields.flag("file")
+      return .restore(hasFile: hasFile, isTrial: try content.fields.flag("trial"), by: try content.proofIfGiven())
+    case .repair:
+      let (hasFile, acceptsUnproven) = (try content.fields.flag("file"), try content.fields.flag("unproven"))
+      return .repair(
+        hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: try content.fields.flag("trial"), by: try content.proof())
     default: throw WireError(.operation, "\(kind) is not about upkeep")
     }
   }
@@ -78,6 +95,21 @@ extension UpkeepProgress {
 }
 
 extension UpkeepQuestion {
+  /// As many questions as it takes to show all of the rows.
+  package static func shown(_ rows: [Attributes]) -> [UpkeepQuestion] {
+    var (questions, page, count) = ([UpkeepQuestion](), [Attributes](), 0)
+    for row in rows {
+      let length = TLV.encode(row).count + 4
+      if page.count == WireLimits.partCount || count + length > WireLimits.partByteCount / 2 && !page.isEmpty {
+        questions.append(UpkeepQuestion(.shown, page))
+        (page, count) = ([], 0)
+      }
+      page.append(row)
+      count += length
+    }
+    return page.isEmpty ? questions : questions + [UpkeepQuestion(.shown, page)]
+  }
+
   /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
   package func frame(request: UInt64) throws -> Secret {
     var fields = Attributes()

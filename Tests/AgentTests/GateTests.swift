@@ -35,7 +35,7 @@ import Testing
       for (isSystem, isRoot) in [(false, true), (true, true), (true, false)] {
         let facts = Gate.Facts(
           operation: operation, program: .command, isSameUser: false, isRoot: isRoot, isOwner: true, isSystem: isSystem)
-        let isOpen = isRoot && (operation == .inspect || operation == .backup && isSystem)
+        let isOpen = isRoot && (operation == .inspect || [.backup, .restoreVault].contains(operation) && isSystem)
         #expect((Gate.decide(facts) == .allow(.anybody)) == isOpen, "\(operation)")
       }
     }

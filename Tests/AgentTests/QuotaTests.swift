@@ -129,7 +129,7 @@ import VaultUpkeep
       }
     }
     #expect(try second.lastGeneration == vault.use { $0.lastGeneration })
-    _ = vault.put(second)
+    _ = try vault.put(second)
     #expect(throws: KeychainError(.quotaExceeded)) { try add("5", to: "one", as: program) }
   }
 

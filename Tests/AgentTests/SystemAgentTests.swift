@@ -150,7 +150,7 @@ import Waiting
     #expect(try bench.coffer("agent", "status").lines == ["unlocked"])
     // Verbs that need the vault's file fail, and do not use another vault instead.
     let refusal = "coffer: the system's vault: its file is the agent's alone\nhint: a file of yours: --vault PATH\n"
-    for verb in ["restore", "migrate", "rotate", "repair"] {
+    for verb in ["migrate", "rotate"] {
       let refused = try bench.coffer("vault", verb)
       #expect(refused.status == 2 && refused.errors == refusal, "\(verb): \(refused)")
     }

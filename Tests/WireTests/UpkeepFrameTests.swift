@@ -70,7 +70,7 @@ import VaultUpkeep
     row["text"] = .text("a")
     let question = UpkeepQuestion(.agreement, [row, Attributes()])
     #expect(try UpkeepQuestion(Received(question.frame(request: 1)).message) == question)
-    for kind: UInt64 in [0, 6, 256] {
+    for kind: UInt64 in [0, 7, 256] {
       var fields = Attributes()
       fields["kind"] = .integer(kind)
       #expect(throws: WireError(.field)) { _ = try UpkeepQuestion(Message(fields: fields)) }

@@ -25,20 +25,32 @@ package struct RepairedRecord: Equatable, Sendable {
   package var generation: UInt64?
   /// If its attributes open.
   package var item: Item?
+
+  package init(id: Identifier, outcome: Outcome, reason: VaultError.Code? = nil) {
+    (self.id, self.outcome, self.reason) = (id, outcome, reason)
+  }
 }
 
 /// The outcome of a repair, before it is carried out.
 package struct RepairPlan: Equatable, Sendable {
   /// In ascending order of identifiers.
-  package internal(set) var records: [RepairedRecord] = []
+  package var records: [RepairedRecord]
   /// Records that stay as they are.
-  package internal(set) var keptCount: UInt64 = 0
+  package var keptCount: UInt64
   /// Nodes that are damaged, and those that no node lists.
-  package internal(set) var nodeCount = 0
+  package var nodeCount: Int
   /// Whether the header counts other records than the tree lists.
-  package internal(set) var isMiscounted = false
+  package var isMiscounted: Bool
   /// Former versions that an item names and that are not there, and those that no item names.
-  package internal(set) var historyFaultCount = 0
+  package var historyFaultCount: Int
+
+  package init(
+    records: [RepairedRecord] = [], keptCount: UInt64 = 0, nodeCount: Int = 0, isMiscounted: Bool = false,
+    historyFaultCount: Int = 0
+  ) {
+    (self.records, self.keptCount, self.nodeCount) = (records, keptCount, nodeCount)
+    (self.isMiscounted, self.historyFaultCount) = (isMiscounted, historyFaultCount)
+  }
 
   package var isSound: Bool { records.isEmpty && nodeCount == 0 && !isMiscounted && historyFaultCount == 0 }
 

@@ -33,6 +33,11 @@ extension VaultAdministration {
         return try acceptRollback(by: proof, session, allowed)
       case .backup(let isHandedOn, let isVerified, let proof):
         return .rows(try backup(isHandedOn, isVerified, by: proof, session, allowed).wireRows)
+      case .restore(let hasFile, let isTrial, let proof):
+        return .rows(try restore(hasFile: hasFile, isTrial: isTrial, by: proof, session, allowed))
+      case .repair(let hasFile, let acceptsUnproven, let isTrial, let proof):
+        return .rows(
+          try repair(hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: isTrial, by: proof, session, allowed))
       }
     } catch let unsound as UnsoundVault {
       return .rows(unsound.wireRows)

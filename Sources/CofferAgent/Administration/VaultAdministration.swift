@@ -12,7 +12,7 @@ import VaultCore
 ///
 /// If the agent runs as the user, the command does all of this with the files itself.
 package final class VaultAdministration: Sendable {
-  private let vault: AgentVault
+  let vault: AgentVault
   let places: Places
   /// The directory of the manifests. The command installs executables and containers as the user.
   private let data: DataDirectory
@@ -60,7 +60,7 @@ package final class VaultAdministration: Sendable {
       deviceKey: try deviceKey.load())
     if let recovery { try vault.addSlot(recovery) }
     let isOwner = try vault.isOpenedByOwner()
-    let count = self.vault.put(vault)
+    let count = try self.vault.put(vault)
     return isOwner ? count : nil
   }
 

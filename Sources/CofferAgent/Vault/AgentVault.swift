@@ -17,6 +17,8 @@ package final class AgentVault: @unchecked Sendable {
   let inspect: @Sendable () throws -> VaultStatus
   let threadLock = ThreadLock()
   var vault: Vault?
+  /// Whether the file is changed as a whole: see `withoutClients`.
+  var isInMaintenance = false
   private var locks: UInt64 = 0 { didSet { publish() } }
   /// Read for each request without the lock: `locks` times four, whether it was unlocked, and whether it is locked.
   private let published = Atomic<UInt64>(1)
@@ -56,7 +58,7 @@ package final class AgentVault: @unchecked Sendable {
   /// The number of locks. A lock ends the owner's sessions.
   var lockCount: UInt64 { published.load(ordering: .acquiring) >> 2 }
 
-  private func publish() {
+  func publish() {
     published.store(locks << 2 | (vault == nil ? 0 : 2) | (isLocked ? 1 : 0), ordering: .releasing)
   }
 
@@ -71,17 +73,22 @@ package final class AgentVault: @unchecked Sendable {
     _ credential: borrowing Credential, proven: () throws -> Void = {}
   ) throws -> UInt64 {
     // Closes the old file if another one has replaced it: two connections to two files under one name would use one log.
-    threadLock.withLock { _ = vault?.fold() }
+    try threadLock.withLock {
+      try checkServes()
+      _ = vault?.fold()
+    }
     let opened = try open(credential)
     try proven()
-    return put(opened)
+    return try put(opened)
   }
 
   /// From now on it is this one.
   /// - Returns: As `unlock`.
-  func put(_ vault: consuming Vault) -> UInt64 {
+  /// - Throws: `storage` with the cause `maintenance`.
+  func put(_ vault: consuming Vault) throws -> UInt64 {
     var vault: Vault? = consume vault
-    return threadLock.withLock {
+    return try threadLock.withLock {
+      try checkServes()
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
       publish()
@@ -108,6 +115,7 @@ package final class AgentVault: @unchecked Sendable {
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
     try threadLock.withLock {
+      try checkServes()
       guard !isLocked else { throw KeychainError(.locked) }
       lastUse = Self.clock()
       defer { tell([]) }
@@ -188,6 +196,7 @@ package final class AgentVault: @unchecked Sendable {
     for _ in 0...Self.maximumQuestions {
       var needed: Confirmation?
       let answer: Answer? = try threadLock.withLock {
+        try checkServes()
         guard vault != nil else { throw KeychainError(.locked) }
         var notices: [Notice] = []
         // Also where it is refused: others may have changed something.

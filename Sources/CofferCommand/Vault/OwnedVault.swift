@@ -4,6 +4,7 @@ import CofferConsole
 import CofferWire
 import SecretMemory
 import VaultCore
+import VaultUpkeep
 
 /// The vault that the options name, as its owner uses it: a file that this process opens, or the vault that the system agent keeps. Each
 /// difference between the two is a requirement here, so no command asks which of them it has.
@@ -78,6 +79,17 @@ protocol OwnedVault {
   /// - Parameter file: A new file, or `-` for standard output; nil: in the directory of backups.
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport
 
+  /// Puts a backup in the place of the vault, after a yes to each plan that is shown.
+  /// - Parameters:
+  ///   - file: nil: the newest backup.
+  ///   - isTrial: Whether the backup is only compared.
+  func restore(_ file: String?, isTrial: Bool, _ dialogue: RestoreDialogue) throws -> RestoreAnswer
+
+  /// Keeps what is sound of a damaged vault, after a yes to the plan that is shown.
+  /// - Parameter from: A backup, from which lost records are taken.
+  /// - Returns: nil if nothing was done, because the vault is sound or this is a trial.
+  func repair(from: String?, acceptsUnproven: Bool, isTrial: Bool, _ dialogue: RepairDialogue) throws -> RepairOutcome?
+
   // MARK: Items and apps
 
   /// The agent's items. Returns nil if the command is to open the vault itself.
@@ -98,6 +110,21 @@ protocol OwnedVault {
   /// The items that the caller may list without being asked for anything; none if the vault cannot be read so. Called after `agentLog`,
   /// which may have used the credential.
   func listedItems() throws -> [Entry]
+}
+
+/// The part of the person in a restore.
+struct RestoreDialogue {
+  /// Shows what was found, and fails if it is not what the options accept.
+  let show: (RestoreFindings) throws -> Void
+  /// - Throws: `cancelled`.
+  let ask: () throws -> Void
+}
+
+/// The part of the person in a repair.
+struct RepairDialogue {
+  let show: (RepairPlan) throws -> Void
+  /// - Throws: `cancelled`.
+  let ask: () throws -> Void
 }
 
 /// The members of `coffer vault status`, in their order.

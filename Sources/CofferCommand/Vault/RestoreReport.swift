@@ -1,5 +1,6 @@
 import CofferConsole
 import CofferLifecycle
+import CofferWire
 import SecretMemory
 import VaultCore
 
@@ -7,9 +8,13 @@ import VaultCore
 struct RestoreReport {
   let file: String
   let path: String
-  var plan: Restoration.Plan
-  let generation: UInt64
-  let verification: Verification
+  private let findings: RestoreFindings
+  private var plan: Restoration.Plan { findings.plan }
+
+  /// - Parameter file: The backup that was named.
+  init(file: String?, path: String, findings: RestoreFindings) {
+    (self.file, self.path, self.findings) = (file ?? findings.file ?? path, path, findings)
+  }
 
   /// The findings, and what would be done.
   func write(asJSON json: Bool, outcome: Restoration.Outcome?) throws {
@@ -31,8 +36,8 @@ struct RestoreReport {
   }
 
   private var found: [String] {
-    var lines = ["\(file): generation \(generation), \(counted(verification.recordCount, "record")), all sound"]
-    if verification.unavailableCount > 0 { lines.append(verification.unopened) }
+    var lines = ["\(file): generation \(findings.generation), \(counted(findings.recordCount, "record")), all sound"]
+    if findings.unavailableCount > 0 { lines.append(VaultCheck.unopened(findings.unavailableCount)) }
     if plan.isOtherVault { lines.append("it is a backup of another vault") }
     if plan.rollback == .forked { lines.append("it has another history than the vault that was last seen here") }
     lines += comparison
@@ -75,8 +80,8 @@ struct RestoreReport {
       ])
     }
     return .object([
-      ("file", .text(file)), ("path", .text(path)), ("generation", .natural(generation)),
-      ("records", .natural(verification.recordCount)), ("unavailable", .natural(verification.unavailableCount)),
+      ("file", .text(file)), ("path", .text(path)), ("generation", .natural(findings.generation)),
+      ("records", .natural(findings.recordCount)), ("unavailable", .natural(findings.unavailableCount)),
       ("way", .text(plan.way.rawValue)), ("otherVault", .boolean(plan.isOtherVault)),
       ("here", plan.generation.map { .natural($0) } ?? .null), ("comparison", comparison ?? .null),
       ("rollback", plan.rollback.map { .text($0.name) } ?? .null),

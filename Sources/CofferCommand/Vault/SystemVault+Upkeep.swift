@@ -36,6 +36,12 @@ final class UpkeepShow: UpkeepClient {
 
   deinit { work?.end() }
 
+  /// Before a question: a signal ends this process at once, and with it the work.
+  func pause() throws {
+    try work?.pause()
+    part = ""
+  }
+
   func show(_ progress: UpkeepProgress) throws {
     let work = try self.work ?? LongWork(progress.part)
     self.work = work

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CofferConsole
-import CofferLifecycle
-import CofferStorage
+import CofferWire
 import SecretMemory
 import VaultCore
 import VaultUpkeep
@@ -24,47 +23,19 @@ struct VaultRepair: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    let place = try vault.openPlace()
-    let source = try from.map { path in try about(path) { try FileStore(at: path) } }
-    let lock = try trial.dryRun ? nil : about(place.path) { try MaintenanceLock(forVaultAt: place.path) }
-    defer { withExtendedLifetime(lock) {} }
-    var opened = try vault.open(place)
-    let repair = Repair(of: place.store, backups: place.backups, from: source, acceptsUnproven: acceptUnproven)
-    let work = try LongWork("checking")
-    let plan = try damage(place) { try repair.plan(for: opened, step: work.step) }
-    try work.pause()
-    try Descriptor.output.write(trial.json ? plan.json.description + "\n" : plan.text)
-    guard !plan.isSound else { return opened.finish() }
-    guard !trial.dryRun else {
-      opened.finish()
-      throw Failure(.integrity, "\(place.path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
-    }
-    try agree()
-    try work.begin("copying")
-    let kept = try backUp(place, repair, work)
-    try work.begin("repairing")
-    try damage(place) { try repair.carryOut(plan, on: &opened, step: work.step) }
-    try work.begin("checking")
-    let result = try damage(place) {
-      try opened.verify { done, total in do { try work.step(done, of: total) } catch { throw Self.interrupted } }
-    }
-    work.end()
-    opened.finish()
-    guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
-    try repair.finish(plan, keeping: kept)
-    let records = counted(result.recordCount, "record")
-    Descriptor.error.note("note: \(records), all sound; the vault as it was: \(kept.escapingControls())\n")
-  }
-
-  private static let interrupted = Failure(
-    .cancelled, "interrupted: the vault is repaired, and was not checked", hint: "coffer vault verify")
-
-  private func damage<Result: ~Copyable>(_ place: VaultPlace, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try about(place.path, body)
-    } catch let failure as Failure where failure.status == .integrity {
-      throw Failure(.integrity, failure.message, hint: Hints.backup)
-    }
+    let owned = try vault.ownedVault()
+    let path = try owned.name
+    let dialogue = RepairDialogue(
+      show: { plan in
+        try Descriptor.output.write(trial.json ? plan.json.description + "\n" : plan.text)
+        guard !trial.dryRun || plan.isSound else {
+          throw Failure(.integrity, "\(path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
+        }
+      }, ask: { try agree() })
+    let outcome = try owned.repair(from: from, acceptsUnproven: acceptUnproven, isTrial: trial.dryRun, dialogue)
+    guard let outcome else { return }
+    let records = counted(outcome.recordCount, "record")
+    Descriptor.error.note("note: \(records), all sound; the vault as it was: \(outcome.kept.escapingControls())\n")
   }
 
   /// - Throws: `cancelled`.
@@ -76,14 +47,24 @@ struct VaultRepair: ParsableCommand {
     guard try Question.isYes("Repair it? [y/N] ") else { throw Failure.cancelled }
   }
 
-  private func backUp(_ place: VaultPlace, _ repair: Repair, _ work: LongWork) throws -> String {
+  /// Runs `body`; a damaged header, which is not repaired, has another hint.
+  static func naming<Result: ~Copyable>(_ path: String, _ body: () throws -> Result) throws -> Result {
     do {
-      return try repair.backUp(now: .now(), step: work.step)
-    } catch {
-      let failure = Failure(error, about: place.path)
-      guard failure.status != .cancelled else { throw failure }
-      throw Failure(.inputOutput, "\(failure.message); without a backup nothing is repaired", hint: failure.hint)
+      return try about(path, body)
+    } catch let failure as Failure where failure.status == .integrity {
+      throw Failure(.integrity, failure.message, hint: Hints.backup)
     }
+  }
+
+  /// After the change.
+  static let interrupted = Failure(
+    .cancelled, "interrupted: the vault is repaired, and was not checked", hint: "coffer vault verify")
+
+  /// Before the change: without a backup nothing is repaired.
+  static func unkept(_ error: any Error, _ path: String) -> Failure {
+    let failure = Failure(error, about: path)
+    guard failure.status != .cancelled else { return failure }
+    return Failure(.inputOutput, "\(failure.message); without a backup nothing is repaired", hint: failure.hint)
   }
 }
 

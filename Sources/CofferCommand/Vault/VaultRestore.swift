@@ -1,10 +1,8 @@
 import ArgumentParser
 import CofferConsole
-import CofferFiles
 import CofferLifecycle
 import CofferStorage
-import SecretMemory
-import VaultCore
+import CofferWire
 
 struct VaultRestore: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,82 +21,23 @@ struct VaultRestore: ParsableCommand {
   @OptionGroup var trial: TrialOptions
   @OptionGroup var vault: VaultOptions
 
+  @Option(help: ArgumentHelp("As root: the vault that the system's agent keeps for this user.", valueName: "uid"))
+  var user: UInt32?
+
   func run() throws {
     guard file?.isEmpty != true else { throw VaultBackup.emptyName }
-    try vault.prepare()
-    try vault.checkIsFile()
-    let places = try Places { Environment[$0] }
-    let path = vault.vault ?? places.vault
-    let place = try about(path) { try RestorePlace(places, vaultAt: vault.vault) }
-    let file = try self.file ?? newest(place)
-    let keyFile = try vault.keyFile.map { try Descriptor.openKeyFile($0) }
-    let work = try LongWork("reading")
-    // Held to the end: another command fails before it has read anything.
-    let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
-    let restoration = Restoration(of: try staged(file, place, work), at: place, holding: lock)
-    let result = try prove(restoration, file, keyFile, places, work)
-    try work.pause()
-    let plan = try about(path) { try restoration.plan() }
-    var report = RestoreReport(file: file, path: path, plan: plan, generation: try restoration.generation(), verification: result)
-    guard !trial.dryRun else {
-      try checkVault(report)
-      try about(path) { try restoration.noteDrill() }
-      return try report.write(asJSON: trial.json, outcome: nil)
-    }
-    let outcome = try about(path) {
-      try restoration.carryOut(now: .now(), step: work.step) { plan in
-        report.plan = plan
-        try agree(report, work)
-      }
-    }
-    work.end()
+    let owned: any OwnedVault = try user.map { try vault.systemVault(of: $0) } ?? vault.ownedVault()
+    let path = try owned.name
+    let dialogue = RestoreDialogue(
+      show: { findings in
+        let report = RestoreReport(file: file, path: path, findings: findings)
+        guard otherVault || !findings.plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: report.file) }
+        if trial.dryRun || !trial.json { try report.write(asJSON: trial.json, outcome: nil) }
+      }, ask: { try ask(path) })
+    let answer = try owned.restore(file, isTrial: trial.dryRun, dialogue)
+    let report = RestoreReport(file: file, path: path, findings: answer.findings)
+    guard let outcome = answer.outcome else { return }
     if trial.json { try report.write(asJSON: true, outcome: outcome) } else { try report.write(outcome) }
-  }
-
-  private func checkVault(_ report: RestoreReport) throws {
-    guard otherVault || !report.plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: report.file) }
-  }
-
-  /// Asks for each plan: for another one if the vault is changed, or turns out to be unreadable.
-  private func agree(_ report: RestoreReport, _ work: LongWork) throws {
-    try checkVault(report)
-    if !trial.json { try report.write(asJSON: false, outcome: nil) }
-    // A question takes its signals itself, and a signal there removes the copy, too.
-    try work.begin("restoring")
-    if report.plan.way != .nothing { try ask(report.path) }
-  }
-
-  private func newest(_ place: RestorePlace) throws -> String {
-    guard let newest = place.backups.newest else { throw Failure(LifecycleError(.noBackup), about: place.backups.path) }
-    return place.backups.path(of: newest)
-  }
-
-  private func staged(_ file: String, _ place: RestorePlace, _ work: LongWork) throws -> ForeignVault {
-    do {
-      return try ForeignVault(copiedFrom: file, besides: place.vault, in: place.backups, step: work.step)
-    } catch StorageError(.noVault) {
-      throw Failure(.notFound, "\(file): there is no such file", hint: "coffer vault backup makes one")
-    } catch {
-      throw Failure(error, about: file)
-    }
-  }
-
-  private func prove(
-    _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ places: Places, _ work: LongWork
-  ) throws -> Verification {
-    try about(file) {
-      try work.pause()
-      try vault.withCredential(restoration.slotTypes(), file, keyFile) { credential in
-        try restoration.open(
-          with: credential, ceiling: vault.ceiling, deviceKey: DeviceKeyFile(at: places.deviceKey).load())
-      }
-      try work.begin("checking")
-      let result = try restoration.verify(step: work.step)
-      guard result.isSound else {
-        throw Failure.unsound(result, about: file, hint: "nothing has been changed; take another backup")
-      }
-      return result
-    }
   }
 
   private func ask(_ path: String) throws {
@@ -107,5 +46,18 @@ struct VaultRestore: ParsableCommand {
       throw Failure(.locked, "\(path): a person must agree, and cannot be asked here", hint: "--force; to try it: --dry-run")
     }
     guard try Question.isYes("Put the backup in its place? [y/N] ") else { throw Failure.cancelled }
+  }
+
+  /// Runs `body`; an error in it is one of the backup.
+  static func naming<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch StorageError(.noVault) {
+      throw Failure(.notFound, "\(file): there is no such file", hint: "coffer vault backup makes one")
+    } catch {
+      throw Failure(error, about: file)
+    }
+  }
+
+  static func unsound(_ check: VaultCheck, _ file: String) -> Failure {
+    .unsound(check, about: file, hint: "nothing has been changed; take another backup")
   }
 }

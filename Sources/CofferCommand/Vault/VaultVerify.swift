@@ -76,6 +76,10 @@ extension Verification {
 }
 
 extension VaultCheck {
+  var unopened: String { Self.unopened(unavailableCount) }
+
   /// For records that are proven, and whose content was not looked at.
-  var unopened: String { "\(unavailableCount) not opened: of another device, or the key of this device is missing" }
+  static func unopened(_ count: UInt64) -> String {
+    "\(count) not opened: of another device, or the key of this device is missing"
+  }
 }

@@ -64,7 +64,7 @@ public struct Item: Equatable, Sendable {
   }
 
   /// All primary attributes of the class, absent ones as their empty value: what the item's identifier is made from.
-  var primaryKey: Attributes {
+  package var primaryKey: Attributes {
     var key = Attributes()
     for (name, absent) in itemClass.primaryAttributes { key[name] = attributes[name] ?? absent }
     return key

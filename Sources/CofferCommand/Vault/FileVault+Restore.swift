@@ -1,0 +1,72 @@
+import CofferConsole
+import CofferFiles
+import CofferLifecycle
+import CofferStorage
+import CofferWire
+import SecretMemory
+import VaultCore
+
+extension FileVault {
+  func restore(_ file: String?, isTrial: Bool, _ dialogue: RestoreDialogue) throws -> RestoreAnswer {
+    try options.prepare()
+    let places = try Places { Environment[$0] }
+    let path = try name
+    let place = try about(path) { try RestorePlace(places, vaultAt: options.vault) }
+    let chosen = try file == nil ? newest(place) : nil
+    let file = file ?? chosen ?? path
+    let keyFile = try options.keyFile.map { try Descriptor.openKeyFile($0) }
+    let work = try LongWork("reading")
+    // Held to the end: another command fails before it has read anything.
+    let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
+    let restoration = Restoration(of: try staged(file, place, work), at: place, holding: lock)
+    let check = try prove(restoration, file, keyFile, places, work)
+    try work.pause()
+    return try about(path) {
+      var findings = RestoreFindings(
+        try restoration.plan(), of: chosen, generation: try restoration.generation(), VaultCheck(check))
+      guard !isTrial else {
+        try dialogue.show(findings)
+        try restoration.noteDrill()
+        return RestoreAnswer(findings, nil)
+      }
+      let outcome = try restoration.carryOut(now: .now(), step: work.step) { plan in
+        findings.plan = plan
+        try work.pause()
+        try dialogue.show(findings)
+        // A question takes its signals itself, and a signal there removes the copy, too.
+        try work.begin("restoring")
+        if plan.way != .nothing { try dialogue.ask() }
+      }
+      work.end()
+      return RestoreAnswer(findings, outcome)
+    }
+  }
+
+  private func newest(_ place: RestorePlace) throws -> String {
+    guard let newest = place.backups.newest else { throw Failure(LifecycleError(.noBackup), about: place.backups.path) }
+    return place.backups.path(of: newest)
+  }
+
+  private func staged(_ file: String, _ place: RestorePlace, _ work: LongWork) throws -> ForeignVault {
+    try VaultRestore.naming(file) {
+      try ForeignVault(copiedFrom: file, besides: place.vault, in: place.backups, step: work.step)
+    }
+  }
+
+  private func prove(
+    _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ places: Places, _ work: LongWork
+  ) throws -> Verification {
+    try about(file) {
+      try work.pause()
+      let kinds = Set(try restoration.status().slots.map(\.type))
+      try options.withCredential(kinds, file, keyFile) { credential in
+        try restoration.open(
+          with: credential, ceiling: options.ceiling, deviceKey: DeviceKeyFile(at: places.deviceKey).load())
+      }
+      try work.begin("checking")
+      let result = try restoration.verify(step: work.step)
+      guard result.isSound else { throw VaultRestore.unsound(VaultCheck(result), file) }
+      return result
+    }
+  }
+}

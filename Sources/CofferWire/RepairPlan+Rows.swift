@@ -1,0 +1,111 @@
+internal import SecretMemory
+package import VaultCore
+package import VaultUpkeep
+
+/// The result of a repair.
+package struct RepairOutcome: Equatable, Sendable {
+  /// The path of the backup of the vault as it was.
+  package let kept: String
+  package let recordCount: UInt64
+
+  package init(kept: String, recordCount: UInt64) { (self.kept, self.recordCount) = (kept, recordCount) }
+
+  package var wireRow: Attributes {
+    var row = Attributes()
+    row["kept"] = .text(kept)
+    row["records"] = .integer(recordCount)
+    return row
+  }
+
+  /// - Throws: `field`.
+  package init(wireRow row: Attributes) throws(WireError) {
+    var fields = Fields(row)
+    (kept, recordCount) = (try fields.requiredText("kept"), try fields.requiredInteger("records"))
+    try fields.end()
+  }
+}
+
+/// The agent's answer to a repair.
+package struct RepairAnswer: Sendable {
+  /// `RepairPlan.wireRow`.
+  package let counts: Attributes
+  /// nil if nothing was done.
+  package let outcome: RepairOutcome?
+
+  /// - Throws: `field`, `malformed`.
+  package init(wireRows rows: [Attributes]) throws(WireError) {
+    guard let first = rows.first, rows.count <= 2 else { throw WireError(.malformed, "\(rows.count) rows") }
+    counts = first
+    outcome = rows.count == 2 ? try RepairOutcome(wireRow: rows[1]) : nil
+  }
+}
+
+extension RepairPlan {
+  /// All but the records.
+  package var wireRow: Attributes {
+    var row = Attributes()
+    row["records"] = .integer(UInt64(records.count))
+    row["kept"] = .integer(keptCount)
+    row["nodes"] = .integer(UInt64(nodeCount))
+    row["miscounted"] = .integer(isMiscounted ? 1 : 0)
+    row["history-faults"] = .integer(UInt64(historyFaultCount))
+    return row
+  }
+
+  /// - Parameter rows: The records, which were shown before.
+  /// - Throws: `field`, `malformed`.
+  package init(wireRow row: Attributes, _ rows: [Attributes]) throws(WireError) {
+    var fields = Fields(row)
+    guard try fields.requiredInteger("records") == UInt64(rows.count) else { throw WireError(.field, "records") }
+    let (kept, nodes) = (try fields.requiredInteger("kept"), try fields.requiredInteger("nodes"))
+    let (isMiscounted, faults) = (try fields.flag("miscounted"), try fields.requiredInteger("history-faults"))
+    try fields.end()
+    self.init(
+      records: try rows.map { (row) throws(WireError) in try RepairedRecord(wireRow: row) }, keptCount: kept,
+      nodeCount: Int(clamping: nodes), isMiscounted: isMiscounted, historyFaultCount: Int(clamping: faults))
+  }
+}
+
+extension RepairedRecord {
+  /// An item is sent with the attributes that its name is made of.
+  package var wireRow: Attributes {
+    var row = Attributes()
+    row["id"] = .data(id.bytes)
+    row["outcome"] = .text(outcome.rawValue)
+    row["fault"] = reason.map { .text($0.name) }
+    row["kind"] = kind.map { .integer(UInt64($0.rawValue)) }
+    row["group"] = group.map { .text($0.name) }
+    row["generation"] = generation.map { .integer($0) }
+    row["item"] = item.map { .data($0.named.encoded) }
+    return row
+  }
+
+  /// - Throws: `field`.
+  package init(wireRow row: Attributes) throws(WireError) {
+    var fields = Fields(row)
+    let id = try Fields.required("id", try fields.identifier("id"))
+    let outcome = try Fields.required("outcome", Outcome(rawValue: try fields.requiredText("outcome")))
+    let (fault, kind) = (try fields.text("fault"), try fields.value("kind", RecordKind.self))
+    let (group, generation) = (try fields.group("group"), try fields.integer("generation"))
+    let item = try fields.item()
+    try fields.end()
+    self.init(id: id, outcome: outcome, reason: fault.map { VaultError.Code($0) })
+    (self.kind, self.group, self.generation, self.item) = (kind, group, generation, item)
+  }
+}
+
+extension Fields {
+  fileprivate mutating func item() throws(WireError) -> Item? {
+    guard let bytes = try data("item") else { return nil }
+    do { return try Item(decoding: bytes) } catch { throw WireError(.field, "item") }
+  }
+}
+
+extension Item {
+  /// The item with the attributes that its name is made of, which have a limited length.
+  fileprivate var named: Item {
+    var named = Item(itemClass)
+    for (name, _) in primaryKey { named.attributes[name] = attributes[name] }
+    return named
+  }
+}

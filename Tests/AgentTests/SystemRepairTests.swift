@@ -1,0 +1,141 @@
+import Foundation
+import SystemBench
+import Testing
+import Waiting
+
+/// Repair of the system's vault, and a restore without room.
+@Suite(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason)), .timeLimit(.minutes(60)))
+struct SystemRepairTests {
+  private let bench: SystemBench
+  private var key: String { bench.home.path + "/key" }
+  private var old: String { bench.home.path + "/old" }
+  private var vault: String { bench.state.path + "/vault.coffer" }
+
+  init() throws {
+    bench = try SystemBench()
+    try shell("umask 077; head -c 32 /dev/urandom >\(key)")
+    try #require(try coffer("vault", "init", "--key-file", key, "--no-passphrase").status == 0)
+    try set("one", "two")
+    try #require(try coffer("vault", "backup", old, "--key-file", key).status == 0)
+  }
+
+  private func coffer(_ arguments: String...) throws -> SystemBench.Outcome {
+    try bench.run(bench.programs.appending(path: "coffer").path, arguments)
+  }
+
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+    try bench.run("/bin/sh", ["-c", script], as: user)
+  }
+
+  private func set(_ names: String...) throws {
+    for name in names { try #require(try bench.coffer("secret", "set", name, input: name).status == 0) }
+  }
+
+  private func items() throws -> [String] {
+    try bench.coffer("secret", "list").lines.map { String($0.prefix { $0 != "\t" }) }.sorted()
+  }
+
+  private func unlock() throws { try #require(try coffer("vault", "unlock", "--key-file", key).status == 0) }
+
+  /// While no agent runs.
+  private func damageOneItem() throws {
+    bench.stop()
+    let sql = "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')"
+    try #require(try shell("sqlite3 \(vault) \"\(sql)\" && chown \(bench.agent) \(bench.state.path)/*", as: 0).status == 0)
+    try bench.start()
+    try unlock()
+  }
+
+  @Test func whatIsSoundStays() throws {
+    let sound = try coffer("vault", "repair", "--key-file", key)
+    #expect(sound.status == 0 && sound.output == "3 records, all sound\n", "\(sound)")
+    try damageOneItem()
+    let trial = try coffer("vault", "repair", "--dry-run", "--key-file", key)
+    #expect(trial.status == 9 && trial.output.contains("lost") && trial.output.contains("recordForged"), "\(trial)")
+    let json = try coffer("vault", "repair", "--dry-run", "--json", "--key-file", key)
+    #expect(json.status == 9 && json.output.hasPrefix(#"{"sound":false,"kept":2,"#), "\(json)")
+    #expect(try coffer("vault", "repair", "--key-file", key).status == 8)
+    #expect(try coffer("vault", "verify", "--key-file", key).status == 9)
+    // From a backup, with the name that the item has there.
+    let from = try coffer("vault", "repair", "--from", old, "--dry-run", "--key-file", key)
+    #expect(from.status == 9 && from.output.contains("from-backup\titem\tdefault\t"), "\(from)")
+    let repaired = try coffer("vault", "repair", "--force", "--key-file", key)
+    #expect(repaired.status == 0 && repaired.output.hasSuffix("2 records stay\n"), "\(repaired)")
+    #expect(
+      repaired.errors.hasPrefix("note: 2 records, all sound; the vault as it was: \(bench.state.path)/backups/"), "\(repaired)")
+    // The agent goes on with it.
+    #expect(try items().count == 1)
+    try set("three")
+    #expect(try coffer("vault", "verify", "--key-file", key).status == 0)
+    #expect(try shell("ls \(bench.state.path)/backups | grep -c 'before-repair.coffer.repair$'", as: 0).output == "1\n")
+  }
+
+  @Test func lostRecordsComeFromABackup() throws {
+    try damageOneItem()
+    let repaired = try coffer("vault", "repair", "--from", old, "--force", "--key-file", key)
+    #expect(repaired.status == 0 && repaired.output.hasPrefix("from-backup\t"), "\(repaired)")
+    #expect(try items() == ["one", "two"])
+    #expect(try shell("ls -A \(bench.state.path)/backups | grep '[.]new$'", as: 0).output == "")
+  }
+
+  @Test func onlyTheOwnerRepairs() throws {
+    try damageOneItem()
+    try shell("umask 077; head -c 32 /dev/urandom >\(key).other; echo text >\(key).text")
+    #expect(try coffer("vault", "repair", "--force", "--key-file", key + ".other").status == 7)
+    #expect(try bench.coffer("vault", "repair", "--force").status == 5)
+    try shell("umask 077; coffer vault init --vault \(bench.home.path)/foreign --key-file \(key) --no-passphrase")
+    let foreign = try coffer("vault", "repair", "--from", bench.home.path + "/foreign", "--force", "--key-file", key)
+    #expect(foreign.status != 0 && foreign.errors.contains("the backup is of another vault"), "\(foreign)")
+    let text = try coffer("vault", "repair", "--from", key + ".text", "--force", "--key-file", key)
+    #expect(text.status == 9 && text.errors.hasPrefix("coffer: \(key).text: is not a vault"), "\(text)")
+    #expect(try coffer("vault", "repair", "--from", key + ".none", "--force", "--key-file", key).status == 3)
+    #expect(try coffer("vault", "verify", "--key-file", key).status == 9)
+  }
+
+  // MARK: Errors
+
+  /// Runs a command while a system call of the agent is injected with an error.
+  /// - Returns: nil if the call was not reached.
+  private func injected(_ end: String, _ call: String, _ when: String, _ arguments: [String]) throws -> SystemBench.Outcome? {
+    // A lock brings the log into the file, and closes it: after that the agent writes nothing by itself.
+    try #require(try bench.coffer("vault", "lock").status == 0)
+    try wait(for: "the file to be closed") { try shell("[ ! -e \(vault)-wal ]", as: 0).status == 0 }
+    let trace = bench.directory.path + "/trace"
+    let tracer = try bench.command(
+      "/usr/bin/strace",
+      [
+        "-f", "-qq", "-o", trace, "-p", "\(bench.agentProcess)", "-e", "trace=\(call)", "-e",
+        "inject=\(call):\(end):when=\(when)",
+      ],
+      as: 0)
+    defer { tracer.end() }
+    let status = "/proc/\(bench.agentProcess)/status"
+    try wait(for: "the tracer") { try shell("grep -c '^TracerPid:.*[1-9]' \(status)", as: 0).output == "1\n" }
+    let outcome = try bench.run(bench.programs.appending(path: "coffer").path, arguments)
+    return try shell("grep -q INJECTED \(trace)", as: 0).status == 0 ? outcome : nil
+  }
+
+  private func expectRestorable(_ place: SourceLocation = #_sourceLocation) throws {
+    try unlock()
+    let found = try items()
+    #expect(found == ["one", "two"] || found == ["one", "three", "two"], sourceLocation: place)
+    #expect(try coffer("vault", "verify", "--key-file", key).status == 0, sourceLocation: place)
+    let again = try coffer("vault", "restore", old, "--force", "--key-file", key)
+    #expect(again.status == 0, "\(again)", sourceLocation: place)
+    #expect(try items() == ["one", "two"], sourceLocation: place)
+    let left = try shell(
+      "ls -A \(bench.state.path) \(bench.state.path)/backups | grep '[.]new$'; ls \(bench.state.path)/state/anchors | grep restore",
+      as: 0)
+    #expect(left.output == "", sourceLocation: place)
+  }
+
+  @Test(arguments: ["write", "pwrite64", "renameat2"]) func withoutRoomNothingIsChanged(call: String) throws {
+    try set("three")
+    let outcome = try #require(
+      try injected("error=ENOSPC", call, "1+", ["vault", "restore", old, "--force", "--key-file", key]), "\(call)")
+    #expect(outcome.status == 12, "\(call): \(outcome)")
+    try unlock()
+    #expect(try items() == ["one", "three", "two"])
+    try expectRestorable()
+  }
+}
