@@ -38,7 +38,6 @@ struct IdleLock: Sendable {
   let isChosen: Bool
   private let signals: SignalsToEnd
 
-  private static let standardMinutes = 15
   /// How often it looks whether there still is a vault, and whether others have changed it.
   private static let longestWait: Int64 = 60_000
 
@@ -48,7 +47,7 @@ struct IdleLock: Sendable {
     vault = service.vault
     log = service.log
     watched = service.watched
-    let time = minutes ?? Self.standardMinutes
+    let time = minutes ?? Int(AgentVault.standardIdleMinutes)
     idle = time == 0 ? nil : Int64(time) * 60_000
     isChosen = minutes != nil
     self.signals = signals

@@ -81,6 +81,43 @@ import VaultUpkeep
     #expect(try left(900_000, isChosen: false) <= 900_000)
   }
 
+  /// Damage to the policy does not switch off the lock.
+  @Test func aPolicyThatCannotBeReadStillLocks() throws {
+    try limit(idleMinutes: 60)
+    let read = try #require(bench.vault.lock(unusedFor: nil))
+    #expect(read > 1_800_000 && read <= 3_600_000)
+    try FileStore(at: bench.vault.path).commit { rows in
+      var change = Change()
+      try rows.forEachRecord(under: []) { id, row in
+        let row = try row.get()
+        guard let id, row.meta.first == RecordKind.policy.rawValue, let secret = try rows.secret(id) else { return }
+        change.records[id] = SealedRecord(
+          id: id, group: row.group, meta: row.meta, attributes: row.attributes.map { ~$0 }, secret: secret)
+      }
+      #expect(change.records.count == 1)
+      return change
+    }
+    #expect(throws: VaultError.self) { try bench.vault.use { _ = try $0.limits() } }
+    // The last one that was read.
+    let last = try #require(bench.vault.lock(unusedFor: nil))
+    #expect(last > 1_800_000 && last <= 3_600_000, "\(last)")
+    // None was read since it was unlocked: the standard time.
+    try bench.unlock()
+    let standard = try #require(bench.vault.lock(unusedFor: nil))
+    #expect(standard > 0 && standard <= 900_000, "\(standard)")
+    // The keys are here all the same, and requests report the damage themselves.
+    #expect(!bench.vault.statusOfNow.isLocked)
+  }
+
+  /// The state is whether keys are held, whatever has become of the file.
+  @Test func aFileThatCannotBeReadLeavesTheState() throws {
+    let path = bench.vault.path
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+    #expect(throws: (any Error).self) { try bench.vault.use { _ = try $0.generation() } }
+    #expect(!bench.vault.statusOfNow.isLocked && !bench.vault.status.isLocked)
+    try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+  }
+
   @Test func anEndedAgentLeavesOnlyTheFile() throws {
     let reference = try add("one")
     #expect(FileManager.default.fileExists(atPath: log))

@@ -14,9 +14,10 @@ extension AgentVault {
   package func lock(unusedFor milliseconds: Int64?, isChosen: Bool = true) -> Int64? {
     threadLock.withLock {
       guard !isLocked else { return nil }
-      let minutes = try? vault!.limits()[.idleMinutes]
+      // A policy that cannot be read, such as a damaged one, is not one without a time: the last one that was read counts.
+      if let limits = try? vault!.limits() { idleMinutes = limits.value(.idleMinutes) }
       guard !noticeNewKeys() else { return nil }
-      let policy = minutes.flatMap { $0 == 0 ? nil : Int64(clamping: $0) * 60_000 }
+      let policy = idleMinutes == 0 ? nil : Int64(clamping: idleMinutes) * 60_000
       let times = [isChosen || policy == nil ? milliseconds : nil, policy]
       guard let milliseconds = times.compactMap(\.self).min() else { return .max }
       let left = lastUse + milliseconds - Self.clock()
@@ -37,6 +38,9 @@ extension AgentVault {
   }
 
   /// The state after a look whether the master key is another one. If the vault is in use, that use finds out.
+  ///
+  /// If the file cannot be read, or is damaged, the state stays: it says whether this process holds keys, and each request reports the
+  /// error itself.
   var statusOfNow: AgentStatus {
     _ = threadLock.withLockIfFree {
       guard !isLocked else { return }

@@ -29,6 +29,9 @@ package final class AgentVault: @unchecked Sendable {
   private let foldTimer = FoldTimer()
   /// The generation that is known to be in the vault's file.
   private var foldedGeneration: UInt64 = 0
+  /// The idle time of the vault's policy as it was last read; 0: none. Before the first time, the standard one.
+  var idleMinutes = AgentVault.standardIdleMinutes
+  package static let standardIdleMinutes: UInt64 = 15
   /// Milliseconds of a clock that only goes on.
   private(set) var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
@@ -96,6 +99,7 @@ package final class AgentVault: @unchecked Sendable {
       // The cached rules are of another file, or of the same file before it was put back to an earlier state.
       rules.restart()
       exemptions = ConfirmationExemptions()
+      idleMinutes = Self.standardIdleMinutes
       quota = quota.map { ProgramQuota($0.limits) }
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
       tell([])
