@@ -43,4 +43,17 @@ extension Limits {
       iterations: max(kdf.iterations, UInt32(clamping: self[.kdfPasses] ?? 0)),
       memoryKiB: max(kdf.memoryKiB, UInt32(clamping: self[.kdfMemory] ?? 0)))
   }
+
+  /// The cost of a slot that is to be sealed: as `raised`, or without a cost as `kdf`.
+  /// - Throws: `kdfAboveCeiling` if this machine could not open a slot that costs what the limits say; `kdfBelowFloor`.
+  package func cost(_ named: KDFParameters?, ceiling: KDFCeiling) throws(VaultError) -> KDFParameters {
+    guard let named else {
+      let kdf = try kdf
+      if kdf != .standard, kdf != .lowMemory { try ceiling.check(kdf) }
+      return kdf
+    }
+    let kdf = try raised(named)
+    if kdf != named { try ceiling.check(kdf) }
+    return kdf
+  }
 }

@@ -8,10 +8,7 @@ extension VaultOptions {
   /// - Parameter named: As the options of the slot name it; nil: as the policy says.
   /// - Throws: `kdfAboveCeiling`, because this machine could not open the slot again.
   func cost(_ named: KDFParameters?, _ limits: Limits, of type: SlotType) throws -> KDFParameters {
-    guard type.hasPassphrase else { return .standard }
-    let kdf = try named.map { try limits.raised($0) } ?? limits.kdf
-    if kdf != .standard, kdf != .lowMemory { try ceiling.check(kdf) }
-    return kdf
+    try type.hasPassphrase ? limits.cost(named, ceiling: ceiling) : .standard
   }
 }
 
