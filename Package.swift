@@ -70,10 +70,12 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferLifecycle", "CofferRequests",
         "CofferFiles", "CLinux",
       ]),
+    .target(name: "UnitCredentials", dependencies: ["CofferRequests", "VaultCore", "CofferFiles"]),
     .target(
       name: "CofferAgent",
       dependencies: [
-        "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "CofferLifecycle", "AppContainers",
+        "UnitCredentials", "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferStorage", "CofferLifecycle",
+        "AppContainers",
         "CofferApps", "CofferAudit",
         "CofferWire", "CofferRequests", "Pinentry",
         "CofferFiles", "CLinux",
@@ -109,7 +111,8 @@ let package = Package(
     .executableTarget(
       name: "cofferd",
       dependencies: [
-        "CofferAgent", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore", "SecretMemory", "CofferWire",
+        "CofferAgent", "UnitCredentials", "AppContainers", "CofferAudit", "Pinentry", "CofferStorage", "VaultCore",
+        "SecretMemory", "CofferWire",
         "CofferRequests", "CofferFiles",
         "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferDaemon"),
@@ -127,7 +130,7 @@ let package = Package(
       name: "CofferCommand",
       dependencies: [
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
-        "CofferWire", "Coffer", "CofferRequests", "Pinentry", "AppContainers",
+        "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
         "DefaultsCommand", "ProgramSecrets",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -221,6 +224,7 @@ let package = Package(
     .testTarget(
       name: "AgentTests",
       dependencies: [
+        "UnitCredentials",
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
         "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "Waiting",

@@ -283,6 +283,18 @@ static inline int coffer_local_own_name(int socket, char *path, size_t capacity)
   return 0;
 }
 
+/// The address of the other end, as it was bound there: `sun_path`, which begins with a zero byte if it is abstract.
+/// Returns its length, 0 if it has none; -1 with errno.
+static inline int coffer_local_peer_name(int socket, unsigned char path[108]) {
+  struct coffer_local_address address = {0, {0}};
+  socklen_t length = sizeof address;
+  if (getpeername(socket, (struct sockaddr *)&address, &length) != 0) return -1;
+  if (address.family != AF_UNIX || length <= sizeof address.family) return 0;
+  length -= sizeof address.family;
+  memcpy(path, address.path, length);
+  return (int)length;
+}
+
 /// bind(2) to a path, or connect(2) to it. -1 with ENAMETOOLONG where it does not fit.
 static inline int coffer_local_name(int socket, const char *path, int is_bound) {
   struct coffer_local_address address = {AF_UNIX, {0}};

@@ -6,6 +6,7 @@ import CofferFiles
 import CofferStorage
 import Glibc
 import SecretMemory
+import UnitCredentials
 
 /// Keeps a vault unlocked, and gives each program what is its own.
 struct Cofferd: ParsableCommand {
@@ -48,6 +49,12 @@ struct Cofferd: ParsableCommand {
     completion: .directory)
   var directory: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --system: the directory that maps credentials of services to items, else /etc/coffer/services.",
+      valueName: "directory"), completion: .directory)
+  var services: String?
+
   /// The descriptor is the caller's, who waits for it; only what was handed over can be that.
   func checkReadyDescriptor() throws(StartFailure) {
     guard let readyDescriptor else { return }
@@ -64,6 +71,8 @@ struct Cofferd: ParsableCommand {
     guard system || directory == nil else { throw .usage("--directory: takes --system") }
     guard !system || vault == nil else { throw .usage("--vault: with --system the vault is in the directory") }
     guard directory?.hasPrefix("/") ?? true else { throw .usage("--directory: is not absolute") }
+    guard system || services == nil else { throw .usage("--services: takes --system") }
+    guard services?.hasPrefix("/") ?? true else { throw .usage("--services: is not absolute") }
     guard (0...60 * 24 * 365).contains(idle ?? 0) else { throw .usage("--idle: 0 to 525600 minutes") }
     guard (0...OwnerQuestions.maximumMinutes).contains(lease) else { throw .usage("--lease: 0 to 525600 minutes") }
   }
@@ -87,7 +96,10 @@ struct Cofferd: ParsableCommand {
     // An agent that can keep no secret would have the vault, and answer nobody.
     _ = try Secret(count: 1)
     let service =
-      try user.map { try Service(user: $0, in: directory ?? Places.systemDirectory(of: $0)) }
+      try user.map {
+        try Service(
+          user: $0, in: directory ?? Places.systemDirectory(of: $0), services: services ?? CredentialMap.standardDirectory)
+      }
       ?? Service(vault: vault, leaseMinutes: lease)
     // All paths are absolute by now, and whoever has started it may want to unmount where that was.
     guard unsafe chdir("/") == 0 else { throw StartFailure(.inputOutput, "/: \(ErrorNumber.text(of: errno))") }
@@ -95,7 +107,11 @@ struct Cofferd: ParsableCommand {
     say("ready\n")
     service.watchLogind()
     IdleLock(service, idle: idle, waiting).start()
+    guard service.credentials?.start() ?? true else {
+      throw StartFailure(.inputOutput, "no thread for the credentials of services")
+    }
     service.server.run()
+    service.credentials?.end()
     // Not left to the end of the process, in which nothing is released.
     service.vault.end()
     try? service.log.flush()

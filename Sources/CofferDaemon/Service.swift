@@ -7,6 +7,7 @@ import CofferStorage
 import CofferWire
 import Glibc
 import Pinentry
+import UnitCredentials
 import VaultCore
 
 /// Everything that an agent needs, made from where it was started.
@@ -18,9 +19,11 @@ struct Service {
   let watched: String?
   /// nil if no other program of the agent's user could connect.
   private let socket: String?
+  /// Serves the service manager, if that has handed over a socket for it.
+  let credentials: CredentialServer?
 
   /// An agent that runs as the user.
-  /// - Throws: `StorageError`, `FileError`, `UserDirectories.Failure`, `ListeningSocket.Failure`, `AgentServer.Failure`.
+  /// - Throws: `StorageError`, `FileError`, `UserDirectories.Failure`, `ListeningSockets.Failure`, `AgentServer.Failure`.
   init(vault path: String?, leaseMinutes: Int) throws {
     let places = try Places(environment: { Environment[$0] })
     let vault = try AgentVault(places, at: path)
@@ -34,10 +37,11 @@ struct Service {
     // From here on no other process of the same user can read this one's memory.
     Hardening.hide()
     let socket = path == nil ? places.agentSocket : places.agentSocket(forVaultAt: vault.path)
-    let inherited = try ListeningSocket.inherited(environment: { Environment[$0] })
+    let inherited = try ListeningSockets.inherited(environment: { Environment[$0] })
+    guard inherited?.credentials == nil else { throw Refusal.credentials }
     do throws(AgentServer.Failure) {
       server = try AgentServer(
-        inherited.map { .listening($0) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
+        inherited.map { .listening($0.agent) } ?? .path(socket), lockPath: places.agentLock(forVaultAt: vault.path), vault: vault,
         programs: programs, questions: questions, logFault: { try log.append($0, $1, $2) }, log: { try log.append($0, $1, $2) })
     } catch {
       throw StartFailure(error, socket: socket)
@@ -45,17 +49,21 @@ struct Service {
     self.vault = vault
     self.socket = socket
     watched = vault.path
+    credentials = nil
   }
 
   /// An agent under a user of its own, for another one.
-  /// - Parameter directory: The directory of all its files.
+  /// - Parameters:
+  ///   - directory: The directory of all its files.
+  ///   - services: The directory that maps credentials of services to items.
   /// - Throws: as above; `Refusal`.
-  init(user: UInt32, in directory: String) throws {
+  init(user: UInt32, in directory: String, services: String) throws {
     guard geteuid() != 0 else { throw Refusal(description: "it must not run as root") }
-    guard geteuid() != user, user != 0 else { throw Refusal(description: "it must run as another user than the one it serves") }
-    guard let listener = try ListeningSocket.inherited(environment: { Environment[$0] }) else {
+    guard geteuid() != user else { throw Refusal(description: "it must run as another user than the one it serves") }
+    guard let sockets = try ListeningSockets.inherited(environment: { Environment[$0] }) else {
       throw Refusal(description: "no socket was handed over: the service manager starts it (sd_listen_fds(3))")
     }
+    guard user == 0 || sockets.credentials == nil else { throw Refusal.credentials }
     Hardening.hide()
     let places = Places(in: directory)
     let data = try DataDirectory(at: directory)
@@ -71,17 +79,27 @@ struct Service {
     }
     // No questions are asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
-      .listening(listener), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
+      .listening(sockets.agent), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
       programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
       administration: VaultAdministration(vault, places, data), user: user, logFault: { try log.append($0, $1, $2) },
       log: { try log.append($0, $1, $2) })
     self.vault = vault
     watched = nil
     socket = nil
+    let map = CredentialMap(at: services)
+    credentials = try sockets.credentials.map {
+      guard let server = CredentialServer($0, vault: vault, map: map, log: { try log.append($0, $1, $2) }) else {
+        throw StartFailure(.inputOutput, "a socket for services: \(ErrorNumber.text(of: errno))")
+      }
+      return server
+    }
   }
 
   /// Why it does not even begin.
   struct Refusal: Error, CustomStringConvertible {
+    static let credentials = Refusal(
+      description: "a socket for the credentials of services: only the agent of root's vault has one")
+
     let description: String
   }
 

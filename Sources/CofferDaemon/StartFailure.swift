@@ -54,7 +54,7 @@ struct StartFailure: Error {
         hint: "raise the limit (ulimit -l), or accept that secrets may be swapped out: --allow-swap")
     case let error as VaultError: self.init(.other, "\(error.code.name): \(error.detail)")
     case let refusal as Service.Refusal: self.init(.other, refusal.description)
-    case ListeningSocket.Failure.unfit(let why):
+    case ListeningSockets.Failure.unfit(let why):
       self.init(.other, "the socket that was handed over: \(why)", hint: "the service manager starts it: sd_listen_fds(3)")
     default: self.init(.other, "\(error)")
     }

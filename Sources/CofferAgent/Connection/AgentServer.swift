@@ -42,7 +42,7 @@ package final class AgentServer: Sendable {
   package enum Place: Sendable {
     /// A socket that is made here, in a directory that is made for this user alone.
     case path(String)
-    /// One that the service manager has made. See `ListeningSocket`.
+    /// One that the service manager has made. See `ListeningSockets`.
     case listening(Int32)
   }
 

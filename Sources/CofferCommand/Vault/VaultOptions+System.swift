@@ -18,11 +18,6 @@ extension VaultOptions {
     guard vault == nil else {
       throw Failure.usage("--system: keeps one vault of each user", hint: "leave out --vault or --system")
     }
-    // It keeps out the programs of its user, and nothing keeps out those of root.
-    guard geteuid() != 0 else {
-      throw Failure(
-        .noVault, "--system: no agent of the system serves the superuser", hint: "a vault of root's own: --vault PATH")
-    }
     guard SystemAgent.isThere else {
       throw Failure(
         .noVault, "\(SystemAgent.socket): no agent of the system serves user \(geteuid())",
