@@ -54,6 +54,7 @@ let package = Package(
     .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferFiles"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
+    .target(name: "CredentialProtocols", dependencies: ["VaultCore", "SecretMemory"]),
     .target(
       name: "CofferApps",
       dependencies: [
@@ -132,7 +133,7 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand", "ProgramSecrets",
+        "DefaultsCommand", "ProgramSecrets", "CredentialProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // What several tests use
@@ -243,7 +244,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets",
+        "ProgramSecrets", "CredentialProtocols",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

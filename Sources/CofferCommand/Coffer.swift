@@ -10,7 +10,8 @@ struct Coffer: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
-      ImportCommand.self, ServiceCommand.self, AgentCommand.self, DoctorCommand.self, CompletionCommand.self,
+      ImportCommand.self, CredentialCommand.self, ServiceCommand.self, AgentCommand.self, DoctorCommand.self,
+      CompletionCommand.self,
     ],
     groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + programs + shortForms)]
   )
@@ -31,13 +32,14 @@ extension Coffer {
   /// Runs the program and returns its exit status.
   static func start() -> Int32 {
     let defaults = DefaultsProgram.arguments(of: CommandLine.arguments)
+    let words = CalledName.words(of: CommandLine.arguments)
     do {
       try RawArguments.check()
       if let defaults { return DefaultsProgram.run(defaults) { try MoveDestination($0) } }
-      try work()
+      try work(words)
       return ExitStatus.ok.rawValue
     } catch {
-      let failure = Failure(error).naming(vault: CommandWords.vault(in: CommandLine.arguments.dropFirst()))
+      let failure = Failure(error).naming(vault: CommandWords.vault(in: words[...]))
       guard defaults == nil else { return DefaultsProgram.refuse(failure) }
       Descriptor.error.note(failure.text)
       return CommandWords.isOfProgram(CommandLine.arguments.dropFirst()) ? Launch.notStarted : failure.status.rawValue
@@ -46,8 +48,8 @@ extension Coffer {
 
   /// The command of a complete and correct command line. To parse a verb alone takes half the time of parsing its way down from
   /// the root, and start-up is most of what a command costs. Nil for everything else: the root knows what to say.
-  private static func direct() -> (any ParsableCommand)? {
-    let arguments = CommandLine.arguments.dropFirst()
+  private static func direct(_ words: [String]) -> (any ParsableCommand)? {
+    let arguments = words[...]
     guard let noun = arguments.first else { return nil }
     func named(_ name: String) -> (any ParsableCommand.Type) -> Bool {
       { $0.configuration.commandName == name || $0.configuration.aliases.contains(name) }
@@ -62,11 +64,11 @@ extension Coffer {
     return try? type.parse(Array(arguments.dropFirst(2)))
   }
 
-  private static func work() throws {
-    try CommandWords.check(CommandLine.arguments.dropFirst())
+  private static func work(_ words: [String]) throws {
+    try CommandWords.check(words[...])
     var isParsed = false
     do {
-      var command = try direct() ?? parseAsRoot(CommandWords.help(in: CommandLine.arguments.dropFirst()))
+      var command = try direct(words) ?? parseAsRoot(CommandWords.help(in: words[...]) ?? words)
       isParsed = true
       try command.run()
     } catch {
@@ -74,7 +76,7 @@ extension Coffer {
       if !(error is Failure), exitCode(for: error) == .success {
         return try Descriptor.output.write(fullMessage(for: error) + "\n")
       }
-      throw isParsed ? error : CommandWords.unknown(in: CommandLine.arguments.dropFirst()) ?? Failure(parsing: error)
+      throw isParsed ? error : CommandWords.unknown(in: words[...]) ?? Failure(parsing: error)
     }
   }
 }

@@ -6,6 +6,7 @@ import CofferLifecycle
 import CofferPreferences
 import CofferRequests
 import CofferStorage
+import CredentialProtocols
 import DefaultsCommand
 import ProgramSecrets
 import SecretMemory
@@ -45,6 +46,7 @@ import VaultCore
       + PreferenceError.Code.allCases.map { PreferenceError($0).explanation }
       + LifecycleError.Code.allCases.map { LifecycleError($0).explanation }
       + AppsError.Code.allCases.map { AppsError($0).explanation }
+      + CredentialError.Code.allCases.map { CredentialError($0).explanation }
       + FileError.Code.allCases.map { FileError($0).explanation }
       + TextError.Code.allCases.map { TextError($0).explanation }
     for explanation in closed + VaultExplanations.all.values {

@@ -27,6 +27,12 @@ struct OpenItems {
     guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }
   }
 
+  /// The group to look in, or to add to. Nil: those of the app in whose name the command works.
+  func group(named name: String?) throws(VaultError) -> AccessGroup? {
+    if let name { return try AccessGroup(name) }
+    return application == nil ? .standard : nil
+  }
+
   /// - Throws: not found, with the groups that there are, as far as the command may look into them.
   func checkExists(_ group: AccessGroup, hint: String) throws {
     try about("group \(group.name)") {

@@ -9,8 +9,12 @@ extension Secret {
   static let longestValue = 1 << 20
 
   /// Everything up to the end of `descriptor`, straight into locked memory.
+  /// - Parameter isComplete: Whether the bytes are all that is wanted, although more might follow; those before the offset were
+  ///   shown to it before.
   /// - Throws: `secretTooLarge` after `limit` + 1 bytes, whatever else may follow.
-  static func reading(_ descriptor: Descriptor, limit: Int = longestValue) throws -> Secret {
+  static func reading(
+    _ descriptor: Descriptor, limit: Int = longestValue, until isComplete: (RawSpan, Int) -> Bool = { _, _ in false }
+  ) throws -> Secret {
     var secret = try Secret(count: min(descriptor.expectedCount ?? 255, limit) + 1)
     var count = 0
     while true {
@@ -18,8 +22,10 @@ extension Secret {
         try unsafe span.withUnsafeMutableBytes { try unsafe descriptor.read(into: .init(rebasing: $0[count...])) }
       }
       guard got > 0 else { break }
+      let start = count
       count += got
       guard count <= limit else { throw VaultError(.secretTooLarge, "more than \(limit) bytes in \(descriptor.name)") }
+      if secret.withBytes({ isComplete($0.extracting(0..<count), start) }) { break }
       if count == secret.count { secret = try secret.enlarged(to: min(count * 8, limit + 1)) }
     }
     secret.truncate(to: count)

@@ -60,7 +60,7 @@ struct SecretSet: ParsableCommand {
         new.apply(changes)
         try place?.keepNewDeviceKey()
         try items.keychain.add(
-          new, secret: secret, group: try group(selection, items), accessible: accessible?.accessibility ?? .whenUnlocked,
+          new, secret: secret, group: try selection.group(items), accessible: accessible?.accessibility ?? .whenUnlocked,
           installBound: installBound)
       }
     }
@@ -86,16 +86,11 @@ struct SecretSet: ParsableCommand {
     return changes
   }
 
-  /// The group that a new item goes to; nil for the one that the app's manifest names.
-  private func group(_ selection: Selection, _ items: OpenItems) throws -> AccessGroup? {
-    try selection.name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
-  }
-
   /// - Returns: The item whose secret is replaced, or nil for a new one, whose group exists then or may be made.
   /// - Throws: duplicate; not found; usage.
   private func checkedExisting(_ selection: Selection, in items: OpenItems) throws -> Entry? {
     guard let existing = try replaced(selection, in: items) else {
-      if let group = try group(selection, items) {
+      if let group = try selection.group(items) {
         try items.checkCanAdd(to: group, isCreated: createGroup || items.application != nil)
       }
       return nil

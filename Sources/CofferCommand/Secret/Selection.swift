@@ -30,7 +30,7 @@ struct Selection {
 
   /// The group to look in. Nil: all that the app has in whose name the command works.
   func group(_ items: OpenItems) throws -> AccessGroup? {
-    try name.group.map { try AccessGroup($0) } ?? (items.application == nil ? .standard : nil)
+    try items.group(named: name.group)
   }
 
   /// - Throws: `notFound`, also for a group that is not there, and `severalMatch` with the candidates.

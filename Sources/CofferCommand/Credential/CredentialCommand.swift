@@ -1,0 +1,40 @@
+import ArgumentParser
+import CofferConsole
+import CofferFiles
+
+struct CredentialCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "credential", abstract: "Answer programs that ask a helper for credentials.",
+    subcommands: [CredentialGit.self])
+
+  func run() throws {
+    throw Failure.usage("credential: a program is missing", hint: "coffer credential --help")
+  }
+}
+
+/// The vault in which a helper looks, and its rights there.
+struct HelperOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The group, \"default\" if none is named.", valueName: "name"), completion: OfferedNames.groups)
+  var group: String?
+
+  @OptionGroup var plainText: PlainTextOptions
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  /// The items, and the message on standard input, which has ended before a person is asked for a passphrase.
+  /// - Parameter read: Reads standard input to its end.
+  func open<Message: ~Copyable>(_ read: () throws -> Message, _ body: (OpenItems, borrowing Message) throws -> Void) throws {
+    guard !vault.takesStandardInput else {
+      throw Failure.usage("standard input: cannot give both passphrase and message", hint: "another descriptor")
+    }
+    let agent = try vault.ownedVault().agentItems(access)
+    let place = try agent == nil ? vault.openPlace() : nil
+    // All that the caller named is open, and nothing of it has been read. An agent identifies this process, and must see it.
+    if agent == nil { Hardening.hide() }
+    let message = try read()
+    let items = try agent ?? access.open(vault, place ?? vault.openPlace())
+    try body(items, message)
+    items.finish()
+  }
+}
