@@ -77,9 +77,15 @@ package struct Descriptor: Sendable {
     return Descriptor(number: number, name: path)
   }
 
+  /// Does nothing for a pipe, a terminal or another device that is not synced.
   /// - Throws: I/O: what was written is not on the disk.
+  package func synchronize() throws {
+    guard fsync(number) == 0 || errno == EINVAL || errno == EROFS else { throw SystemError.last.failure(name) }
+  }
+
+  /// - Throws: as `synchronize`.
   package func synchronizeAndClose() throws {
-    guard fsync(number) == 0 || errno == EINVAL else { throw SystemError.last.failure(name) }
+    try synchronize()
     close()
   }
 

@@ -33,6 +33,20 @@ import Testing
     #expect(try vault.verify().problems == [])
   }
 
+  @Test func aVaultIsMadeWithTwoSlots() throws {
+    let store = MemoryStore()
+    let text = try RecoveryKey.random()
+    let vault = try Vault.create(in: store, with: keyFile(), at: .test, second: .recoveryKey(text.duplicate()))
+    #expect(try vault.generation() == 1)
+    #expect(try vault.status().slots.map(\.index) == [1, 2])
+    #expect(opens(store, try keyFile()) == nil)
+    #expect(opens(store, try .recoveryKey(text.duplicate())) == nil)
+    let empty = MemoryStore()
+    let refusal = code { _ = try Vault.create(in: empty, with: keyFile(), at: .test, second: .keyFile(Secret(count: 31))) }
+    #expect(refusal == .keyFileLength)
+    #expect(empty.header.isEmpty)
+  }
+
   @Test func lastSlotStays() throws {
     var vault = try Vault.throwAway()
     let id = vault.openedSlot.id

@@ -55,10 +55,9 @@ package final class VaultAdministration: Sendable {
     try allowed()
     let deviceKey = DeviceKeyFile(at: places.deviceKey)
     try deviceKey.createUnlessThere()
-    var vault = try Vault.create(
+    let vault = try Vault.create(
       in: store, with: credential, kdf: kdf, at: Self.now, anchor: places.anchors(forVaultAt: store.path),
-      deviceKey: try deviceKey.load())
-    if let recovery { try vault.addSlot(recovery) }
+      deviceKey: try deviceKey.load(), second: recovery)
     let isOwner = try vault.isOpenedByOwner()
     let count = try self.vault.put(vault)
     return isOwner ? count : nil

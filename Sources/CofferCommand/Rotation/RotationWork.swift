@@ -36,16 +36,16 @@ struct RotationWork {
     let kept = try renewsMaster ? slots.kept(of: status.slots, opened: opened.openedSlot) : []
     let wanted = try wantedGroups(opened)
     let unavailable = try check(opened)
+    let costs = try renewsMaster ? slots.costs(of: kept, opened.openedSlot, newKDF, opened.limits(), vault.ceiling) : [:]
     try confirm(wanted)
     var renewal = try MasterKeyRenewal(of: status)
     if renewsMaster {
-      let limits = try opened.limits()
       for slot in kept {
+        let kdf = costs[slot.index] ?? .standard
         guard slot.id == opened.openedSlot.id else {
-          try slots.seal(slot, in: place.store, limits, vault.ceiling, &renewal)
+          try slots.seal(slot, kdf, in: place.store, vault.ceiling, &renewal)
           continue
         }
-        let kdf = try limits.raised(newKDF ?? slot.kdf ?? .standard)
         if let replaced {
           try renewal.seal(slot, under: try replaced(slot), kdf: kdf)
         } else {
@@ -57,9 +57,11 @@ struct RotationWork {
     let backup = try about(place.backups.path) {
       try Backup.make(of: place.store, at: .directory(place.backups), now: .now(), step: { try work.step($0, of: $1) })
     }
-    if renewsMaster { try renewal.commit(to: &opened, deviceKey: place.deviceKey()) }
-    // At once: the rest may take long, and the old key opens nothing from here on.
-    for key in slots.recoveryKeys { try key.printUnlessShown() }
+    if renewsMaster {
+      try work.pause()
+      for key in slots.recoveryKeys { try key.deliver(isInputAllowed: !vault.noInput) }
+      try NewRecoveryKey.counting(slots.recoveryKeys) { try renewal.commit(to: &opened, deviceKey: place.deviceKey()) }
+    }
     let step = { (done: UInt64, total: UInt64) throws in
       do { try work.step(done, of: total) } catch { throw Self.interrupted }
     }
@@ -75,17 +77,10 @@ struct RotationWork {
     place.backups.prune(keeping: [backup.path ?? ""])
     try finish(try opened.status(), wanted.count, backup)
     opened.finish()
-    for key in slots.recoveryKeys {
-      do { try key.confirm(isInputAllowed: !vault.noInput) } catch { throw Self.unconfirmed }
-    }
   }
 
   private static let interrupted = Failure(
     .cancelled, "interrupted: new keys that were made stay", hint: "coffer vault rotate goes on with the rest")
-
-  private static let unconfirmed = Failure(
-    .cancelled, "the new keys are in the vault, but the recovery key was not typed back",
-    hint: "coffer vault rotate --master-only --new-recovery-key makes another one")
 
   /// Those of unfinished re-keys first.
   private func wantedGroups(_ opened: borrowing Vault) throws -> [AccessGroup] {

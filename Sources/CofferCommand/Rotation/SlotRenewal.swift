@@ -59,12 +59,27 @@ struct SlotRenewal {
     }
   }
 
+  /// The cost of each slot that has a passphrase: its own, or the vault's policy if that is higher. Known before anything is asked.
+  /// - Parameter new: The cost of the slot that opened the vault; nil: its own.
+  /// - Throws: `kdfAboveCeiling`, with the slot.
+  func costs(
+    of kept: [SlotDescription], _ opened: SlotDescription, _ new: KDFParameters?, _ limits: Limits, _ ceiling: KDFCeiling
+  ) throws -> [Int: KDFParameters] {
+    var costs: [Int: KDFParameters] = [:]
+    for slot in kept {
+      guard let kdf = slot.kdf else { continue }
+      costs[slot.index] = try about("slot \(slot.index)") {
+        try limits.cost(slot.id == opened.id ? new ?? kdf : kdf, ceiling: ceiling)
+      }
+    }
+    return costs
+  }
+
   /// Seals the new master key under the credential of a slot that did not open the vault.
   /// - Throws: wrong passphrase; what reading throws.
   mutating func seal(
-    _ slot: SlotDescription, in store: FileStore, _ limits: Limits, _ ceiling: KDFCeiling, _ renewal: inout MasterKeyRenewal
+    _ slot: SlotDescription, _ kdf: KDFParameters, in store: FileStore, _ ceiling: KDFCeiling, _ renewal: inout MasterKeyRenewal
   ) throws {
-    let kdf = try limits.raised(slot.kdf ?? .standard)
     guard slot.type != .recoveryKey else {
       let key = try NewRecoveryKey()
       recoveryKeys.append(key)

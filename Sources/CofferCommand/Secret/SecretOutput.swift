@@ -12,11 +12,13 @@ extension Secret {
 /// Shows a recovery key, the only time that it can be shown.
 enum RecoveryKeyOutput {
   /// Standard output has the key and a line end; what it is for goes beside it.
+  /// - Throws: I/O, also if a file that it goes to is not on the disk: some file systems report a full disk only then.
   static func print(_ text: borrowing Secret) throws {
     if Descriptor.output.isTerminal {
       Descriptor.error.note("Recovery key. Write it down and keep it elsewhere; it is not shown again:\n")
     }
     try text.withBytes { try Descriptor.output.write($0) }
     try Descriptor.output.write("\n")
+    try Descriptor.output.synchronize()
   }
 }

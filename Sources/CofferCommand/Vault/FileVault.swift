@@ -19,13 +19,11 @@ struct FileVault: OwnedVault {
 
   func create(with credential: borrowing Credential, kdf: KDFParameters, recovery: consuming Secret) throws {
     let place = try VaultPlace(creating: options.vault)
-    var vault = try about(place.path) {
+    let second: Credential? = recovery.count > 0 ? try .recoveryKey(recovery) : nil
+    let vault = try about(place.path) {
       try Vault.create(
-        in: place.store, with: credential, kdf: kdf, at: .now(), anchor: place.anchor, deviceKey: try place.deviceKey())
-    }
-    if recovery.count > 0 {
-      let key = try Credential.recoveryKey(recovery)
-      _ = try about(place.path) { try vault.addSlot(key) }
+        in: place.store, with: credential, kdf: kdf, at: .now(), anchor: place.anchor, deviceKey: try place.deviceKey(),
+        second: second)
     }
     vault.finish()
   }

@@ -11,16 +11,30 @@ final class NewRecoveryKey {
   private static let askedCount = 3
 
   let text: Secret
-  private var isShown = false
+  private var isDelivered = false
 
   init() throws { text = try RecoveryKey.random() }
 
-  /// Shows it and asks. After a second wrong answer it is shown again. Without a person nothing is asked, and it is printed at the end.
-  /// - Throws: `cancelled`.
-  func confirm(isInputAllowed: Bool) throws {
-    guard isInputAllowed, Descriptor.output.isTerminal, Descriptor.input.isTerminal, HiddenTerminal.hide() != nil else { return }
-    try printUnlessShown()
-    while try !isAnswered() { try RecoveryKeyOutput.print(text) }
+  /// Prints it, and asks a person for parts of it; after a second wrong answer it is printed again. Called before the commit that adds its
+  /// slot: if standard output is full, no slot has a key that was lost.
+  /// - Throws: `cancelled`; I/O.
+  func deliver(isInputAllowed: Bool) throws {
+    try RecoveryKeyOutput.print(text)
+    if isInputAllowed, Descriptor.output.isTerminal, Descriptor.input.isTerminal, HiddenTerminal.hide() != nil {
+      while try !isAnswered() { try RecoveryKeyOutput.print(text) }
+    }
+    isDelivered = true
+  }
+
+  /// Runs the commit that adds the slots of these keys. If it throws after one was delivered, a note says how to find out whether it counts.
+  static func counting<Result: ~Copyable>(_ keys: [NewRecoveryKey], _ commit: () throws -> Result) throws -> Result {
+    do { return try commit() } catch {
+      if keys.contains(where: \.isDelivered) {
+        Descriptor.error.note(
+          "note: the recovery key that was printed may open nothing: coffer vault status --recovery-key tries it\n")
+      }
+      throw error
+    }
   }
 
   private func isAnswered() throws -> Bool {
@@ -45,11 +59,5 @@ final class NewRecoveryKey {
       count += 1
     }
     return count == Self.letterCount && difference == 0
-  }
-
-  func printUnlessShown() throws {
-    guard !isShown else { return }
-    try RecoveryKeyOutput.print(text)
-    isShown = true
   }
 }

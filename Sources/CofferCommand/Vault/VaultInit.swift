@@ -38,19 +38,15 @@ struct VaultInit: ParsableCommand {
   func create(_ owned: any OwnedVault) throws -> Credential {
     try owned.checkIsFree()
     let credential = try credential()
-    let recovery = try recoveryKey ? confirmedRecoveryKey() : nil
-    try owned.create(
-      with: credential, kdf: place.lowMemory ? .lowMemory : .standard,
-      recovery: recovery.map { try $0.text.duplicate() } ?? Secret(count: 0))
-    try recovery?.printUnlessShown()
+    let keys = try recoveryKey ? [NewRecoveryKey()] : []
+    for key in keys { try key.deliver(isInputAllowed: !noInput) }
+    try NewRecoveryKey.counting(keys) {
+      try owned.create(
+        with: credential, kdf: place.lowMemory ? .lowMemory : .standard,
+        recovery: keys.first.map { try $0.text.duplicate() } ?? Secret(count: 0))
+    }
     if Descriptor.error.isTerminal { Descriptor.error.note("\(try owned.name.escapingControls()): a new vault\n") }
     return credential
-  }
-
-  private func confirmedRecoveryKey() throws -> NewRecoveryKey {
-    let key = try NewRecoveryKey()
-    try key.confirm(isInputAllowed: !noInput)
-    return key
   }
 
   private func credential() throws -> Credential {

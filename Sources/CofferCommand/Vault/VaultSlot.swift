@@ -47,12 +47,13 @@ struct SlotAdd: ParsableCommand {
     let owned = try vault.ownedVault()
     guard !newRecoveryKey else {
       let key = try NewRecoveryKey()
-      // The owner is proven first.
-      try owned.addSlot(kdf: slot.kdf) {
-        try key.confirm(isInputAllowed: !vault.noInput)
-        return try .recoveryKey(key.text.duplicate())
+      return try NewRecoveryKey.counting([key]) {
+        // The owner is proven first.
+        try owned.addSlot(kdf: slot.kdf) {
+          try key.deliver(isInputAllowed: !vault.noInput)
+          return try .recoveryKey(key.text.duplicate())
+        }
       }
-      return try key.printUnlessShown()
     }
     let file = try slot.openedKeyFile()
     try owned.addSlot(kdf: slot.kdf) { try slot.credential(file, isInputAllowed: !vault.noInput) }

@@ -23,20 +23,28 @@ public struct Vault: ~Copyable {
   ///   - now: The time of creation.
   ///   - anchor: Stores the state of the new vault.
   ///   - deviceKey: 32 bytes that never leave the machine; only …ThisDevice items need it.
+  ///   - second: The credential of a second slot, such as a recovery key.
   /// - Throws: `vaultExists`; `passphraseNotText`, `passphraseLength`, `keyFileLength`, `recoveryKeyMalformed`; what the store
   ///   throws.
   public static func create(
     in store: any Store, with credential: borrowing Credential, kdf: KDFParameters = .standard, at now: Timestamp,
-    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil
+    anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil, second: borrowing Credential? = nil
   ) throws -> Vault {
     try credential.checkForNewSlot()
     guard let id = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw VaultError(.headerMalformed) }
     let keys = try VaultKeys(master: .random(), vault: id, device: deviceKey)
     let slot = try keys.withMaster { try KeySlot(index: 1, sealing: $0, under: credential, kdf: kdf, vault: id) }
+    var slots = [slot]
+    switch second {
+    case .some(let second):
+      try second.checkForNewSlot()
+      slots.append(try keys.withMaster { try KeySlot(index: 2, sealing: $0, under: second, kdf: kdf, vault: id) })
+    case .none: break
+    }
     let keyring = Keyring(keys: keys)
     try store.commit { rows in
       guard try rows.headerKeys().isEmpty else { throw VaultError(.vaultExists) }
-      let (change, header) = try firstCommit(keys: keys, slot: slot, rows: rows, at: now)
+      let (change, header) = try firstCommit(keys: keys, slots: slots, rows: rows, at: now)
       keyring.adopt(header)
       return change
     }
@@ -48,18 +56,20 @@ public struct Vault: ~Copyable {
   }
 
   private static func firstCommit(
-    keys: VaultKeys, slot: KeySlot, rows: any Rows, at now: Timestamp
+    keys: VaultKeys, slots: [KeySlot], rows: any Rows, at now: Timestamp
   ) throws -> (Change, SealedHeader) {
     var change = Change()
     var slotRows = SlotRows()
-    slotRows.setSlot(slot.index, slot.bytes)
-    change.header[slot.index] = slot.bytes
+    for slot in slots {
+      slotRows.setSlot(slot.index, slot.bytes)
+      change.header[slot.index] = slot.bytes
+    }
     let group = try keys.seal(.make(.standard, at: now, version: 1), masterEpoch: 1)
     change.records[group.head.id] = group
     var tree = TreeEditor(empty: rows, keys: keys.integrity)
     try tree.set(group.head.id, to: keys.integrity.leaf(group.head))
     let header = Header(
-      vault: keys.vault, generation: 1, recordCount: 1, created: now, masterEpoch: 1, slotCount: 1,
+      vault: keys.vault, generation: 1, recordCount: 1, created: now, masterEpoch: 1, slotCount: UInt32(slots.count),
       slotsDigest: keys.integrity.slotsDigest(slotRows), root: try tree.finish(into: &change), previousMAC: .zero
     ).sealed(with: keys.integrity)
     change.header[0] = header.bytes
