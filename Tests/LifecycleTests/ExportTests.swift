@@ -133,4 +133,30 @@ import VaultCore
       _ = try ForeignVault(copiedFrom: "/none", besides: fixture.path, in: fixture.backups, step: { _, _ in })
     }
   }
+
+  /// A commit has at most 500 changes, and none after the one that reaches 16 MiB.
+  @Test(arguments: [(0, 1, 0), (500, 1, 1), (1001, 1, 3), (4, 8 << 20, 2), (3, 17 << 20, 3)])
+  func manyItemsTakeFewCommits(count: Int, byteCount: Int, commits: UInt64) throws {
+    var vault = try Vault.throwAway()
+    func generation() throws -> UInt64 { try vault.transaction { $0.generation } }
+    let before = try generation()
+    try vault.commitInBatches(0..<count) { number, transaction in
+      try transaction.add(Item(service: "\(number)", account: ""), secret: Secret(testing: "x"), at: .test)
+      return byteCount
+    }
+    #expect(try generation() == before + commits)
+    #expect(try vault.entries().entries.count == count)
+  }
+
+  @Test func aBatchThatFailsIsNotCommitted() throws {
+    var vault = try Vault.throwAway()
+    #expect(throws: Own.self) {
+      try vault.commitInBatches(0..<700) { number, transaction in
+        guard number < 600 else { throw Own() }
+        try transaction.add(Item(service: "\(number)", account: ""), secret: Secret(testing: "x"), at: .test)
+        return 1
+      }
+    }
+    #expect(try vault.entries().entries.count == 500)
+  }
 }

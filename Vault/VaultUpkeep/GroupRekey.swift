@@ -48,8 +48,9 @@ extension Vault {
 }
 
 extension Transaction {
-  private static let batchRowCount = 500
-  private static let batchByteCount = 16 << 20
+  /// Rows and bytes of one of several commits that change many rows.
+  package static let batchRowCount = 500
+  package static let batchByteCount = 16 << 20
 
   /// Marks the keys of a group as replaced, and adds new ones. If some are marked already, a re-key was interrupted and goes on.
   /// - Returns: How many rows are under marked keys.

@@ -51,9 +51,9 @@ struct SecretExport: ParsableCommand {
     let work = try LongWork("copying")
     do {
       try export.finish(with: credential, kdf: new.kdf ?? .standard, at: .now()) { target in
-        for (index, entry) in entries.enumerated() {
-          try work.step(UInt64(index), of: UInt64(entries.count))
-          try about(entry.nameWithGroup) { try items.copy(entry, to: &target) }
+        try target.commitInBatches(entries.enumerated()) { element, transaction in
+          try work.step(UInt64(element.offset), of: UInt64(entries.count))
+          return try about(element.element.nameWithGroup) { try items.copy(element.element, to: &transaction) }
         }
       }
     } catch {
@@ -114,10 +114,12 @@ extension OpenItems {
   }
 
   /// One item, with its group if the other vault does not have that.
-  fileprivate func copy(_ entry: Entry, to target: inout Vault) throws {
+  /// - Returns: The number of bytes of the item.
+  fileprivate func copy(_ entry: Entry, to target: inout Transaction) throws -> Int {
     let group = entry.reference.group
     let secret = try keychain.secret(of: entry.reference, purpose: "to export it")
     if try !target.contains(group) { try target.createGroup(group, at: .now()) }
     try target.add(entry.item, secret: secret, to: group, accessible: entry.accessibility, at: .now())
+    return secret.count + entry.item.encoded.count
   }
 }
