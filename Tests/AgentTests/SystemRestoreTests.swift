@@ -14,7 +14,8 @@ struct SystemRestoreTests {
   init() throws {
     bench = try SystemBench()
     try shell("umask 077; head -c 32 /dev/urandom >\(key); head -c 32 /dev/urandom >\(other)")
-    try #require(try coffer("vault", "init", "--key-file", key, "--no-passphrase").status == 0)
+    let initialized = try coffer("vault", "init", "--key-file", key, "--no-passphrase")
+    try #require(initialized.status == 0, "\(initialized)")
     try set("one", "two")
     let made = try coffer("vault", "backup", "--key-file", key)
     try #require(made.status == 0, "\(made)")

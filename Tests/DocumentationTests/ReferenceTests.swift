@@ -39,7 +39,7 @@ import Testing
     }
     for path in paths where path.hasSuffix("Tests.swift") {
       let text = Document(path).text
-      let suites = text.matches(#"@Suite[^\n{]*(?:struct|class) (\w+)"#).map { $0[1] }
+      let suites = text.matches(#"@Suite[^{]*?(?:struct|class) (\w+)"#).map { $0[1] }
       let bodies = text.components(separatedBy: "@Suite").dropFirst()
       for (suite, body) in zip(suites, bodies) {
         // Attributes may lie between @Test and its function, over several lines.

@@ -8,9 +8,9 @@ import VaultCore
 
 @testable import CofferLifecycle
 
-@Suite struct ExportTests {
-  private struct Own: Error {}
+private struct Own: Error {}
 
+@Suite struct ExportTests {
   private static func key() throws -> Credential { try .keyFile(Secret(testing: [UInt8](repeating: 7, count: 32))) }
 
   private static func export(_ fixture: Fixture, to name: String = "out", _ fill: (inout Vault) throws -> Void) throws {

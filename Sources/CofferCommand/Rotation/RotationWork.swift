@@ -34,8 +34,9 @@ struct RotationWork {
     let status = try opened.status()
     var slots = try SlotRenewal(options, isInputAllowed: !vault.noInput)
     let kept = try renewsMaster ? slots.kept(of: status.slots, opened: opened.openedSlot) : []
-    let wanted = try wantedGroups(opened)
+    // First: a walk that meets a damaged record names that one, and this lists all.
     let unavailable = try check(opened)
+    let wanted = try wantedGroups(opened)
     let costs = try renewsMaster ? slots.costs(of: kept, opened.openedSlot, newKDF, opened.limits(), vault.ceiling) : [:]
     try confirm(wanted)
     var renewal = try MasterKeyRenewal(of: status)

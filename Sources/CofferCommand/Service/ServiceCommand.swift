@@ -83,7 +83,7 @@ struct ServiceAdd: ParsableCommand {
     try about(subject) {
       if let old = try root.map.source(of: credential), old != source, !force {
         throw Failure(
-          .duplicate, "is \(Self.text(old)) already", hint: "--force replaces it")
+          .duplicate, "\(subject): is \(Self.text(old)) already", hint: "--force replaces it")
       }
       // The item first: the service is not started without it.
       try root.map.set(source, for: credential)
@@ -133,11 +133,12 @@ struct ServiceRemove: ParsableCommand {
 
   func run() throws {
     let credential = try service.credential()
-    try about("\(credential.unit), \(credential.name)") {
+    let subject = "\(credential.unit), \(credential.name)"
+    try about(subject) {
       // The drop-in first: what asks for a credential that is not there does not start.
       let hadDropIn = try root.dropIn(credential).remove()
       guard try root.map.remove(credential) || hadDropIn else {
-        throw Failure(.notFound, "there is no such credential", hint: "coffer service list")
+        throw Failure(.notFound, "\(subject): there is no such credential", hint: "coffer service list")
       }
     }
     Descriptor.error.note("note: to make systemd read it: systemctl daemon-reload\n")
