@@ -58,7 +58,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
         "system/cofferd@.service", "system/cofferd@.socket",
-        "system/cofferd-server@.service",
+        "system/cofferd-server@.service", "system/coffer-credentials.socket",
       ])
     for unit in units {
       #expect(try !text(unit).contains("@PREFIX@"), "\(unit)")
