@@ -68,10 +68,12 @@ package struct GitPlace: Equatable, Sendable {
     return item
   }
 
-  /// Whether a password goes over the network as it is. A generic password names no protocol, and none may be sent this way because a
-  /// URL in a repository begins with `http`.
+  private static let encrypted: Set = ["https", "ftps", "smtps", "imaps"]
+
+  /// Whether a password may go over the network as it is. A generic password names no protocol, and none may be sent this way because a
+  /// URL in a repository begins with `http` or `ftp`.
   package var isUnprotected: Bool {
-    guard scheme == "http" else { return false }
+    guard !Self.encrypted.contains(scheme) else { return false }
     let isLoopback =
       server == "localhost" || server.hasSuffix(".localhost") || server == "[::1]"
       || server.hasPrefix("127.") && server.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }

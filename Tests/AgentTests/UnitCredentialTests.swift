@@ -147,7 +147,11 @@ import Waiting
 
   @Test func theEndOfTheAgentIsARefusal() throws {
     try grant()
-    #expect(try fetched(once: { server.end() }) == "refused")
+    let answer = try fetched(once: {
+      try wait(for: "the connection is accepted") { server.connectionCount == 1 }
+      server.end()
+    })
+    #expect(answer == "refused")
   }
 
   @Test func whatIsNotLoggedIsNotDone() throws {

@@ -22,6 +22,7 @@ final class CredentialConversation: Sendable {
 
   /// One byte more than systemd takes for all credentials of a service.
   private static let refusalByteCount = 1 << 20 + 1
+  private static let refusalMilliseconds = 60_000
   /// How often a locked vault is looked at again.
   private static let waitMilliseconds: Int32 = 200
 
@@ -40,11 +41,24 @@ final class CredentialConversation: Sendable {
     }
   }
 
-  /// Sends more than systemd takes: the service is not started.
+  /// Sends more than systemd takes: the service is not started. Takes no locked memory, of which there may be none.
   func refuse() {
-    guard let bytes = try? Secret(count: Self.refusalByteCount) else { return }
-    // The service manager closes as soon as it has read too much.
-    try? channel.send(bytes)
+    let zeros = [UInt8](repeating: 0, count: 1 << 14)
+    let deadline = Deadline(milliseconds: Self.refusalMilliseconds)
+    var left = Self.refusalByteCount
+    while left > 0 {
+      let sent = unsafe zeros.withUnsafeBytes {
+        unsafe send(channel.descriptor, $0.baseAddress, min(left, $0.count), Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if sent > 0 {
+        left -= sent
+        continue
+      }
+      // The service manager closes as soon as it has read too much.
+      guard errno == EAGAIN || errno == EINTR, !deadline.hasPassed else { return }
+      var entry = pollfd(fd: channel.descriptor, events: Int16(POLLOUT), revents: 0)
+      _ = unsafe poll(&entry, 1, deadline.left)
+    }
   }
 
   /// Waits for the vault to be unlocked.

@@ -44,8 +44,14 @@ package final class CredentialServer: Sendable {
       while true {
         _ = unsafe poll(&entries, 2, -1)
         if entries[1].revents != 0 { return }
-        guard isFree, let connection = OwnedDescriptor(coffer_accept(listener.number)) else {
-          // Too many connections, or no descriptor: one that ends makes room.
+        // Counted before it is accepted: `end` waits for it, and leaves the others to the service manager, whose socket it is.
+        guard isCounted() else {
+          // Too many connections, or the end: one that ends makes room.
+          _ = poll(nil, 0, 10)
+          continue
+        }
+        guard let connection = OwnedDescriptor(coffer_accept(listener.number)) else {
+          uncount()
           _ = poll(nil, 0, 10)
           continue
         }
@@ -62,17 +68,27 @@ package final class CredentialServer: Sendable {
     while connections.withLock({ $0.count > 0 }), AgentVault.clock() < deadline { _ = poll(nil, 0, 1) }
   }
 
-  private var isFree: Bool { connections.withLock { $0.count < Self.connectionLimit } }
+  /// The connections that are served now, and one that may be accepted at this moment.
+  var connectionCount: Int { connections.withLock { $0.count } }
+
+  private func isCounted() -> Bool {
+    connections.withLock { connections in
+      guard !connections.isEnding, connections.count < Self.connectionLimit else { return false }
+      connections.count += 1
+      return true
+    }
+  }
+
+  private func uncount() { connections.withLock { $0.count -= 1 } }
 
   private func welcome(_ connection: consuming OwnedDescriptor) {
-    connections.withLock { $0.count += 1 }
     let conversation = CredentialConversation(connection, shared)
     let isStarted = DetachedThread.start("coffer-service") { [self] in
       conversation.run()
-      connections.withLock { $0.count -= 1 }
+      uncount()
     }
     guard !isStarted else { return }
     conversation.refuse()
-    connections.withLock { $0.count -= 1 }
+    uncount()
   }
 }

@@ -44,7 +44,7 @@ struct GitItems {
     let found = try keychain.items(KeychainQuery(service: place.host, group: group))
     guard place.isUnprotected, let first = found.first else { return found }
     Descriptor.error.note(
-      "note: \(first.name.escapingControls()): not for http, which would send it unencrypted; "
+      "note: \(first.name.escapingControls()): not for \(place.scheme), which may send it unencrypted; "
         + "an internet password of this protocol would be\n")
     return []
   }

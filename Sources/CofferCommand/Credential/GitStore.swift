@@ -22,14 +22,16 @@ struct GitStore {
     try keepRefreshToken(of: entry, items, message)
   }
 
-  /// The item that has this credential. Its time of expiry is written anew if git sends another one.
+  /// The item that has this credential. Its time of expiry is written anew if git sends another one, and removed if it is past: the
+  /// credential has just worked. git before 2.40 sends none, so one that is not past stays.
   private func kept(
     _ secret: borrowing Secret, _ stored: [GitItems.Candidate], _ items: GitItems, _ message: borrowing GitMessage
   ) throws -> Entry? {
     for candidate in stored {
       let entry = candidate.entry
       guard try items.isSecret(of: entry, secret) else { continue }
-      if let expiry = try message.passwordExpiry(), expiry != GitFit.expiry(of: entry.item) {
+      let expiry = try message.passwordExpiry()
+      if expiry != GitFit.expiry(of: entry.item), expiry != nil || candidate.fit.isExpired {
         try about(entry.nameWithGroup) { _ = try items.keychain.update(entry.reference) { $0.setExpiry(expiry) } }
       }
       return entry
