@@ -5,13 +5,14 @@ public import Foundation
 /// process asks in the name of that program.
 public final class Relay: Sendable {
   public let path: String
-  private let listener: Int32
   private let process: Child
 
   /// - Parameter program: `AgentProbe`, or a program that does the same.
   public init(_ program: URL, to bench: SystemBench) throws {
     path = "\(bench.directory.path)/relay-\(UUID().uuidString.prefix(8))"
-    listener = coffer_local_socket()
+    let listener = coffer_local_socket()
+    // The program alone has the socket then: if it has ended, a connection fails, and no test waits for it.
+    defer { close(listener) }
     guard unsafe coffer_local_name(listener, path, 1) == 0, listen(listener, 8) == 0 else {
       throw SystemBench.Failure(what: "\(path): errno \(errno)")
     }
@@ -20,7 +21,6 @@ public final class Relay: Sendable {
 
   deinit {
     process.end()
-    close(listener)
     unsafe unlink(path)
   }
 }
