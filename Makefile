@@ -53,7 +53,8 @@ docs: setup
 
 # The core's tests under the address sanitizer. The guard pages are meant to be hit: their fault is the test's to see.
 asan: setup-tests
-	ASAN_OPTIONS=handle_segv=0:detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build-asan --filter VaultCoreTests
+	COFFER_ONLY=VaultCoreTests ASAN_OPTIONS=handle_segv=0:detect_leaks=0 \
+	  $(SWIFT) test --sanitize=address --scratch-path .build-asan --filter VaultCoreTests
 
 # What has threads under the thread sanitizer, with a control that a race is reported.
 tsan: setup-tests

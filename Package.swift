@@ -280,3 +280,15 @@ for target in package.targets where target.type != .system && target.name != "Ar
       .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }
+
+// `COFFER_ONLY=VaultCoreTests,…` leaves the other targets out. The sanitizers need a build of their own of what they test.
+if let names = Context.environment["COFFER_ONLY"] {
+  var kept: Set<String> = []
+  var open = names.split(separator: ",").map(String.init)
+  while let name = open.popLast() {
+    guard kept.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    for case .byNameItem(let name, _) in target.dependencies { open.append(name) }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll()
+}
