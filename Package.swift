@@ -229,7 +229,8 @@ let package = Package(
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
         "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "Waiting",
-      ]),
+      ],
+      exclude: ["Systemd"]),
     .testTarget(
       name: "CofferTests",
       dependencies: [

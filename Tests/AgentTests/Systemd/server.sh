@@ -1,0 +1,42 @@
+# docs/servers.md: an agent that opens root's vault itself, its upgrade, and its removal.
+set -u
+umask 077
+state() { systemctl show --value --property "$2" "$1"; }
+printf '[Service]\nType=oneshot\nExecStart=/bin/sh -c "cat $CREDENTIALS_DIRECTORY/db >/got"\n' >/etc/systemd/system/web.service
+systemctl enable --now cofferd@0.socket coffer-credentials.socket 2>/dev/null
+head -c 32 /dev/urandom >/root/key
+coffer vault init --system --key-file /root/key --no-passphrase
+coffer vault unlock --key-file /root/key
+printf hunter2 | coffer set db.example/ada
+coffer service add web.service db db.example/ada 2>/dev/null
+coffer app grant unit:web.service default --read --key-file /root/key 2>/dev/null
+
+mkdir -p /etc/credstore.encrypted /etc/systemd/system/cofferd@0.service.d
+systemd-creds encrypt --with-key=host --name=coffer.key /root/key /etc/credstore.encrypted/coffer-0.key 2>/dev/null
+rm /root/key
+printf '[Service]\nLoadCredentialEncrypted=coffer.key:/etc/credstore.encrypted/coffer-0.key\n' \
+  >/etc/systemd/system/cofferd@0.service.d/key.conf
+systemctl daemon-reload
+systemctl restart cofferd@0.service
+systemctl start web.service && echo "after a restart the service gets $(cat /got)"
+echo "the vault is $(coffer agent status)"
+
+# Killed, it is started again with the next connection, and opens the vault.
+rm /got
+systemctl kill --signal=KILL cofferd@0.service
+systemctl start web.service && echo "after a kill the service gets $(cat /got)"
+
+# A service that is started while the agent is away waits in the socket.
+rm /got
+systemctl stop cofferd@0.service 2>/dev/null
+systemctl start web.service && echo "after a stop the service gets $(cat /got)"
+
+coffer vault backup >/dev/null && echo "a backup"
+
+coffer service remove web.service db 2>/dev/null
+coffer service list
+systemctl daemon-reload
+systemctl disable --now cofferd@0.socket coffer-credentials.socket 2>/dev/null
+systemctl stop cofferd@0.service 2>/dev/null
+[ -S /run/coffer/credentials.sock ] || echo "no socket is left"
+echo "$(find /var/lib/private/coffer/0 -name vault.coffer | wc -l) vault is left"
