@@ -113,6 +113,12 @@ import VaultUpkeep
     try vault.add(Item(service: "s", account: "3"), secret: Secret(testing: "x"), to: play, at: .test)
     try vault.removeGroup(work, withItems: true, asOf: last)
     #expect(try vault.groups() == [.standard, play] && vault.verify().isSound)
+    // An empty group of the same name is another one, also if none was there to be seen.
+    try vault.createGroup(work, at: .test)
+    for seen in [0, last] { #expect(code { try vault.removeGroup(work, withItems: true, asOf: seen) } == .groupChanged) }
+    last = try seen()
+    try vault.removeGroup(work, withItems: true, asOf: last)
+    #expect(try vault.groups() == [.standard, play])
   }
 
   /// It could be of the group, and would be left without keys.

@@ -100,7 +100,7 @@ extension Transaction {
   ///   - withItems: Whether its items, their former versions and the grants go with it.
   ///   - newest: The generation of the vault at which the owner has seen what is in the group.
   /// - Throws: `groupNotFound`, `groupRequired` for `default`, `locked`; `groupNotEmpty` and `groupGranted` without `withItems`;
-  ///   `groupChanged` if something in the group is newer than `newest`; integrity errors, because a damaged record could be of the
+  ///   `groupChanged` if the group, or something in it, is newer than `newest`; integrity errors, because a damaged record could be of the
   ///   group.
   package mutating func removeGroup(_ group: AccessGroup, withItems: Bool, asOf newest: UInt64 = .max) throws {
     guard group != .standard else { throw VaultError(.groupRequired) }
@@ -117,7 +117,8 @@ extension Transaction {
       guard records.isEmpty else { throw VaultError(.groupNotEmpty) }
       guard grants.isEmpty else { throw VaultError(.groupGranted) }
     }
-    guard !isNewer, grants.allSatisfy({ $0.version <= newest }) else { throw VaultError(.groupChanged) }
+    // An empty group may have been made since, and another one of this name removed.
+    guard !isNewer, keys.version <= newest, grants.allSatisfy({ $0.version <= newest }) else { throw VaultError(.groupChanged) }
     for record in records { try edit(record, nil) }
     for (grant, _) in grants { try removeRule(grant.name) }
     try remove(keys)
