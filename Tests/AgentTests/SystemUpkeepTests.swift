@@ -51,7 +51,10 @@ struct SystemUpkeepTests {
     #expect(try coffer("vault", "unlock").status == 9)
     #expect(try coffer("vault", "accept-rollback", passphrase: "wrong").status == 7)
     #expect(try coffer("vault", "unlock").status == 9)
-    let accepted = try coffer("vault", "accept-rollback")
+    let unanswered = try coffer("vault", "accept-rollback")
+    #expect(unanswered.status == 5 && unanswered.errors.contains("generation 3 was seen here before"), "\(unanswered)")
+    #expect(try coffer("vault", "unlock").status == 9)
+    let accepted = try coffer("vault", "accept-rollback", "--force")
     #expect(
       accepted.status == 0 && accepted.errors.contains("is of generation 2; generation 3 was seen here before"), "\(accepted)")
     #expect(try coffer("vault", "unlock").status == 0)

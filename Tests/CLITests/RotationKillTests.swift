@@ -67,7 +67,7 @@ import Testing
     let drop =
       switch dropped {
       case "record": "sqlite3 coffer/vault.coffer 'DELETE FROM rec WHERE id=(SELECT max(id) FROM rec)'"
-      case "item": "coffer secret rm mail/2 --purge --passphrase-fd 5 5<new"
+      case "item": "coffer secret rm mail/2 --purge --force --passphrase-fd 5 5<new"
       default: "true"
       }
     let script = "call=none when=0 inject=; >trace\n" + Self.checking("sh -c \"\(Self.leaked); \(drop)\"")

@@ -47,7 +47,8 @@ import Testing
 
   /// The control: one acknowledged item of each kind of writer is removed.
   @Test(arguments: ["w1/1", "w3/1"]) func aLostItemIsFound(name: String) throws {
-    let outcome = try Self.run("\(Self.writers)\ncoffer secret rm \(name) --purge --no-agent --key-file key\n\(Self.checking)")
+    let removal = "coffer secret rm \(name) --purge --force --no-agent --key-file key"
+    let outcome = try Self.run("\(Self.writers)\n\(removal)\n\(Self.checking)")
     #expect(outcome.output == "\(name) was acknowledged, and is lost\n", "\(outcome.output)\(outcome.errors)")
   }
 

@@ -7,9 +7,9 @@ struct SecretPurge: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge", abstract: "Remove former versions for good.",
     discussion: """
-      One version, all former versions of an item, all removed items, or those beyond the limits of the policy (coffer vault policy). At a \
-      terminal the word "yes" is asked for, unless --force or --no-input is given. Backups and copies of the vault made before still hold \
-      the values.
+      One version, all former versions of an item, all removed items, or those beyond the limits of the policy (coffer vault policy). The \
+      word "yes" is asked for, but not for the last; without a terminal --force is needed. Backups and copies of the vault made before \
+      still hold the values.
       """)
 
   @OptionGroup var item: ItemOptions
@@ -61,7 +61,7 @@ struct SecretPurge: ParsableCommand {
   }
 
   private func confirm(_ what: String) throws {
-    try Question.confirmRemovalForGood(of: what, isAsked: !force && !vault.noInput)
+    if !force { try Question.confirmRemovalForGood(of: what, vault) }
   }
 
   private func finish(_ items: OpenItems, _ count: Int) throws {
@@ -74,9 +74,9 @@ struct SecretPurge: ParsableCommand {
 extension Question {
   static let backupsNote = "note: backups and copies of the vault made before still hold the value\n"
 
-  /// - Throws: cancelled, unless the word "yes" is typed.
-  static func confirmRemovalForGood(of what: String, isAsked: Bool) throws {
-    guard isAsked, Descriptor.input.isTerminal else { return }
+  /// - Throws: `locked` if nobody can be asked; `cancelled`, unless the word "yes" is typed.
+  static func confirmRemovalForGood(of what: String, _ vault: VaultOptions) throws {
+    guard vault.isAnybodyThere else { throw unanswered(what, "--force") }
     Descriptor.error.note("\(what.escapingControls()): removed for good; nothing brings it back but a backup\n")
     guard try isWord("yes", "Type yes to go on: ") else { throw Failure.cancelled }
   }

@@ -46,10 +46,11 @@ struct SecretRemove: ParsableCommand {
     }
     let companions = try entry.map { try items.companions(of: $0) } ?? []
     let name = entry?.nameWithGroup ?? "\(selection.name)"
-    try purge
-      ? Question.confirmRemovalForGood(
-        of: "\(name) with all of its versions\(Self.text(companions))", isAsked: !force && !vault.noInput)
-      : confirm(name + Self.text(companions))
+    if purge, !force {
+      try Question.confirmRemovalForGood(of: "\(name) with all of its versions\(Self.text(companions))", vault)
+    } else if !purge {
+      try confirm(name + Self.text(companions))
+    }
     // First, so that the same command removes the others if it is interrupted.
     for companion in companions {
       let isKept = try about(companion.name) { try remove(companion, in: items) }

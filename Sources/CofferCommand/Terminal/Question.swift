@@ -1,3 +1,4 @@
+import CofferConsole
 import ProgramSecrets
 import SecretMemory
 
@@ -9,6 +10,17 @@ enum Question {
     return answer.withBytes { bytes in
       bytes.byteCount > 0 && (bytes.byte(at: 0) == UInt8(ascii: "y") || bytes.byte(at: 0) == UInt8(ascii: "Y"))
     }
+  }
+
+  /// Asks for a yes, without which nothing is done.
+  /// - Throws: `locked` if nobody can be asked; `cancelled`.
+  static func agree(_ question: String, about subject: String, _ vault: VaultOptions, hint: String = "--force") throws {
+    guard vault.isAnybodyThere else { throw unanswered(subject, hint) }
+    guard try isYes("\(question) [y/N] ") else { throw Failure.cancelled }
+  }
+
+  static func unanswered(_ subject: String, _ hint: String) -> Failure {
+    Failure(.locked, "\(subject): a person must agree, and cannot be asked here", hint: hint)
   }
 
   /// Whether exactly this word is the answer.

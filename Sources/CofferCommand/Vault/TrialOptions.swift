@@ -10,4 +10,10 @@ struct TrialOptions: ParsableArguments {
 
   @Flag(help: "As JSON.")
   var json = false
+
+  /// - Throws: `locked` if nobody can be asked; `cancelled`.
+  func agree(_ question: String, about subject: String, _ vault: VaultOptions) throws {
+    guard !force else { return }
+    try Question.agree(question, about: subject, vault, hint: "--force; to try it: --dry-run")
+  }
 }

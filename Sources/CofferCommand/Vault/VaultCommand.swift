@@ -23,7 +23,7 @@ struct VaultCommand: ParsableCommand {
 struct VaultAcceptRollback: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-rollback", abstract: "Accept the vault as it is now, after restoring a backup.",
-    discussion: "Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked.")
+    discussion: "Asks at a terminal; without a terminal it needs --force.")
 
   @Flag(help: "Do not ask.")
   var force = false
@@ -48,7 +48,6 @@ struct VaultAcceptRollback: ParsableCommand {
       default: "the state seen here before is not known"
       }
     Descriptor.error.note("\(path.escapingControls()): is of generation \(rollback.present); \(past)\n")
-    guard !force, !vault.noInput, Descriptor.input.isTerminal else { return }
-    guard try Question.isYes("Accept it? [y/N] ") else { throw Failure.cancelled }
+    if !force { try Question.agree("Accept it?", about: path, vault) }
   }
 }
