@@ -31,10 +31,15 @@ package struct BackupDirectory: Sendable {
     UnnamedVault.leftovers(in: path, remove: remove) { $0 == Self.unnamed }
   }
 
-  /// Removes one of its backups.
+  /// Removes one of its backups, with the report that a repair has written beside it.
   package func remove(_ path: String) throws {
-    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw StorageError(errno: errno, path) }
+    for path in [path, Self.report(of: path)] {
+      guard unsafe unlink(path) == 0 || errno == ENOENT else { throw StorageError(errno: errno, path) }
+    }
   }
+
+  /// The path of the report of the repair before which a backup was made.
+  static func report(of backup: String) -> String { "\(backup).repair" }
 
   /// A file that gets its name later, in the directory, which is made for this user alone if it is not there. Files that killed processes
   /// have left in it are removed.
@@ -64,7 +69,7 @@ package struct BackupDirectory: Sendable {
       guard let status = try? Files.status(at: path) else { return false }
       return !kept.contains { $0.isSameFile(as: status) }
     }
-    return others.dropFirst(max(0, Self.keptCount - (all.count - others.count))).filter { unsafe unlink($0) == 0 }
+    return others.dropFirst(max(0, Self.keptCount - (all.count - others.count))).filter { (try? remove($0)) != nil }
   }
 }
 

@@ -49,6 +49,7 @@ package final class ForeignVault {
     copy = try directory.begin()
     try copy.fill(from: file, step: step)
     store = try copy.store()
+    _ = try Vault.inspect(store)
   }
 
   /// The kinds of its slots, not proven.

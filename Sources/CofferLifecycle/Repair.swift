@@ -9,20 +9,20 @@ package import VaultUpkeep
 package struct Repair {
   private let vault: FileStore
   private let backups: BackupDirectory
-  private let source: FileStore?
+  private let source: ForeignVault?
   private let acceptsUnproven: Bool
 
   /// - Parameters:
   ///   - source: A backup of the vault, from which lost records are taken.
   ///   - acceptsUnproven: Whether records are kept that open and are not proven.
-  package init(of vault: FileStore, backups: BackupDirectory, from source: FileStore?, acceptsUnproven: Bool) {
+  package init(of vault: FileStore, backups: BackupDirectory, from source: ForeignVault?, acceptsUnproven: Bool) {
     (self.vault, self.backups, self.source, self.acceptsUnproven) = (vault, backups, source, acceptsUnproven)
   }
 
   /// Lists what would not stay as it is. Nothing is changed.
   /// - Throws: as `Vault.repairPlan`; the errors of `step`.
   package func plan(for opened: borrowing Vault, step: @escaping Backup.Step) throws -> RepairPlan {
-    try opened.repairPlan(from: source, acceptsUnproven: acceptsUnproven, progress: step)
+    try opened.repairPlan(from: source?.store, acceptsUnproven: acceptsUnproven, progress: step)
   }
 
   /// Keeps the vault as it is. Without this backup nothing is repaired.
@@ -34,19 +34,31 @@ package struct Repair {
     return backup.path ?? backups.path
   }
 
-  /// Carries out a plan that was agreed to, if it still holds.
-  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them nothing is changed.
-  package func carryOut(_ plan: RepairPlan, on opened: inout Vault, step: @escaping Backup.Step) throws {
-    try opened.repair(plan, from: source, acceptsUnproven: acceptsUnproven, progress: step)
+  /// Carries out a plan that was agreed to, if it still holds. Then it notes the outcome beside the backup, without names, because the file is
+  /// not sealed, and removes the oldest backups.
+  /// - Parameter kept: The path of the backup, which is removed if nothing is changed.
+  /// - Returns: why the report could not be written, if so. The vault is repaired.
+  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed.
+  package func carryOut(
+    _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, step: @escaping Backup.Step
+  ) throws -> StorageError? {
+    do { try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, progress: step) } catch {
+      if !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
+      throw error
+    }
+    defer { backups.prune(keeping: [kept] + (source?.path.map { [$0] } ?? [])) }
+    do throws(StorageError) { try write(plan, to: BackupDirectory.report(of: kept)) } catch { return error }
+    return nil
   }
 
-  /// Notes the outcome beside the backup, without names, because the file is not sealed, and removes the oldest backups.
-  /// - Parameter kept: The path of the backup.
-  package func finish(_ plan: RepairPlan, keeping kept: String) throws {
-    let lines = plan.records.map { "\($0.id)\t\($0.outcome.rawValue)\t\($0.reason?.name ?? "")\n" }
-    let report = try File<StorageError>("\(kept).repair", O_WRONLY | O_CREAT | O_EXCL)
-    try report.setMode(0o600)
-    try report.write(Array(lines.joined().utf8))
-    backups.prune(keeping: [kept] + (source.map { [$0.path] } ?? []))
+  private func write(_ plan: RepairPlan, to path: String) throws(StorageError) {
+    let report = try File<StorageError>(path, O_WRONLY | O_CREAT | O_EXCL)
+    do throws(StorageError) {
+      try report.setMode(0o600)
+      try report.write(plan.records.flatMap { Array("\($0.id)\t\($0.outcome.rawValue)\t\($0.reason?.name ?? "")\n".utf8) })
+    } catch {
+      unsafe unlink(path)
+      throw error
+    }
   }
 }

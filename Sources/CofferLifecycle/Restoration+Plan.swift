@@ -15,7 +15,7 @@ extension Restoration {
     case exchanging
     /// No vault is here.
     case creating
-    /// The vault is in the state of the backup.
+    /// The vault is in the state of the backup, and sound.
     case nothing
   }
 
@@ -32,13 +32,16 @@ extension Restoration {
     package let isOtherVault: Bool
     /// Why the file that is here cannot be read.
     package var damage: StorageError?
+    /// How much is wrong with a vault that is here and has the header of the backup. Another one is not verified: all of its records are
+    /// replaced anyway.
+    package var problemCount: UInt64 = 0
 
     package init(
       way: Way, generation: UInt64? = nil, comparison: Comparison? = nil, rollback: VaultError.Code? = nil, isOtherVault: Bool,
-      damage: StorageError? = nil
+      damage: StorageError? = nil, problemCount: UInt64 = 0
     ) {
       (self.way, self.generation, self.comparison, self.rollback) = (way, generation, comparison, rollback)
-      (self.isOtherVault, self.damage) = (isOtherVault, damage)
+      (self.isOtherVault, self.damage, self.problemCount) = (isOtherVault, damage, problemCount)
     }
   }
 
@@ -58,17 +61,19 @@ extension Restoration {
   }
 
   /// Compares the backup with the vault that is here.
-  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `draftFormat`.
-  package func plan() throws -> Plan {
+  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `draftFormat`; the error of `step`.
+  package func plan(step: @escaping Backup.Step) throws -> Plan {
     let restored = try restored()
     let check = try store.read { try restored.check($0, anchor: place.anchors) }
     let rollback: VaultError.Code? = if case .refused(let rollback) = check { rollback.reason.code } else { nil }
-    let made = try compare(rollback)
+    let made = try compare(rollback, step)
     planned = made
     return made.plan
   }
 
-  private func compare(_ rollback: VaultError.Code?) throws -> (plan: Plan, state: PresentState) {
+  private func compare(
+    _ rollback: VaultError.Code?, _ step: @escaping Backup.Step
+  ) throws -> (plan: Plan, state: PresentState) {
     let isOtherHere = rollback == .anchorOtherVault
     func unreadable(_ way: Way, _ damage: StorageError?) throws -> (plan: Plan, state: PresentState) {
       (Plan(way: way, rollback: rollback, isOtherVault: isOtherHere, damage: damage), try fileState())
@@ -82,29 +87,38 @@ extension Restoration {
         // No backup of it could be one. Its file is kept.
         return try unreadable(.exchanging, StorageError(.storageDamaged, "\(error)"))
       }
-      return try compare(with: present, rollback)
+      return try compare(with: present, rollback, step)
     } catch let error as StorageError where Self.isDamage(error) {
       return try unreadable(.exchanging, error)
     }
   }
 
   private func compare(
-    with present: FileStore, _ rollback: VaultError.Code?
+    with present: FileStore, _ rollback: VaultError.Code?, _ step: @escaping Backup.Step
   ) throws -> (plan: Plan, state: PresentState) {
     let restored = try restored()
     return try store.read { there in
       try present.read { here in
         let sealed = try SealedHeader(reading: here)
         let isOther = sealed.header.vault != restored.vault
+        let hasSameHeader = sealed.bytes == restored.header
+        let problemCount = try hasSameHeader ? problemCount(of: here, step) : 0
         let way: Way =
-          if sealed.bytes == restored.header { .nothing } else {
+          if hasSameHeader && problemCount == 0 { .nothing } else {
             try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
           }
         let plan = Plan(
           way: way, generation: sealed.header.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
-          rollback: rollback, isOtherVault: isOther)
+          rollback: rollback, isOtherVault: isOther, problemCount: problemCount)
         return (plan, .vault(header: sealed.bytes))
       }
+    }
+  }
+
+  /// The header proves the rows, and does not say whether they are there.
+  private func problemCount(of here: any Rows, _ step: @escaping Backup.Step) throws -> UInt64 {
+    do { return try restored().verify(here, progress: step).problemCount } catch VaultError.Code.slotsForged {
+      return 1
     }
   }
 
@@ -117,7 +131,7 @@ extension Restoration {
 
   /// Plans to put the file aside, after it turned out to be damaged.
   func planExchange(because damage: StorageError) throws -> Plan {
-    guard let previous = planned?.plan else { return try plan() }
+    guard let previous = planned?.plan else { throw Outdated() }
     let plan = Plan(
       way: .exchanging, generation: previous.generation, rollback: previous.rollback, isOtherVault: previous.isOtherVault,
       damage: damage)

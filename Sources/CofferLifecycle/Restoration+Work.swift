@@ -37,7 +37,7 @@ extension Restoration {
   package func carryOut(
     now: Timestamp, step: @escaping Backup.Step, agree: (Plan) throws -> Void = { _ in }
   ) throws -> Outcome {
-    var plan = try planned?.plan ?? plan()
+    var plan = try planned?.plan ?? plan(step: step)
     for _ in 0..<Self.attempts {
       try agree(plan)
       do {
@@ -45,7 +45,7 @@ extension Restoration {
         defer { withExtendedLifetime(lock) {} }
         return try exclusion(plan.way) { try carryOutAgreed(now, step) }
       } catch let outdated as Outdated {
-        plan = try outdated.plan ?? self.plan()
+        plan = try outdated.plan ?? self.plan(step: step)
       }
     }
     throw LifecycleError(.changedMeanwhile, place.vault)
@@ -97,9 +97,9 @@ extension Restoration {
     let backup = try Backup.make(
       of: present, at: .directory(place.backups, .restore), now: now, acceptsDamage: true, step: step)
     guard let kept = backup.path else { throw LifecycleError(.noBackup, place.backups.path) }
-    let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
     var generation = restored.generation
     do {
+      let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
       try present.replaceRows(by: store, total: restored.recordCount) { rows in
         // Nothing is replaced that was not shown, or that the backup does not have.
         guard try rows.header(0) == header, saved == header else { throw Outdated() }
@@ -112,9 +112,10 @@ extension Restoration {
         let result = try restored.verify($0, progress: step)
         if let problem = result.problems.first { throw problem }
       }
-    } catch let outdated as Outdated {
-      unsafe unlink(kept)
-      throw outdated
+    } catch {
+      // The vault is as it was, and its copy takes room that may be what was missing.
+      if !(StorageError(.inDoubt) ~= error) { try? place.backups.remove(kept) }
+      throw error
     }
     let failure = way == .replacing ? settle() : nil
     place.backups.prune(keeping: [kept] + (self.backup.path.map { [$0] } ?? []))

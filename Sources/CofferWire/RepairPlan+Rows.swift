@@ -7,13 +7,18 @@ package struct RepairOutcome: Equatable, Sendable {
   /// The path of the backup of the vault as it was.
   package let kept: String
   package let recordCount: UInt64
+  /// Why the report beside the backup could not be written.
+  package let reportFailure: String?
 
-  package init(kept: String, recordCount: UInt64) { (self.kept, self.recordCount) = (kept, recordCount) }
+  package init(kept: String, recordCount: UInt64, reportFailure: String?) {
+    (self.kept, self.recordCount, self.reportFailure) = (kept, recordCount, reportFailure)
+  }
 
   package var wireRow: Attributes {
     var row = Attributes()
     row["kept"] = .text(kept)
     row["records"] = .integer(recordCount)
+    row["report-failure"] = reportFailure.map { .text($0) }
     return row
   }
 
@@ -21,6 +26,7 @@ package struct RepairOutcome: Equatable, Sendable {
   package init(wireRow row: Attributes) throws(WireError) {
     var fields = Fields(row)
     (kept, recordCount) = (try fields.requiredText("kept"), try fields.requiredInteger("records"))
+    reportFailure = try fields.text("report-failure")
     try fields.end()
   }
 }

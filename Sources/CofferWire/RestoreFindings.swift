@@ -32,6 +32,7 @@ extension RestoreFindings {
     row["rollback"] = plan.rollback.map { .text($0.name) }
     row["damage"] = plan.damage.map { .text($0.code.rawValue) }
     row["damage-detail"] = plan.damage.map { .text($0.detail) }
+    row["problems"] = .integer(plan.problemCount)
     guard let comparison = plan.comparison else { return row }
     row["only-here"] = .integer(comparison.onlyHere)
     row["only-there"] = .integer(comparison.onlyThere)
@@ -53,6 +54,7 @@ extension RestoreFindings {
     plan.generation = try fields.integer("here")
     plan.rollback = try fields.text("rollback").map { VaultError.Code($0) }
     plan.damage = try fields.damage()
+    plan.problemCount = try fields.requiredInteger("problems")
     plan.comparison = try fields.comparison()
     self.plan = plan
     try fields.end()

@@ -43,6 +43,9 @@ import Testing
     esac
     [ -n "$after$before" ] || { echo "$call $when: $way: neither the vault before nor that of the backup:"; items key; cat said; }
     [ $status = 0 ] && [ -z "$after" ] && echo "$call $when: done, and nothing has been restored"
+    # Of a restore that has failed nothing takes room, unless it is not known whether it has.
+    [ $status = 12 ] && [ -n "$before" ] && ! grep -q 'not known' said && ls coffer/backups 2>/dev/null | grep before-restore &&
+      echo "$call $when: failed, and its copy of the vault stays"
     if [ -n "$after" ]; then
       kept=$(ls -d coffer/backups/* | head -1)
       case $way in

@@ -22,16 +22,44 @@ import VaultUpkeep
     let generation = try opened.generation()
     // In the walk, and in the making of the tree.
     for limit: UInt64 in [1024, 3000] {
+      let kept = try repair.backUp(now: .test, step: { _, _ in })
       #expect(throws: Ended.self) {
-        try repair.carryOut(plan, on: &opened) { done, _ in if done >= limit { throw Ended() } }
+        _ = try repair.carryOut(plan, on: &opened, keeping: kept) { done, _ in if done >= limit { throw Ended() } }
       }
       #expect(try opened.generation() == generation && !opened.verify().isSound)
+      #expect(scene.fixture.names(scene.fixture.backups.path) == [])
     }
     let kept = try repair.backUp(now: .test, step: { _, _ in })
     steps = []
-    try repair.carryOut(plan, on: &opened) { steps.append(($0, $1)) }
+    #expect(try repair.carryOut(plan, on: &opened, keeping: kept) { steps.append(($0, $1)) } == nil)
     #expect(steps.map(\.done) == steps.map(\.done).sorted() && steps.allSatisfy { $0.done < $0.total } && steps.count == 5)
-    try repair.finish(plan, keeping: kept)
-    #expect(try opened.verify().isSound && scene.fixture.names("\(scene.fixture.directory)/backups").count == 2)
+    #expect(try opened.verify().isSound && scene.fixture.names(scene.fixture.backups.path).count == 2)
+  }
+
+  @Test func aRepairStandsWithoutItsReport() throws {
+    let scene = try RestoreScene()
+    run("sqlite3", scene.fixture.path, "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')")
+    let repair = Repair(
+      of: try FileStore(at: scene.fixture.path), backups: scene.fixture.backups, from: nil, acceptsUnproven: false)
+    var opened = try scene.open()
+    let plan = try repair.plan(for: opened, step: { _, _ in })
+    let kept = try repair.backUp(now: .test, step: { _, _ in })
+    run("mkdir", "\(kept).repair")
+    let failure = try repair.carryOut(plan, on: &opened, keeping: kept, step: { _, _ in })
+    #expect(failure?.detail.hasPrefix("\(kept).repair") == true)
+    #expect(try opened.verify().isSound && scene.fixture.backups.names.count == 1)
+  }
+
+  /// A report goes with its backup, and no other file does.
+  @Test func reportsDoNotStayWithoutTheirBackups() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    for time in 1...12 { run("touch", "\(try #require(try fixture.backup(at: Int64(time)).path)).repair") }
+    run("touch", "\(directory.path)/notes.repair")
+    #expect(directory.prune(keeping: []).allSatisfy { $0.hasSuffix(".coffer") })
+    #expect(directory.names.count == 10)
+    let expected = directory.names.flatMap { [$0.text, "\($0.text).repair"] } + ["notes.repair"]
+    #expect(Set(fixture.names(directory.path)) == Set(expected))
   }
 }

@@ -11,6 +11,53 @@ import VaultUpkeep
 @testable import CofferLifecycle
 
 @Suite struct RestorePlanTests {
+  /// Damage of a row, which the header that proves it does not show.
+  enum Damage: String, CaseIterable {
+    case zeroed = "UPDATE rec SET s=zeroblob(length(s)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')"
+    case removed = "DELETE FROM rec WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')"
+    case node = "UPDATE node SET b=zeroblob(length(b))"
+    case another = "INSERT INTO rec SELECT x'55555555555555555555555555555555',grp,m,a,d,s FROM rec WHERE id<x'01' LIMIT 1"
+  }
+
+  /// A backup of the present state, and then damage under the same header.
+  private func damaged(_ sql: String) throws -> (scene: RestoreScene, backup: String) {
+    let scene = try RestoreScene()
+    let backup = "\(scene.fixture.directory)/new"
+    _ = try Backup.make(of: FileStore(at: scene.fixture.path), at: .file(backup), now: .test, step: { _, _ in })
+    run("sqlite3", scene.fixture.path, sql)
+    return (scene, backup)
+  }
+
+  @Test(arguments: Damage.allCases) func aDamagedVaultIsRestoredToTheStateThatItsHeaderSays(damage: Damage) throws {
+    let (scene, backup) = try damaged(damage.rawValue)
+    #expect(try !scene.open().verify().isSound)
+    let restoration = try scene.restoration(of: backup)
+    let plan = try restoration.plan(step: { _, _ in })
+    #expect(plan.way == .continuing && plan.problemCount > 0 && plan.generation == 3)
+    let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
+    #expect(outcome.generation == 4)
+    #expect(try scene.open().verify().isSound && scene.accounts() == ["0", "1", "2", "later"])
+  }
+
+  /// Slots that were changed do not go on.
+  @Test func damagedSlotsAreReplaced() throws {
+    let (scene, backup) = try damaged("INSERT INTO hdr SELECT 2,v FROM hdr WHERE k=1")
+    #expect(throws: VaultError(.slotsForged)) { _ = try scene.open().verify() }
+    let restoration = try scene.restoration(of: backup)
+    let plan = try restoration.plan(step: { _, _ in })
+    #expect(plan.way == .replacing && plan.problemCount == 1)
+    _ = try restoration.carryOut(now: .test, step: { _, _ in })
+    #expect(try scene.open().verify().isSound && scene.accounts() == ["0", "1", "2", "later"])
+  }
+
+  @Test func nothingIsDoneForASoundVaultInThisState() throws {
+    let (scene, backup) = try damaged("SELECT 1")
+    let restoration = try scene.restoration(of: backup)
+    #expect(try restoration.plan(step: { _, _ in }).way == .nothing)
+    #expect(try restoration.carryOut(now: .test, step: { _, _ in }).kept == nil)
+    #expect(try scene.open().generation() == 3 && scene.fixture.backups.names.isEmpty)
+  }
+
   /// Another program writes after the plan was shown, and before the answer to it.
   @Test func aPlanThatDoesNotHoldAnyMoreIsNotCarriedOut() throws {
     let scene = try RestoreScene()

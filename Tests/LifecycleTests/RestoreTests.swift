@@ -14,7 +14,7 @@ import VaultUpkeep
   @Test func theRecordsOfTheBackupBecomeTheNextGeneration() throws {
     let scene = try RestoreScene()
     let restoration = try scene.restoration()
-    let plan = try restoration.plan()
+    let plan = try restoration.plan(step: { _, _ in })
     #expect(plan.way == .continuing && plan.comparison?.onlyHere == 1 && plan.generation == 3)
     let before = try scene.open()
     let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
@@ -114,6 +114,31 @@ import VaultUpkeep
     #expect(try Files.status(at: scene.anchors.intentPath()) == nil)
   }
 
+  /// Its copy of the vault is as large as the vault, and the disk may be full.
+  @Test func aRestoreThatFailsLeavesNoCopyOfTheVault() throws {
+    struct Own: Error {}
+    let scene = try RestoreScene()
+    let restoration = try scene.restoration()
+    // At each step, until there is none left at which it could end.
+    var (failures, copies, isDone) = (0, 0, false)
+    while !isDone {
+      var count = 0
+      do {
+        _ = try restoration.carryOut(now: .test) { _, _ in
+          count += 1
+          guard count > failures else { return }
+          copies += scene.fixture.backups.names.count
+          throw Own()
+        }
+        isDone = true
+      } catch is Own {
+        failures += 1
+        #expect(try scene.fixture.backups.names.isEmpty && scene.accounts().count == 4)
+      }
+    }
+    #expect(failures >= 4 && copies >= 2 && scene.fixture.backups.names.count == 1)
+  }
+
   /// The oldest of many, which are removed after the commit and not before.
   @Test func theFileThatIsRestoredStays() throws {
     struct Own: Error {}
@@ -128,7 +153,7 @@ import VaultUpkeep
         // In the transaction, after the vault as it was has been kept.
         _ = try restoration.carryOut(now: .test) { _, total in if total == 5 { throw Own() } }
       }
-      #expect(backups.names.count == 13 && backups.newest?.occasion == .ordinary)
+      #expect(backups.names.count == 12)
     }
     let restoration = try scene.restoration(of: oldest)
     let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
@@ -210,7 +235,7 @@ import VaultUpkeep
       }
       try vault.close()
     }
-    let found = try #require(try scene.restoration().plan().comparison)
+    let found = try #require(try scene.restoration().plan(step: { _, _ in }).comparison)
     #expect(Comparison.Counts(found) == expected)
     #expect(found.differing == 0 && !found.otherRecordsDiffer)
   }

@@ -55,7 +55,8 @@ import VaultUpkeep
     comparison.otherRecordsDiffer = true
     let plans = [
       Restoration.Plan(way: .creating, isOtherVault: false),
-      Restoration.Plan(way: .continuing, generation: 7, comparison: comparison, rollback: .rolledBack, isOtherVault: false),
+      Restoration.Plan(
+        way: .continuing, generation: 7, comparison: comparison, rollback: .rolledBack, isOtherVault: false, problemCount: 8),
       Restoration.Plan(way: .exchanging, isOtherVault: true, damage: StorageError(.truncated, "cut")),
     ]
     for plan in plans {
@@ -63,7 +64,7 @@ import VaultUpkeep
       let findings = RestoreFindings(plan, of: plan.isOtherVault ? "/file" : nil, generation: 5, check)
       let arrived = try RestoreFindings(wireRow: findings.wireRow)
       #expect(arrived == findings && arrived.plan.damage?.detail == plan.damage?.detail)
-      for name in ["generation", "records", "unavailable", "way"] {
+      for name in ["generation", "records", "unavailable", "way", "problems"] {
         var row = findings.wireRow
         row[name] = nil
         #expect(throws: WireError(.field)) { _ = try RestoreFindings(wireRow: row) }

@@ -19,9 +19,8 @@ extension VaultAdministration {
     try allowed()
     let place = try RestorePlace(places, vaultAt: nil)
     let source = try hasFile ? staged(at: place, session) : nil
-    defer { withExtendedLifetime(source) {} }
     let repair = Repair(
-      of: try FileStore(at: place.vault), backups: place.backups, from: source?.store, acceptsUnproven: acceptsUnproven)
+      of: try FileStore(at: place.vault), backups: place.backups, from: source, acceptsUnproven: acceptsUnproven)
     try session.begin("checking")
     let plan = try repair.plan(for: opened, step: session.step)
     for question in UpkeepQuestion.shown(plan.records.map(\.wireRow)) {
@@ -34,13 +33,12 @@ extension VaultAdministration {
     try session.begin("copying")
     let kept = try repair.backUp(now: Self.now, step: session.step)
     try session.begin("repairing")
-    try repair.carryOut(plan, on: &opened, step: session.step)
-    // It is repaired, whatever the client does.
-    try repair.finish(plan, keeping: kept)
+    let unreported = try repair.carryOut(plan, on: &opened, keeping: kept, step: session.step)
     try session.begin("checking")
     let result = try opened.verify(progress: session.step)
     try opened.close()
     guard result.isSound else { throw UnsoundVault(VaultCheck(result)) }
-    return [plan.wireRow, RepairOutcome(kept: kept, recordCount: result.recordCount).wireRow]
+    let outcome = RepairOutcome(kept: kept, recordCount: result.recordCount, reportFailure: unreported.map { "\($0)" })
+    return [plan.wireRow, outcome.wireRow]
   }
 }

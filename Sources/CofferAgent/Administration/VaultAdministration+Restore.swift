@@ -37,7 +37,7 @@ extension VaultAdministration {
       RestoreFindings(plan, of: backup.path, generation: generation, check)
     }
     guard !isTrial else {
-      let plan = try restoration.plan()
+      let plan = try restoration.plan(step: session.step)
       try restoration.noteDrill()
       return [findings(plan).wireRow]
     }

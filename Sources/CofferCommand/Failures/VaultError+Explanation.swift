@@ -89,9 +89,9 @@ package enum VaultExplanations {
     .groupNotFound: .init(.notFound, "no such group", "to make it: coffer group create GROUP"),
     .groupExists: .init(.duplicate, "there is such a group already"),
     .repairFromOtherVault: .init(
-      .integrity, "the backup is of another vault, or of another master key", Hints.backup),
+      .integrity, "the backup is of another vault, or of another master key", "name an earlier backup of this vault"),
     .repairFromNewer: .init(
-      .integrity, "the backup is newer than the vault", Hints.backup),
+      .integrity, "the backup is newer than the vault", "coffer vault restore FILE puts it in the place of the vault"),
     .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
     .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
     .groupNotEmpty: .init(

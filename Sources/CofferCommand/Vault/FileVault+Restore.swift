@@ -18,12 +18,12 @@ extension FileVault {
     let work = try LongWork("reading")
     // Held to the end: another command fails before it has read anything.
     let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
-    let restoration = Restoration(of: try staged(file, place, work), at: place, holding: lock)
+    let restoration = Restoration(of: try staged(file, besides: place.vault, in: place.backups, work), at: place, holding: lock)
     let check = try prove(restoration, file, keyFile, places, work)
-    try work.pause()
     return try about(path) {
       var findings = RestoreFindings(
-        try restoration.plan(), of: chosen, generation: try restoration.generation(), VaultCheck(check))
+        try restoration.plan(step: work.step), of: chosen, generation: try restoration.generation(), VaultCheck(check))
+      try work.pause()
       guard !isTrial else {
         try dialogue.show(findings)
         try restoration.noteDrill()
@@ -47,16 +47,15 @@ extension FileVault {
     return place.backups.path(of: newest)
   }
 
-  private func staged(_ file: String, _ place: RestorePlace, _ work: LongWork) throws -> ForeignVault {
-    try VaultRestore.naming(file) {
-      try ForeignVault(copiedFrom: file, besides: place.vault, in: place.backups, step: work.step)
-    }
+  /// A copy of a backup: nothing is opened where it lies.
+  func staged(_ file: String, besides vault: String, in directory: BackupDirectory, _ work: LongWork) throws -> ForeignVault {
+    try VaultRestore.naming(file) { try ForeignVault(copiedFrom: file, besides: vault, in: directory, step: work.step) }
   }
 
   private func prove(
     _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ places: Places, _ work: LongWork
   ) throws -> Verification {
-    try about(file) {
+    try VaultRestore.naming(file) {
       try work.pause()
       let kinds = Set(try restoration.status().slots.map(\.type))
       try options.withCredential(kinds, file, keyFile) { credential in

@@ -47,7 +47,8 @@ struct RestoreReport {
 
   private var comparison: [String] {
     guard let comparison = plan.comparison, plan.way != .nothing else { return [] }
-    let here = plan.generation.map { "here: generation \($0)" } ?? "here"
+    let problems = plan.problemCount == 0 ? "" : ", \(counted(plan.problemCount, "problem"))"
+    let here = (plan.generation.map { "here: generation \($0)" } ?? "here") + problems
     guard !comparison.isSame else { return ["\(here); the items are the same"] }
     func items(_ count: UInt64, _ one: String, _ several: String) -> String? {
       count == 0 ? nil : count == 1 ? "1 item \(one)" : "\(count) items \(several)"
@@ -83,7 +84,8 @@ struct RestoreReport {
       ("file", .text(file)), ("path", .text(path)), ("generation", .natural(findings.generation)),
       ("records", .natural(findings.recordCount)), ("unavailable", .natural(findings.unavailableCount)),
       ("way", .text(plan.way.rawValue)), ("otherVault", .boolean(plan.isOtherVault)),
-      ("here", plan.generation.map { .natural($0) } ?? .null), ("comparison", comparison ?? .null),
+      ("here", plan.generation.map { .natural($0) } ?? .null), ("problems", .natural(plan.problemCount)),
+      ("comparison", comparison ?? .null),
       ("rollback", plan.rollback.map { .text($0.name) } ?? .null),
       ("restored", outcome.map { .natural($0.generation) } ?? .null), ("kept", (outcome?.kept).map { .text($0) } ?? .null),
     ])

@@ -47,7 +47,7 @@ private final class RepairClient: UpkeepClient {
   func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch {
       guard isReading, let file else { throw error }
-      throw Failure(error, about: file)
+      throw VaultRestore.failure(error, ofBackup: file, name: file)
     }
   }
 

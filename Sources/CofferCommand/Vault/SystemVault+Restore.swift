@@ -69,7 +69,7 @@ private final class RestoreClient: UpkeepClient {
   func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let unsound as UnsoundVault { throw VaultRestore.unsound(unsound.check, backup) } catch {
       guard let subject else { throw error }
-      throw Failure(error, about: subject)
+      throw subject == backup ? VaultRestore.failure(error, ofBackup: file, name: backup) : Failure(error, about: subject)
     }
   }
 

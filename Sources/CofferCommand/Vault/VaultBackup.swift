@@ -21,17 +21,12 @@ struct VaultBackup: ParsableCommand {
   @Flag(help: "As JSON.")
   var json = false
 
-  @OptionGroup var vault: VaultOptions
-
-  /// For the system's vault.
-  @Option(help: ArgumentHelp("As root: the vault that the system's agent keeps for this user.", valueName: "uid"))
-  var user: UInt32?
+  @OptionGroup var place: BackedUpVaultOptions
 
   func run() throws {
     guard file?.isEmpty != true else { throw Self.emptyName }
     if file == "-" { try checkOutput() }
-    let owned: any OwnedVault = try user.map { try vault.systemVault(of: $0) } ?? vault.ownedVault()
-    try report(owned.backUp(to: file, isVerified: verify))
+    try report(place.ownedVault().backUp(to: file, isVerified: verify))
   }
 
   static let emptyName = Failure.usage("the name of the file is empty", hint: "name a file, or leave it out")

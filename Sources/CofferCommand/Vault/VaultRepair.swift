@@ -31,28 +31,23 @@ struct VaultRepair: ParsableCommand {
         guard !trial.dryRun || plan.isSound else {
           throw Failure(.integrity, "\(path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
         }
-      }, ask: { try agree() })
+      }, ask: { try trial.agree("Repair it?", about: path, vault) })
     let outcome = try owned.repair(from: from, acceptsUnproven: acceptUnproven, isTrial: trial.dryRun, dialogue)
     guard let outcome else { return }
     let records = counted(outcome.recordCount, "record")
     Descriptor.error.note("note: \(records), all sound; the vault as it was: \(outcome.kept.escapingControls())\n")
-  }
-
-  /// - Throws: `cancelled`.
-  private func agree() throws {
-    guard !trial.force else { return }
-    guard vault.isAnybodyThere, Descriptor.input.isTerminal else {
-      throw Failure(.cancelled, "repair: nothing was changed, because a yes cannot be asked for here", hint: "--force")
+    if let failure = outcome.reportFailure {
+      Descriptor.error.note(
+        "coffer: warning: the vault is repaired, but its report was not written: \(failure.escapingControls())\n")
     }
-    guard try Question.isYes("Repair it? [y/N] ") else { throw Failure.cancelled }
   }
 
-  /// Runs `body`; a damaged header, which is not repaired, has another hint.
+  /// Runs `body`; damage that a repair leaves has another hint than a repair.
   static func naming<Result: ~Copyable>(_ path: String, _ body: () throws -> Result) throws -> Result {
     do {
       return try about(path, body)
-    } catch let failure as Failure where failure.status == .integrity {
-      throw Failure(.integrity, failure.message, hint: Hints.backup)
+    } catch let failure as Failure where failure.hint == Hints.damage {
+      throw Failure(failure.status, failure.message, hint: Hints.backup)
     }
   }
 

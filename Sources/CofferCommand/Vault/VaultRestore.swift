@@ -19,45 +19,48 @@ struct VaultRestore: ParsableCommand {
   var otherVault = false
 
   @OptionGroup var trial: TrialOptions
-  @OptionGroup var vault: VaultOptions
-
-  @Option(help: ArgumentHelp("As root: the vault that the system's agent keeps for this user.", valueName: "uid"))
-  var user: UInt32?
+  @OptionGroup var place: BackedUpVaultOptions
+  private var vault: VaultOptions { place.vault }
 
   func run() throws {
     guard file?.isEmpty != true else { throw VaultBackup.emptyName }
-    let owned: any OwnedVault = try user.map { try vault.systemVault(of: $0) } ?? vault.ownedVault()
+    let owned = try place.ownedVault()
     let path = try owned.name
     let dialogue = RestoreDialogue(
       show: { findings in
         let report = RestoreReport(file: file, path: path, findings: findings)
         guard otherVault || !findings.plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: report.file) }
         if trial.dryRun || !trial.json { try report.write(asJSON: trial.json, outcome: nil) }
-      }, ask: { try ask(path) })
+      }, ask: { try trial.agree("Put the backup in its place?", about: path, vault) })
     let answer = try owned.restore(file, isTrial: trial.dryRun, dialogue)
     let report = RestoreReport(file: file, path: path, findings: answer.findings)
     guard let outcome = answer.outcome else { return }
     if trial.json { try report.write(asJSON: true, outcome: outcome) } else { try report.write(outcome) }
   }
 
-  private func ask(_ path: String) throws {
-    guard !trial.force else { return }
-    guard vault.isAnybodyThere else {
-      throw Failure(.locked, "\(path): a person must agree, and cannot be asked here", hint: "--force; to try it: --dry-run")
-    }
-    guard try Question.isYes("Put the backup in its place? [y/N] ") else { throw Failure.cancelled }
-  }
-
   /// Runs `body`; an error in it is one of the backup.
   static func naming<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch StorageError(.noVault) {
-      throw Failure(.notFound, "\(file): there is no such file", hint: "coffer vault backup makes one")
-    } catch {
-      throw Failure(error, about: file)
+    do { return try body() } catch { throw failure(error, ofBackup: file, name: file) }
+  }
+
+  /// The hints of errors are about a vault, which `--vault` names.
+  /// - Parameters:
+  ///   - path: nil: a file that the caller cannot name.
+  ///   - name: For people.
+  static func failure(_ error: any Error, ofBackup path: String?, name: String) -> Failure {
+    switch error {
+    case let failure as Failure: return failure
+    case StorageError(.noVault):
+      return Failure(.notFound, "\(name): there is no such file", hint: "coffer vault backup makes one")
+    case StorageError(.symbolicLink): return Failure(.inputOutput, "\(name): is a symbolic link", hint: "name the file itself")
+    default:
+      let failure = Failure(error, about: name)
+      guard failure.status != .integrity else { return Failure(.integrity, failure.message, hint: anotherBackup) }
+      return path == nil ? Failure(failure.status, failure.message) : failure.naming(vault: path)
     }
   }
 
-  static func unsound(_ check: VaultCheck, _ file: String) -> Failure {
-    .unsound(check, about: file, hint: "nothing has been changed; take another backup")
-  }
+  static func unsound(_ check: VaultCheck, _ file: String) -> Failure { .unsound(check, about: file, hint: anotherBackup) }
+
+  private static let anotherBackup = "nothing has been changed; take another backup"
 }
