@@ -1,3 +1,4 @@
+package import CofferLifecycle
 package import VaultCore
 
 /// The state of a vault in the agent's answer: for people; the receiver has no proof of it.
@@ -10,17 +11,21 @@ package struct VaultSummary: Equatable, Sendable {
   package let recordCount: UInt64
   package let checkCode: String
   package let slots: [SlotDescription]
+  /// Of the vault that an agent of the system keeps.
+  package let backups: BackupState?
 }
 
 extension VaultStatus {
   /// The vault in the first, each of its slots in another.
-  package var wireRows: [Attributes] {
+  /// - Parameter backups: Those of the vault, if the receiver cannot look at them.
+  package func wireRows(backups: BackupState? = nil) -> [Attributes] {
     var vault = Attributes()
     vault["id"] = .data(id.bytes)
     vault["created"] = .time(created)
     vault["generation"] = .integer(generation)
     vault["records"] = .integer(recordCount)
     vault["check"] = .text(checkCode)
+    if let backups { backups.write(into: &vault) }
     return [vault] + slots.map(\.wireRow)
   }
 }
@@ -36,12 +41,32 @@ extension VaultSummary {
       generation: try fields.requiredInteger("generation"),
       recordCount: try fields.requiredInteger("records"),
       checkCode: try fields.requiredText("check"),
-      slots: try rows.dropFirst().map { (row) throws(WireError) in try SlotDescription(wireRow: row) })
+      slots: try rows.dropFirst().map { (row) throws(WireError) in try SlotDescription(wireRow: row) },
+      backups: try BackupState(readFrom: &fields))
     try fields.end()
     // A client derives a key for each: more than a vault has would keep it busy.
     guard Set(slots.map(\.index)).count == slots.count, slots.allSatisfy({ SlotDescription.indices.contains($0.index) }) else {
       throw WireError(.field, "index")
     }
+  }
+}
+
+extension BackupState {
+  fileprivate func write(into fields: inout Attributes) {
+    fields["unfinished-restore"] = .integer(hasIntent ? 1 : 0)
+    fields["backup"] = newest.map { .text($0) }
+    fields["backup-time"] = newestTime.map { .time($0) }
+    fields["trial"] = trial.map { .time($0) }
+  }
+
+  /// nil if they are not there.
+  fileprivate init?(readFrom fields: inout Fields) throws(WireError) {
+    guard let hasIntent = try fields.integer("unfinished-restore") else { return nil }
+    self.init()
+    self.hasIntent = hasIntent != 0
+    newest = try fields.text("backup")
+    newestTime = try fields.time("backup-time")
+    trial = try fields.time("trial")
   }
 }
 

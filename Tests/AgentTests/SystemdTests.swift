@@ -43,7 +43,7 @@ import Testing
       try boot("server.sh") == [
         "after a restart the service gets hunter2", "the vault is unlocked",
         "after a kill the service gets hunter2", "after a stop the service gets hunter2",
-        "a backup", "no socket is left", "1 vault is left",
+        "a backup and a drill", "True True False", "no socket is left", "1 vault is left",
       ])
   }
 }

@@ -1,4 +1,5 @@
 import AccessRights
+import CofferLifecycle
 import CofferRequests
 import CofferTesting
 import Passphrases
@@ -56,19 +57,30 @@ import VaultUpkeep
     let store = MemoryStore()
     _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
     let status = try Vault.inspect(store)
-    #expect(try VaultSummary(wireRows: status.wireRows).slots == status.slots)
+    #expect(try VaultSummary(wireRows: status.wireRows()).slots == status.slots)
     for count in [0, 15, 17] {
-      var rows = status.wireRows
+      var rows = status.wireRows()
       rows[1]["salt"] = .data([UInt8](repeating: 1, count: count))
       #expect(throws: WireError.self) { _ = try VaultSummary(wireRows: rows) }
     }
+  }
+
+  @Test func theStateOfBackupsArrives() throws {
+    let store = MemoryStore()
+    _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
+    let status = try Vault.inspect(store)
+    #expect(try VaultSummary(wireRows: status.wireRows()).backups == nil)
+    var backups = BackupState()
+    #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
+    (backups.newest, backups.newestTime, backups.trial, backups.hasIntent) = ("/b", .test, Timestamp(secondsSince1970: 7), true)
+    #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
   }
 
   /// An agent that is false may not keep a client busy with slots that no vault has.
   @Test func eachOfEightSlotsStandsOnce() throws {
     let store = MemoryStore()
     _ = try Vault.create(in: store, with: .keyFile(Secret(count: 32)), at: .test)
-    let rows = try Vault.inspect(store).wireRows
+    let rows = try Vault.inspect(store).wireRows()
     func slot(_ index: UInt64) -> Attributes {
       var row = rows[1]
       row["index"] = .integer(index)

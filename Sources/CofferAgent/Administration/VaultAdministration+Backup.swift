@@ -8,6 +8,9 @@ import VaultCore
 import VaultUpkeep
 
 extension VaultAdministration {
+  /// For `coffer doctor`, without a credential: dates and a path, which are also in the log.
+  func backupState() throws -> BackupState? { try BackupState(ofVaultAt: places.vault, places) }
+
   /// - Throws: `UnsoundVault` if the copy is not sound; `missingEntitlement` without a credential to all but root; as `Backup.make`.
   func backup(
     _ isHandedOn: Bool, _ isVerified: Bool, by proof: consuming Credential?, _ session: UpkeepSession,

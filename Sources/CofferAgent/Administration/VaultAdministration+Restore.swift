@@ -77,7 +77,7 @@ extension VaultAdministration {
 
   /// The client derives the keys, and asks a person for another credential, or ends the connection, if one does not open the backup.
   private func open(_ restoration: Restoration, _ session: UpkeepSession) throws {
-    let rows = try restoration.status().wireRows
+    let rows = try restoration.status().wireRows()
     for _ in 0..<Self.maximumCredentials {
       guard case .credentials(_, let credential) = try session.reply(to: UpkeepQuestion(.opening, rows)) else {
         throw WireError(.malformed, "no credential")

@@ -20,7 +20,7 @@ extension Conversation {
     case .status: return .status(shared.vault.statusOfNow)
     case .inspect:
       try allowed()
-      return .rows(try shared.vault.inspect().wireRows)
+      return .rows(try shared.vault.inspect().wireRows(backups: shared.administration?.backupState()))
     case .unlock(let credential, let display):
       let display = try Self.display(display)
       let count = try shared.vault.unlock(credential) { try allowed() }

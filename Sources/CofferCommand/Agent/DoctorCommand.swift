@@ -35,7 +35,7 @@ struct DoctorCommand: ParsableCommand {
       let check = try AuditCheck(agentLog.history, continuing: keptOfSystem) { nil }
       checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
     }
-    let backups = try vault.systemAgent() == nil ? try BackupCheck(ofVaultAt: vault.vault) : nil
+    let backups = try vault.ownedVault().backupState().map(BackupCheck.init)
     if json {
       let members = checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
       try Descriptor.output.write(JSON.object(members).description + "\n")

@@ -1,4 +1,5 @@
 import CofferConsole
+import CofferFiles
 import CofferLifecycle
 import CofferStorage
 import CofferWire
@@ -7,6 +8,11 @@ import VaultCore
 import VaultUpkeep
 
 extension FileVault {
+  func backupState() throws -> BackupState? {
+    let places = try Places { Environment[$0] }
+    return try BackupState(ofVaultAt: options.vault ?? places.vault, places)
+  }
+
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {
     let place = try options.openPlace()
     if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: place.store.path) } }

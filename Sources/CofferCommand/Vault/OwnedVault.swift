@@ -1,6 +1,7 @@
 import Coffer
 import CofferAudit
 import CofferConsole
+import CofferLifecycle
 import CofferWire
 import SecretMemory
 import VaultCore
@@ -78,6 +79,9 @@ protocol OwnedVault {
   /// Copies the vault, while others write.
   /// - Parameter file: A new file, or `-` for standard output; nil: in the directory of backups.
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport
+
+  /// Returns nil if there is no vault, or if it cannot be read, which a note says.
+  func backupState() throws -> BackupState?
 
   /// Puts a backup in the place of the vault, after a yes to each plan that is shown.
   /// - Parameters:

@@ -10,6 +10,17 @@ import SecretMemory
 import VaultCore
 
 extension SystemVault {
+  func backupState() throws -> BackupState? {
+    do {
+      return try keychain.vaultStatus().backups
+    } catch KeychainError.Code.noVault {
+      return nil
+    } catch {
+      Descriptor.error.note("note: \(Failure(error, about: name).message.escapingControls())\n")
+      return nil
+    }
+  }
+
   /// The agent copies, and hands the copy on if it is not for its own directory: it writes to no file of its user's.
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {
     if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: nil) } }

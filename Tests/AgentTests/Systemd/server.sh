@@ -13,7 +13,7 @@ coffer app grant unit:web.service default --read --key-file /root/key 2>/dev/nul
 
 mkdir -p /etc/credstore.encrypted /etc/systemd/system/cofferd@0.service.d
 systemd-creds encrypt --with-key=host --name=coffer.key /root/key /etc/credstore.encrypted/coffer-0.key 2>/dev/null
-rm /root/key
+mv /root/key /root/elsewhere
 printf '[Service]\nLoadCredentialEncrypted=coffer.key:/etc/credstore.encrypted/coffer-0.key\n' \
   >/etc/systemd/system/cofferd@0.service.d/key.conf
 systemctl daemon-reload
@@ -31,7 +31,11 @@ rm /got
 systemctl stop cofferd@0.service 2>/dev/null
 systemctl start web.service && echo "after a stop the service gets $(cat /got)"
 
-coffer vault backup >/dev/null && echo "a backup"
+coffer vault backup >/dev/null && coffer vault restore --dry-run --key-file /root/elsewhere >/dev/null && echo "a backup and a drill"
+coffer doctor --json | python3 -c '
+import json, sys, time
+backups = json.load(sys.stdin)["backups"]
+print("/backups/" in backups["newest"], abs(time.time() - backups["time"]) < 3600, backups["trialOverdue"])'
 
 coffer service remove web.service db 2>/dev/null
 coffer service list
