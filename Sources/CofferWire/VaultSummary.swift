@@ -11,7 +11,7 @@ package struct VaultSummary: Equatable, Sendable {
   package let recordCount: UInt64
   package let checkCode: String
   package let slots: [SlotDescription]
-  /// Of the vault that an agent of the system keeps.
+  /// Set by an agent of the system; nil from others.
   package let backups: BackupState?
 }
 
