@@ -108,6 +108,8 @@ let package = Package(
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
     // Secrets for other programs: their variables, files and output
     .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
+    // Files of other programs in which secrets lie
+    .target(name: "ForeignFormats", dependencies: ["CredentialProtocols", "ProgramSecrets", "VaultCore", "SecretMemory"]),
     // Programs
     .executableTarget(
       name: "cofferd",
@@ -133,7 +135,7 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand", "ProgramSecrets", "CredentialProtocols",
+        "DefaultsCommand", "ProgramSecrets", "CredentialProtocols", "ForeignFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // What several tests use
@@ -245,9 +247,11 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets", "CredentialProtocols",
+        "ProgramSecrets", "CredentialProtocols", "ForeignFormats",
       ],
       exclude: ["README.md", "Transcripts"]),
+    .testTarget(
+      name: "ForeignFormatsTests", dependencies: ["ForeignFormats", "ProgramSecrets", "VaultCore", "SecretMemory"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
@@ -260,9 +264,7 @@ let package = Package(
       name: "FuzzTests",
       dependencies: [
         "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferWire", "CofferRequests", "CofferPropertyLists",
-        "CofferPreferences", "CofferCommand",
-        "CofferConsole",
-        "CofferTesting",
+        "CofferPreferences", "CofferCommand", "CofferConsole", "ForeignFormats", "ProgramSecrets", "CofferTesting",
       ],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),

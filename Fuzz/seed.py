@@ -32,6 +32,15 @@ def meta(name, group, first):
 
 
 SEEDS = {
+    "foreign": [
+        b"\0# a\nexport A='x'\nB=\"y\\n\"\nC=z # c\n",
+        b"\1machine a login b password \"c d\"\ndefault login x\nmacdef init\n x\n\nmachine e password f\n",
+        b"\2https://ada:p%20w@example.org:8443/x\n#\nhttp://b:c@d\n",
+        b'\3{"auths":{"a":{"auth":"YTpi"},"b":{"identitytoken":"\\u0041\\ud83d\\ude00"},"c":{}},"x":[1,-2e3,true,null]}',
+        b"\4registry=x\n//a/:_authToken=t\n//b/:_auth=\"YTpi\"\n//c/:username=u\n//c/:_password=YQ==\n",
+        b"\5[distutils]\nindex-servers=\n a\n[a]\nusername: u\npassword: p\n",
+        b"\6[a]\naws_access_key_id=b\naws_secret_access_key=c\naws_session_token=d\n",
+    ],
     "header": [V["g1.header"], V["g2.header"], V["g7.header"]],
     "slot": [V[f"{name}.row"] for name in ("slot1", "slot-type2", "slot-type3", "slot-type4", "slot-type5")],
     "slot-rows": [rows((1, V["slot1.row"])), rows((1, V["slot1.row"]), (2, V["slot-type2.row"]), (9, V["g7.ring"]))],

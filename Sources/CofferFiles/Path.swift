@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Paths as text.
 package enum Path {
   /// The path of a name in a directory.
@@ -14,5 +16,12 @@ package enum Path {
   /// The last part.
   package static func name(of path: String) -> String {
     path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+  }
+
+  /// The absolute path without links. Returns nil if there is no such file, or it cannot be reached.
+  package static func resolved(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(validatingCString: real)
   }
 }

@@ -1,5 +1,5 @@
 /// Whether bytes are UTF-8, without a String, which would be a copy of them.
-enum UTF8Check {
+package enum UTF8Check {
   static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var decoder = UTF8()
     var source = unsafe bytes.makeIterator()

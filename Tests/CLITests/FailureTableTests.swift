@@ -8,6 +8,7 @@ import CofferRequests
 import CofferStorage
 import CredentialProtocols
 import DefaultsCommand
+import ForeignFormats
 import ProgramSecrets
 import SecretMemory
 import Testing
@@ -49,6 +50,7 @@ import VaultCore
       + CredentialError.Code.allCases.map { CredentialError($0).explanation }
       + FileError.Code.allCases.map { FileError($0).explanation }
       + TextError.Code.allCases.map { TextError($0).explanation }
+      + ForeignError.Code.allCases.map { ForeignError($0, line: 1).explanation }
     for explanation in closed + VaultExplanations.all.values {
       #expect(explanation.status != .ok && !explanation.message.isEmpty && !explanation.message.contains("\n"))
     }

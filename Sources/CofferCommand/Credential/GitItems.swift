@@ -63,12 +63,8 @@ struct GitItems {
 }
 
 extension Item {
-  /// The companion for its refresh token, with the primary attributes alone.
-  func refreshToken() throws(Failure) -> Item {
-    var item = Item(itemClass)
-    for (name, _) in itemClass.primaryAttributes { item.attributes[name] = attributes[name] }
-    return try item.companion("\(Companions.mark)refresh")
-  }
+  /// The companion for its refresh token.
+  func refreshToken() throws(Failure) -> Item { try bareCompanion("refresh") }
 
   /// The path of an internet password, without slashes before and after.
   var path: String { GitPlace.plain(self["path"] ?? "") }

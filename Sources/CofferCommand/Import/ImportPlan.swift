@@ -65,7 +65,7 @@ struct ImportPlan {
         try step(UInt64(index), UInt64(writes.count))
         try Self.write(write, from: source, in: items)
       } catch {
-        throw Self.failure(error, at: write.entry, done: index, of: writes.count)
+        throw Self.failure(error, at: write.entry.nameWithGroup, done: index, of: writes.count)
       }
     }
   }
@@ -83,8 +83,9 @@ struct ImportPlan {
     try items.keychain.update(changed, secret: secret)
   }
 
-  private static func failure(_ error: any Error, at entry: Entry, done: Int, of count: Int) -> Failure {
-    let failure = Failure(error, about: entry.nameWithGroup)
+  /// - Parameter done: The items that are in the vault.
+  static func failure(_ error: any Error, at name: String, done: Int, of count: Int) -> Failure {
+    let failure = Failure(error, about: name)
     guard done > 0 else { return failure }
     let progress = "\(done) of \(counted(count, "item")) copied, and in the vault"
     guard failure.status != .cancelled else {
@@ -106,9 +107,13 @@ extension Item {
 extension OpenItems {
   /// The item of the same class, name and group.
   fileprivate func item(named entry: Entry) throws -> Entry? {
-    let itemClass = entry.item.itemClass
-    var query = KeychainQuery(itemClass, group: entry.reference.group)
-    for (name, absent) in itemClass.primaryAttributes { query.attributes[name] = entry.item.attributes[name] ?? absent }
+    try item(entry.item, in: entry.reference.group)
+  }
+
+  /// The item with all of these primary attributes: one proven look-up.
+  func item(_ item: Item, in group: AccessGroup?) throws -> Entry? {
+    var query = KeychainQuery(item.itemClass, group: group)
+    for (name, absent) in item.itemClass.primaryAttributes { query.attributes[name] = item.attributes[name] ?? absent }
     return try keychain.items(query).first
   }
 }

@@ -60,4 +60,12 @@ extension Item {
     item.attributes[name] = try AttributeName.kind(of: name, in: itemClass).parse(ItemName.parts(of: self).service + field, name)
     return item
   }
+
+  /// A new companion, which has the primary attributes alone.
+  /// - Parameter field: Without the mark.
+  func bareCompanion(_ field: String) throws(Failure) -> Item {
+    var item = Item(itemClass)
+    for (name, _) in itemClass.primaryAttributes { item.attributes[name] = attributes[name] }
+    return try item.companion(Companions.mark + field)
+  }
 }

@@ -51,6 +51,8 @@ struct PlainTextOptions: ParsableArguments {
     }
   }
 
+  static func looksLikeSecret(_ text: String) -> Bool { rule("", .string(text)) != nil }
+
   private static func rule(_ key: String, _ value: PropertyListValue) -> String? {
     LeakDetector.findings(key: key, value: value).first?.rule
   }

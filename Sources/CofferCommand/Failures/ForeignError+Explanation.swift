@@ -1,0 +1,31 @@
+package import CofferConsole
+package import ForeignFormats
+
+extension ForeignError: Explained {
+  package var explanation: Explanation {
+    switch code {
+    case .zeroByte: .init(.usage, "holds a zero byte, as no such file does")
+    case .notUTF8: .init(.usage, "is not UTF-8", "iconv -f ISO-8859-1 -t UTF-8 converts a text")
+    case .fileTooLarge: .init(.usage, "more than 64 MiB")
+    case .fieldTooLarge: .init(.usage, "a value of more than 1 MiB, which no item can hold")
+    case .cutOff: .init(.usage, "ends too early: the file is not complete")
+    case .base64Malformed: .init(.usage, "a value is not base64, or has not the parts that it needs")
+    case .notJSON: .init(.usage, "is not JSON")
+    case .tooDeep: .init(.usage, "more than 32 levels of JSON")
+    case .otherShape: .init(.usage, "is JSON, but not of this format")
+    case .memberTwice: .init(.usage, "a member stands twice, and programs take different ones")
+    case .assignmentMissing: .init(.usage, "is not a comment and has no =")
+    case .sectionMissing: .init(.usage, "a setting stands before the first [section]")
+    case .sectionOpen: .init(.usage, "a [ is not closed")
+    case .credentialMalformed: .init(.usage, "is not a URL with a user and a password", "PROTOCOL://USER:PASSWORD@HOST")
+    case .percentMalformed: .init(.usage, "a % is not followed by two hexadecimal digits")
+    case .tokenUnknown: .init(.usage, "a word is not a keyword of this file", "a value with blanks stands between double quotes")
+    case .quoteOpen: .init(.usage, "a quote is not closed")
+    case .exportEncrypted:
+      .init(.usage, "the export is encrypted", "export it without encryption, by a pipe: coffer import FORMAT -")
+    case .headerUnknown: .init(.usage, "the first line does not name the columns of a known export")
+    case .columnCount: .init(.usage, "has another number of columns than the first line")
+    case .textAfterQuote: .init(.usage, "text follows a closing quote")
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import ProgramSecrets
+internal import SecretMemory
+internal import VaultCore
+
+/// `~/.docker/config.json`: the credentials of registries. `docker-credential-coffer` answers with these items.
+package enum DockerFormat {
+  package static let kind = "docker"
+  /// The user that Docker gives for a token of identity.
+  private static let tokenUser = "<token>"
+
+  /// - Throws: as `JSONText`; `otherShape`, `base64Malformed`, `fieldTooLarge`.
+  package static func items(of text: SourceText) throws -> ForeignItems {
+    let document = try JSONText(parsing: text)
+    guard document.isObject else { throw ForeignError(.otherShape, line: document.line) }
+    var result = ForeignItems()
+    for member in document.members where member.name != "auths" {
+      result.lost.append(LostPart(line: member.value.line, what: member.name, .setting))
+    }
+    guard let servers = document["auths"] else { return result }
+    guard servers.isObject else { throw ForeignError(.otherShape, line: servers.line, "auths") }
+    for server in servers.members { try add(server, text, to: &result) }
+    return result
+  }
+
+  private static func add(_ server: JSONText.Member, _ text: SourceText, to result: inout ForeignItems) throws {
+    let entry = server.value
+    guard entry.isObject else { throw ForeignError(.otherShape, line: entry.line, server.name) }
+    guard let (user, secret, value) = try credential(entry, text) else {
+      result.lost.append(LostPart(line: entry.line, what: server.name, entry.members.isEmpty ? .elsewhere : .noSecret))
+      return
+    }
+    var item = ForeignItem(Item(service: server.name, account: user), secret, line: entry.line, value: value)
+    item.item[ForeignItem.kind] = kind
+    if let email = try entry["email"]?.text(in: text) { item.set("docker.email", to: email) }
+    if let token = try entry["registrytoken"]?.secret(in: text), token.secret.count > 0 {
+      item.companions.append(.init(field: "registrytoken", secret: token))
+    }
+    result.items.append(item)
+  }
+
+  private static func credential(
+    _ entry: JSONText, _ text: SourceText
+  ) throws -> (user: String, secret: HeldSecret, value: Range<Int>)? {
+    if let token = entry["identitytoken"], let secret = try token.secret(in: text), secret.secret.count > 0 {
+      return (tokenUser, secret, token.range)
+    }
+    if let both = entry["auth"], let encoded = try both.secret(in: text), encoded.secret.count > 0 {
+      guard let decoded = try Base64.decode(encoded.secret),
+        let (user, secret) = try HeldSecret(decoded).divided(at: UInt8(ascii: ":"))
+      else { throw ForeignError(.base64Malformed, line: both.line, "auth") }
+      return (user, secret, both.range)
+    }
+    guard let password = entry["password"], let secret = try password.secret(in: text) else { return nil }
+    return (try entry["username"]?.text(in: text) ?? "", secret, password.range)
+  }
+}

@@ -1,0 +1,45 @@
+/// Why a file of another program was refused. One code for each cause.
+package struct ForeignError: Error, Equatable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
+    // Any format
+    case zeroByte
+    case notUTF8
+    case fileTooLarge
+    case fieldTooLarge
+    case cutOff
+    /// A base64 value that cannot be decoded.
+    case base64Malformed
+
+    // JSON
+    case notJSON
+    case tooDeep
+    /// JSON of another form than the format has.
+    case otherShape
+    case memberTwice
+
+    // Lines
+    case assignmentMissing
+    case sectionMissing
+    case sectionOpen
+    case credentialMalformed
+    case percentMalformed
+    case tokenUnknown
+    case quoteOpen
+
+    // Exports of other vaults
+    case exportEncrypted
+    case headerUnknown
+    case columnCount
+    case textAfterQuote
+  }
+
+  package let code: Code
+  /// From 1.
+  package let line: Int
+  /// A name in the file; never a part of a value.
+  package let detail: String
+
+  package init(_ code: Code, line: Int, _ detail: String = "") {
+    (self.code, self.line, self.detail) = (code, line, detail)
+  }
+}

@@ -1,0 +1,84 @@
+package import ProgramSecrets
+package import VaultCore
+
+/// An item as a file of another program has it.
+package struct ForeignItem: Sendable {
+  /// A further secret: an item of its own in the vault, `SERVICE#FIELD`.
+  package struct Companion: Sendable {
+    package let field: String
+    package let secret: HeldSecret
+  }
+
+  /// Class, names and attributes.
+  package var item: Item
+  package let secret: HeldSecret
+  package var companions: [Companion] = []
+  /// The folder in which it lies there. nil: none.
+  package var folder: String?
+  /// The line on which it begins, from 1.
+  package let line: Int
+  /// The place of the secret in the file, with what encodes it, in bytes.
+  package let value: Range<Int>
+
+  init(_ item: Item, _ secret: HeldSecret, line: Int, value: Range<Int>) {
+    (self.item, self.secret, self.line, self.value) = (item, secret, line, value)
+  }
+
+  package mutating func set(_ name: String, to text: String) { item[Item.userPrefix + name] = text }
+
+  /// The attribute with the kind of program that an item is for.
+  package static let kind = Item.userPrefix + "kind"
+}
+
+/// A part of the file that becomes no item.
+package struct LostPart: Sendable, Equatable {
+  package enum Reason: String, CaseIterable, Sendable {
+    /// A setting of the program, not a credential.
+    case setting
+    /// The file names a variable or another program that has the secret.
+    case elsewhere
+    /// A user, a host or a server without a secret.
+    case noSecret = "no-secret"
+    /// An entry for no host in particular.
+    case anyHost = "any-host"
+    /// Commands of the program.
+    case macro
+    /// More than an item can hold.
+    case tooLarge = "too-large"
+    /// A kind of entry that the vault has no form for.
+    case otherKind = "other-kind"
+    /// A name that looks like a secret would be listed.
+    case secretName = "secret-name"
+    /// A name that the vault cannot hold.
+    case nameNotAllowed = "name-not-allowed"
+  }
+
+  /// From 1.
+  package let line: Int
+  /// A name in the file; never a part of a value.
+  package let what: String
+  package let reason: Reason
+
+  package init(line: Int, what: String, _ reason: Reason) {
+    (self.line, self.what, self.reason) = (line, what, reason)
+  }
+}
+
+/// The content of a file.
+package struct ForeignItems: Sendable {
+  package internal(set) var items: [ForeignItem] = []
+  package internal(set) var lost: [LostPart] = []
+
+  /// Leaves the items out that match, for a reason.
+  package mutating func leave(_ reason: LostPart.Reason, where matches: (ForeignItem) -> Bool) {
+    lost += items.filter(matches).map { LostPart(line: $0.line, what: "credential", reason) }
+    items.removeAll(where: matches)
+  }
+}
+
+extension ForeignItem {
+  /// A generic password.
+  package init(service: String, account: String, _ secret: HeldSecret, line: Int, value: Range<Int>) {
+    self.init(Item(service: service, account: account), secret, line: line, value: value)
+  }
+}

@@ -1,0 +1,94 @@
+internal import ProgramSecrets
+internal import VaultCore
+
+/// One section of a file, such as a profile.
+struct SettingsSection {
+  let name: String
+  let line: Int
+  var settings: [(name: String, value: Range<Int>, line: Int)] = []
+
+  func value(_ name: String) -> Range<Int>? { settings.last { $0.name.lowercased() == name && !$0.value.isEmpty }?.value }
+
+  /// - Throws: `sectionMissing`, for a setting before the first section; as `SettingsLines`.
+  static func all(of text: SourceText) throws -> [SettingsSection] {
+    var sections: [SettingsSection] = []
+    for line in try SettingsLines(text, hasSections: true).lines {
+      switch line.kind {
+      case .section(let name): sections.append(SettingsSection(name: name, line: line.number))
+      case .setting(let name, let value):
+        guard !sections.isEmpty else { throw ForeignError(.sectionMissing, line: line.number) }
+        sections[sections.count - 1].settings.append((name, value, line.number))
+      case .continuation: continue
+      }
+    }
+    return sections
+  }
+}
+
+/// `~/.pypirc`: a section for each index, whose name is the service.
+package enum PypircFormat {
+  /// - Throws: as `SettingsSection.all(of:)`; `fieldTooLarge`.
+  package static func items(of text: SourceText) throws -> ForeignItems {
+    var result = ForeignItems()
+    for section in try SettingsSection.all(of: text) {
+      guard section.name != "distutils" else {
+        result.lost += section.settings.map { LostPart(line: $0.line, what: $0.name, .setting) }
+        continue
+      }
+      guard let value = section.value("password") else {
+        result.lost.append(LostPart(line: section.line, what: section.name, .noSecret))
+        continue
+      }
+      let user = section.value("username").map(text.text) ?? ""
+      var item = ForeignItem(
+        Item(service: section.name, account: user), try text.secret(value), line: section.line, value: value)
+      item.item[ForeignItem.kind] = "pypi"
+      for setting in section.settings where !["username", "password"].contains(setting.name.lowercased()) {
+        item.set("pypi.\(setting.name.lowercased())", to: text.text(setting.value))
+      }
+      result.add(item)
+    }
+    return result
+  }
+}
+
+/// `~/.aws/credentials`: a section for each profile. `coffer credential aws PROFILE` answers with these items.
+package enum AWSFormat {
+  package static let service = "aws"
+  package static let kind = "aws"
+  package static let accessKey = Item.userPrefix + "aws.access-key-id"
+  package static let sessionToken = "session-token"
+  /// The settings that are one credential.
+  package static let credential = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"]
+
+  /// - Throws: as `SettingsSection.all(of:)`; `fieldTooLarge`.
+  package static func items(of text: SourceText) throws -> ForeignItems {
+    var result = ForeignItems()
+    for section in try SettingsSection.all(of: text) {
+      guard let value = section.value(credential[1]) else {
+        let isElsewhere = section.value("credential_process") != nil
+        result.lost.append(LostPart(line: section.line, what: section.name, isElsewhere ? .elsewhere : .noSecret))
+        continue
+      }
+      var item = ForeignItem(
+        Item(service: service, account: section.name), try text.secret(value), line: section.line, value: value)
+      item.item[ForeignItem.kind] = kind
+      item.item[accessKey] = section.value(credential[0]).map(text.text)
+      if let token = section.value(credential[2]) {
+        item.companions.append(.init(field: sessionToken, secret: try text.secret(token)))
+      }
+      for setting in section.settings where !credential.contains(setting.name.lowercased()) {
+        result.lost.append(LostPart(line: setting.line, what: "\(section.name): \(setting.name)", .setting))
+      }
+      result.add(item)
+    }
+    return result
+  }
+
+  /// The values of a profile's credential, in the order of the file.
+  package static func credentialLines(of profile: String, in text: SourceText) -> [Range<Int>] {
+    let sections = (try? SettingsSection.all(of: text)) ?? []
+    return sections.filter { $0.name.utf8.elementsEqual(profile.utf8) }.flatMap(\.settings)
+      .filter { credential.contains($0.name.lowercased()) }.map(\.value)
+  }
+}
