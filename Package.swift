@@ -64,7 +64,8 @@ let package = Package(
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(
-      name: "CofferRequests", dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage"]),
+      name: "CofferRequests",
+      dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferLifecycle"]),
     .target(
       name: "CofferWire",
       dependencies: [
@@ -86,7 +87,7 @@ let package = Package(
       name: "Coffer",
       dependencies: [
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
-        "CofferRequests", "Pinentry", "CofferWire",
+        "CofferLifecycle", "CofferRequests", "Pinentry", "CofferWire",
         "CofferFiles", "CLinux",
       ]),
     .target(

@@ -53,7 +53,7 @@ extension Keychain {
 
   /// For a slot that the agent makes.
   /// - Throws: as `Credential.checkForNewSlot`; `kdfAboveCeiling`, `outOfMemory`.
-  static func derived(_ credential: borrowing Credential, forNewSlot kdf: KDFParameters) throws -> Credential {
+  package static func derived(_ credential: borrowing Credential, forNewSlot kdf: KDFParameters) throws -> Credential {
     try credential.checkForNewSlot()
     return try credential.derived(salt: nil, credential.slotType.hasPassphrase ? kdf : nil, ceiling: .ofThisMachine)
   }

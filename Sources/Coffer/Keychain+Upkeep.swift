@@ -1,3 +1,4 @@
+package import CofferLifecycle
 internal import CofferRequests
 package import CofferWire
 package import VaultCore
@@ -91,6 +92,16 @@ extension Keychain {
       .repair(hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: isTrial, by: $0)
     } read: { (rows) throws(WireError) in
       try RepairAnswer(wireRows: rows)
+    }
+  }
+
+  package func rotate(
+    _ order: RotationOrder, by proof: borrowing Credential, ceiling: KDFCeiling, _ client: some UpkeepClient
+  ) throws -> RotationOutcome {
+    try upkeep(by: proof, ceiling, client) {
+      .rotate(order, by: $0)
+    } read: { (rows) throws(WireError) in
+      try RotationOutcome(wireRows: rows)
     }
   }
 

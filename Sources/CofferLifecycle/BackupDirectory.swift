@@ -21,6 +21,15 @@ package struct BackupDirectory: Sendable {
     return names.compactMap { BackupName($0) }.sorted(by: >)
   }
 
+  /// The paths of its backups, and of the files that a restore has put aside.
+  package var paths: [String] {
+    let damaged = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
+    return names.map(path(of:)) + damaged.filter { $0.hasPrefix(Self.putAside) }.sorted().map { Path.join(path, $0) }
+  }
+
+  /// The beginning of the names of directories with files that could not be read.
+  static let putAside = "damaged-"
+
   /// The one that a restore takes if no other is named: the newest one that was not made because what it holds was to be replaced.
   package var newest: BackupName? { names.first { $0.occasion == .ordinary } }
 

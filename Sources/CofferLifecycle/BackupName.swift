@@ -10,6 +10,8 @@ package struct BackupName: Hashable, Comparable, Sendable {
     case ordinary = ""
     case restore = "-before-restore"
     case repair = "-before-repair"
+    /// It opens with a credential that others know. The rotation removes it at its end; if it was interrupted, the next one does.
+    case rotation = "-before-rotation"
   }
 
   package var time: Timestamp

@@ -21,6 +21,14 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case agentHasVault
     /// Other processes write, so that a backup of what is here never was that.
     case changedMeanwhile
+    /// The policy cannot be sealed under new keys.
+    case policyDamaged
+    /// The slot that opened the vault is to be left out.
+    case openedSlotDropped
+    /// Items of this device only do not open here, so they cannot be sealed anew.
+    case itemsOfOtherDevices
+    /// A credential that was given for a slot is not the one that opens it.
+    case otherCredential
   }
 
   package let code: Code

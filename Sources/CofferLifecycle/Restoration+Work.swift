@@ -170,7 +170,7 @@ extension Restoration {
   private func damagedDirectory(_ now: Timestamp) throws -> String {
     var time = now
     while true {
-      let path = Path.join(place.backups.path, "damaged-\(BackupName.text(of: time))")
+      let path = Path.join(place.backups.path, "\(BackupDirectory.putAside)\(BackupName.text(of: time))")
       if try Files.status(at: path) == nil {
         try Files.makeDurableDirectory(path)
         return path

@@ -55,6 +55,7 @@ extension Request {
     case acceptRollback = 64
     case restoreVault = 70
     case repair = 71
+    case rotate = 72
 
     /// Its name in the audit log. A table, because to ask an enumeration for its name takes longer than to look up an item.
     package var name: String { Self.names[self] ?? "" }
@@ -171,7 +172,7 @@ extension Request.Kind {
     case .acceptRollback: .init(effect: .repeatable, access: .credential, audit: .decision, answer: .rows)
     case .restoreVault:
       .init(effect: .changes, access: .credential, audit: .decision, answer: .rows, isOpenToRoot: true)
-    case .repair: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
+    case .repair, .rotate: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     case .setPolicy: .init(effect: .changes, access: .credential, audit: .decision, answer: .rows)
     }
   }
@@ -187,7 +188,7 @@ extension Request.Kind {
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,
       .itemCount, .forget, .grants, .grant, .revoke, .leases, .endLease, .log, .logPart, .groups, .createGroup, .renameGroup,
-      .removeGroup, .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair:
+      .removeGroup, .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair, .rotate:
       nil
     }
   }

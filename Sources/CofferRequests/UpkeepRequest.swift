@@ -1,3 +1,4 @@
+package import CofferLifecycle
 package import VaultCore
 
 /// A request for work on the whole vault, for an agent that keeps the file where its user cannot read it. The agent does it on the thread of
@@ -24,6 +25,9 @@ package enum UpkeepRequest: ~Copyable, Sendable {
   /// Keeps what is sound of a damaged vault, with `UpkeepQuestion.shown` and `agreement`.
   /// - hasFile: The client hands a backup on, from which lost records are taken.
   case repair(hasFile: Bool, acceptsUnproven: Bool, isTrial: Bool, by: Credential)
+  /// Makes new keys, with `UpkeepQuestion.agreement`, then `credential` for each slot, then `shown` when the backup is there and recovery
+  /// keys are to be written down.
+  case rotate(RotationOrder, by: Credential)
 
   package var kind: Request.Kind {
     borrowing get {
@@ -35,6 +39,7 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .backup: .backup
       case .restore: .restoreVault
       case .repair: .repair
+      case .rotate: .rotate
       }
     }
   }
@@ -49,10 +54,19 @@ package enum UpkeepRequest: ~Copyable, Sendable {
       case .acceptRollback: ""
       case .restore(let hasFile, let isTrial, by: _): (hasFile ? "from a file" : "from a backup") + (isTrial ? ", trial" : "")
       case .repair(_, _, let isTrial, by: _): isTrial ? "trial" : ""
+      case .rotate(let order, by: _): order.note
       case .policy: ""
       case .verify: ""
       }
     }
+  }
+}
+
+extension RotationOrder {
+  /// For the audit log.
+  fileprivate var note: String {
+    let groups = groups.map { "groups " + $0.map(\.name).sorted().joined(separator: ", ") }
+    return [groups, isMasterOnly ? "master key only" : nil, isLeaked ? "leaked" : nil].compactMap(\.self).joined(separator: "; ")
   }
 }
 
@@ -76,7 +90,7 @@ package struct UpkeepQuestion: Equatable, Sendable {
     case offer = 2
     /// The rows tell what is going to be done. Yes, or no.
     case agreement = 3
-    /// The first row describes a slot; credentials for it are the reply.
+    /// The rows describe a slot; credentials for it are the reply. It is asked again if the present one does not open it.
     case credential = 4
     /// The rows are shown to the person. Yes: it was done.
     case shown = 5

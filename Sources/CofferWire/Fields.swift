@@ -17,6 +17,8 @@ struct Fields {
     return value
   }
 
+  func has(_ name: String) -> Bool { left[name] != nil }
+
   mutating func text(_ name: String) throws(WireError) -> String? {
     try take(name) { if case .text(let text) = $0 { text } else { nil } }
   }

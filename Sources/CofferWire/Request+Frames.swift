@@ -280,7 +280,7 @@ extension Request {
           offset: try content.fields.requiredInteger("offset")))
 
     case .groups, .createGroup, .renameGroup, .removeGroup: return .groups(try .parse(kind, &content.fields))
-    case .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair:
+    case .policy, .setPolicy, .verify, .backup, .acceptRollback, .restoreVault, .repair, .rotate:
       return .upkeep(try .parse(kind, &content))
     }
   }

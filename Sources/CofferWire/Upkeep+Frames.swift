@@ -1,3 +1,4 @@
+internal import CofferLifecycle
 package import CofferRequests
 package import SecretMemory
 package import VaultCore
@@ -27,6 +28,7 @@ extension UpkeepRequest {
       fields["unproven"] = .integer(acceptsUnproven ? 1 : 0)
       fields["trial"] = .integer(isTrial ? 1 : 0)
       return try Self.message(fields, proof)
+    case .rotate(let order, let proof): return try Self.message(order.wireRow, proof)
     }
   }
 
@@ -57,6 +59,7 @@ extension UpkeepRequest {
       let (hasFile, acceptsUnproven) = (try content.fields.flag("file"), try content.fields.flag("unproven"))
       return .repair(
         hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: try content.fields.flag("trial"), by: try content.proof())
+    case .rotate: return .rotate(try RotationOrder(&content.fields), by: try content.proof())
     default: throw WireError(.operation, "\(kind) is not about upkeep")
     }
   }

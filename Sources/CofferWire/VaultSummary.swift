@@ -71,7 +71,7 @@ extension BackupState {
 }
 
 extension SlotDescription {
-  fileprivate var wireRow: Attributes {
+  var wireRow: Attributes {
     var fields = Attributes()
     fields["index"] = .integer(UInt64(index))
     fields["id"] = .data(id.bytes)
@@ -82,7 +82,7 @@ extension SlotDescription {
     return fields
   }
 
-  fileprivate init(wireRow row: Attributes) throws(WireError) {
+  init(wireRow row: Attributes) throws(WireError) {
     var fields = Fields(row)
     let index = Int(clamping: try fields.requiredInteger("index"))
     let id = try Fields.required("id", try fields.identifier("id"))

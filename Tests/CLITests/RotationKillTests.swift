@@ -1,6 +1,6 @@
 import Testing
 
-/// `coffer vault passphrase --leaked`, killed before its system calls, or with errors of the disk: exactly one of the two passphrases opens
+/// `coffer vault passphrase --leaked --force`, killed before its system calls, or with errors of the disk: exactly one of the two passphrases opens
 /// the vault, nothing is lost, and the next rotation completes.
 @Suite struct RotationKillTests {
   /// A vault with two groups, former versions, a removed item and a grant; `expected` is what it has.
@@ -26,7 +26,7 @@ import Testing
     opens() { coffer vault verify --passphrase-fd 3 3<$1 >said.$1 2>&1; echo $?; }
     """
 
-  static let leaked = "coffer vault passphrase --leaked --passphrase-fd 3 --new-passphrase-fd 4"
+  static let leaked = "coffer vault passphrase --leaked --force --passphrase-fd 3 --new-passphrase-fd 4"
 
   /// - Parameter command: Reads the old passphrase from descriptor 3 and the new one from 4.
   static func checking(_ command: String) -> String {
@@ -41,11 +41,11 @@ import Testing
     *) echo "$call $when: the passphrases:"; cat said.old said.new; present=old;;
     esac
     content $present >found 2>&1; cmp -s expected found || { echo "$call $when: something is lost"; diff expected found; }
-    coffer vault rotate --passphrase-fd 3 3<$present >said.next 2>&1 || { echo "$call $when: the next rotation:"; cat said.next; }
+    coffer vault rotate --force --passphrase-fd 3 3<$present >said.next 2>&1 || { echo "$call $when: the next rotation:"; cat said.next; }
     [ "$(opens $present)" = 0 ] || { echo "$call $when: after the next rotation:"; cat said.$present; }
     content $present >found 2>&1; cmp -s expected found || { echo "$call $when: lost by the next rotation"; diff expected found; }
     coffer group list --json --passphrase-fd 3 3<$present | grep -q '"rekey":{' && echo "$call $when: a re-key is left"
-    left=$(ls -A coffer coffer/backups | grep '\\.new')
+    left=$(ls -A coffer coffer/backups | grep -e '\\.new' -e before-rotation)
     [ -z "$left" ] || echo "$call $when: left behind: $left"
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
@@ -80,12 +80,11 @@ import Testing
     let script = """
       \(Self.vault)
       coffer vault slot add --new-recovery-key --passphrase-fd 3 3<old >first
-      $inject coffer vault rotate --new-recovery-key --passphrase-fd 3 3<old >said 2>errors
+      $inject coffer vault rotate --force --new-recovery-key --passphrase-fd 3 3<old >second 2>errors
       status=$?
       [ $status = 137 ] || [ $status = 12 ] || [ $status = 0 ] || { echo "$call $when: ended with $status"; cat errors; }
       opened=
       for key in first second; do
-        grep -E '^([A-Z2-7]{7}-){7}[A-Z2-7]{7}$' said >second
         [ -s $key ] && coffer vault verify --recovery-key-fd 3 3<$key >state 2>&1 && opened="$opened$key"
       done
       case "$status $opened" in
@@ -140,10 +139,30 @@ import Testing
       """
     let outcome = try Workspace().run(script: script)
     let lines = outcome.output.split(separator: "\n").map(String.init)
-    let refusal = "slot 1: unlocking would take more time or memory than allowed"
+    let refusal = "unlocking would take more time or memory than allowed (slot 1)"
     #expect(lines.filter { $0.contains(refusal) }.count == 2, "\(outcome)")
     #expect(lines.filter { $0 == "1" }.count == 2 && lines.contains("sound"), "\(lines) \(outcome.errors)")
     #expect(lines.suffix(2).first == "0", "A backup was begun: \(lines)")
+  }
+
+  /// After the commit the backup still opens with the leaked passphrase: it is named, and the next rotation removes it.
+  @Test func theBackupOfAnInterruptedRotationIsNamed() throws {
+    let script = """
+      \(Self.vault)
+      when=1; while [ $when -lt 400 ]; do
+        rm -rf coffer; cp -a template coffer
+        strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
+          \(Self.leaked) 3<old 4<new >said 2>&1
+        [ $? = 8 ] && [ "$(opens old)" = 7 ] && break
+        when=$((when + 5))
+      done
+      file=$(sed -n 's/^note: \\(.*before-rotation.coffer\\): opens with the credentials of before.*/\\1/p' said)
+      coffer vault verify --vault "$file" --passphrase-fd 3 3<old
+      coffer vault rotate --force --passphrase-fd 3 3<new >said 2>&1; echo $?
+      grep -A 1 'were removed' said | grep -c before-rotation; ls "$file" 2>&1 | grep -c 'No such file'; ls coffer/backups | wc -l
+      """
+    let outcome = try Workspace().run(script: script)
+    #expect(outcome.output.hasSuffix("records, all sound\n0\n1\n1\n1\n"), "\(outcome)")
   }
 
   /// SIGTERM comes between two steps: new keys that were made stay, and the group list shows how far it came.
@@ -153,7 +172,7 @@ import Testing
       when=1; while [ $when -lt 400 ]; do
         rm -rf coffer; cp -a template coffer
         strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
-          coffer vault rotate --passphrase-fd 3 3<old >said 2>&1
+          coffer vault rotate --force --passphrase-fd 3 3<old >said 2>&1
         status=$?
         coffer group list --passphrase-fd 3 3<old >list 2>note
         [ -s note ] && break
@@ -162,7 +181,7 @@ import Testing
       echo $status; cat note; head -n 1 said; coffer vault status --passphrase-fd 3 3<old | grep re-key | cut -f 1
       coffer group list --json --passphrase-fd 3 3<old | grep -c '"rekey":{"done":'
       content old | cmp - expected
-      coffer vault rotate --passphrase-fd 3 3<old >said 2>&1; echo $?; coffer group list --passphrase-fd 3 3<old 2>&1 >list
+      coffer vault rotate --force --passphrase-fd 3 3<old >said 2>&1; echo $?; coffer group list --passphrase-fd 3 3<old 2>&1 >list
       content old | cmp - expected
       """
     let outcome = try Workspace().run(script: script)

@@ -21,7 +21,7 @@ import Testing
       done
     }
     for i in 1 2; do write $i '--no-agent --key-file key' & done; for i in 3 4; do write $i '' & done
-    for i in 1 2 3; do coffer vault rotate --key-file key --force >said 2>&1 || { echo "rotation $i:"; cat said; }; done
+    for i in 1 2 3; do coffer vault rotate --force --key-file key >said 2>&1 || { echo "rotation $i:"; cat said; }; done
     >stop; wait
     """
 
@@ -58,11 +58,11 @@ import Testing
       """
       umask 077; head -c 32 /dev/urandom >key; printf 'correct horse battery staple' >pass
       coffer vault init --low-memory --passphrase-fd 3 3<pass; mkfifo fifo
-      coffer vault rotate --passphrase-fd 3 3<fifo >first 2>&1 & exec 4>fifo
+      coffer vault rotate --force --passphrase-fd 3 3<fifo >first 2>&1 & exec 4>fifo
       until grep -q " WRITE .*:$(stat -c %i coffer/vault.coffer.lock 2>/dev/null) 2 2" /proc/locks; do
         kill -0 $! || break; sleep 0.05
       done
-      coffer vault rotate --passphrase-fd 3 3<pass >/dev/null 2>&1; echo $?
+      coffer vault rotate --force --passphrase-fd 3 3<pass >/dev/null 2>&1; echo $?
       coffer vault repair --passphrase-fd 3 3<pass >/dev/null 2>&1; echo $?
       cat pass >&4; exec 4>&-; wait; cut -d , -f 2- first | head -n 1; coffer vault verify --passphrase-fd 3 3<pass
       """)
@@ -77,7 +77,7 @@ import Testing
       """
       umask 077; head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase
       printf x | coffer secret set a/b --key-file key; coffer vault unlock --key-file key; coffer agent status
-      coffer vault rotate --key-file key >/dev/null 2>&1; coffer agent status
+      coffer vault rotate --force --key-file key >/dev/null 2>&1; coffer agent status
       coffer secret get a/b --no-input >/dev/null 2>&1; echo $?
       coffer vault unlock --key-file key; coffer secret get a/b; echo; coffer agent status
       """)

@@ -66,7 +66,7 @@ struct CofferVaults {
       unlink("\(path).copy")
       _ = try walks.backup.measure { try command("backup", ["\(path).copy"]).run() }
       walks.memory.verify = max(walks.memory.verify, try walks.verify.measure { try command("verify", key).run() })
-      walks.memory.rotate = max(walks.memory.rotate, try walks.rotate.measure { try command("rotate", key).run() })
+      walks.memory.rotate = max(walks.memory.rotate, try walks.rotate.measure { try command("rotate", key + ["--force"]).run() })
     }
     unlink("\(path).copy")
     return walks

@@ -38,9 +38,13 @@ extension VaultAdministration {
       case .repair(let hasFile, let acceptsUnproven, let isTrial, let proof):
         return .rows(
           try repair(hasFile: hasFile, acceptsUnproven: acceptsUnproven, isTrial: isTrial, by: proof, session, allowed))
+      case .rotate(let order, let proof):
+        return .rows(try rotate(order, by: proof, session, allowed).wireRows)
       }
     } catch let unsound as UnsoundVault {
       return .rows(unsound.wireRows)
+    } catch let damaged as DamagedVault {
+      return .rows(UnsoundVault(VaultCheck(damaged.verification)).wireRows)
     } catch let error as LifecycleError {
       throw KeychainError(.notAllowed, cause: .lifecycle(error.code.rawValue), error.detail)
     }

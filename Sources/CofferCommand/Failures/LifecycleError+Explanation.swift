@@ -18,6 +18,18 @@ extension LifecycleError: Explained {
     case .agentHasVault: .init(.inputOutput, "an agent has it open", "coffer agent stop")
     case .changedMeanwhile:
       .init(.inputOutput, "other programs write to it", "nothing has been changed; end them, or try again")
+    case .policyDamaged:
+      .init(
+        .integrity, "its policy is damaged; nothing has been changed",
+        "coffer vault policy NAME=VALUE makes it anew; then rotate")
+    case .openedSlotDropped:
+      .init(.usage, "--drop-slot names the slot that opened the vault", "open it in another way, or leave the slot")
+    case .itemsOfOtherDevices:
+      .init(
+        .locked, "items of this device only do not open here; nothing has been changed",
+        "rotate where the device key is, or leave them their keys: --leave-device-items")
+    case .otherCredential:
+      .init(.wrongPassphrase, "another credential than that of the slot; nothing has been changed", "coffer vault slot list")
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import CofferLifecycle
 import SecretMemory
 import VaultCore
 
@@ -25,11 +26,32 @@ struct RotationOptions: ParsableArguments {
   @Flag(help: "Items of other devices keep their keys.")
   var leaveDeviceItems = false
 
-  @Flag(help: "Keep the backup that is made before, also if it opens with a leaked passphrase.")
+  @Flag(help: "Keep the backup that is made before, also with --leaked and --prune-backups.")
   var keepBackup = false
+
+  @Flag(help: "At the end, remove the vault's backups of before.")
+  var pruneBackups = false
 
   @Flag(help: "Do not ask.")
   var force = false
+
+  /// Whether one is given that is about slots.
+  var concernsSlots: Bool {
+    newRecoveryKey || !dropSlot.isEmpty || !slotPassphrases.isEmpty || !slotKeyFiles.isEmpty
+  }
+
+  /// Whether one is given.
+  var isUsed: Bool { concernsSlots || leaveDeviceItems || keepBackup || pruneBackups || force }
+
+  var order: RotationOrder {
+    var order = RotationOrder()
+    order.droppedSlots = Set(dropSlot)
+    order.renewsRecoveryKey = newRecoveryKey
+    order.leavesDeviceItems = leaveDeviceItems
+    order.keepsBackup = keepBackup
+    order.prunesBackups = pruneBackups
+    return order
+  }
 
   /// Slots and the values that were given for them.
   /// - Throws: usage.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CofferConsole
-import CofferStorage
-import SecretMemory
+import CofferLifecycle
 import VaultCore
 
 struct VaultRotate: ParsableCommand {
@@ -10,7 +9,7 @@ struct VaultRotate: ParsableCommand {
     discussion: """
       Afterwards nothing in the vault's file opens under an old key. A backup is made before, and everything is checked before and after. \
       Each slot is sealed anew, which takes its credential: passphrases are asked for one by one, and a recovery key is made anew and \
-      printed. If the work is interrupted, the vault is whole, and the next call goes on. Backups made before open as before.
+      printed. Without a terminal it acts only with --force. If the work is interrupted, the vault is whole, and the next call goes on. Backups made before open as before.
       """)
 
   @Option(parsing: .singleValue, help: ArgumentHelp("Only new keys for this group. May be repeated.", valueName: "name"))
@@ -24,13 +23,13 @@ struct VaultRotate: ParsableCommand {
 
   func run() throws {
     guard group.isEmpty || !masterOnly else { throw Failure.usage("--group: not together with --master-only") }
-    let groups = try group.map { try AccessGroup($0) }
-    let place = try vault.openPlace()
-    let lock = try about(place.path) { try MaintenanceLock(forVaultAt: place.store.path) }
-    var work = RotationWork(options: options, vault: vault, place: place)
-    work.isMasterOnly = masterOnly
-    if !groups.isEmpty { (work.groups, work.renewsMaster) = (groups, false) }
-    try vault.withCredential(for: place) { try work.run($0) }
-    withExtendedLifetime(lock) {}
+    guard group.isEmpty || !options.concernsSlots else {
+      throw Failure.usage("--group: the master key and its slots stay", hint: "leave out --group, or the options of slots")
+    }
+    var order = options.order
+    order.isMasterOnly = masterOnly
+    if !group.isEmpty { order.groups = try group.map { try AccessGroup($0) } }
+    let dialogue = try RotationDialogue(order, options, vault)
+    try dialogue.report(vault.ownedVault().rotate(dialogue))
   }
 }

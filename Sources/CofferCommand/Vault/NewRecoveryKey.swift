@@ -29,12 +29,16 @@ final class NewRecoveryKey {
   /// Runs the commit that adds the slots of these keys. If it throws after one was delivered, a note says how to find out whether it counts.
   static func counting<Result: ~Copyable>(_ keys: [NewRecoveryKey], _ commit: () throws -> Result) throws -> Result {
     do { return try commit() } catch {
-      if keys.contains(where: \.isDelivered) {
-        Descriptor.error.note(
-          "note: the recovery key that was printed may open nothing: coffer vault status --recovery-key tries it\n")
-      }
+      noteDelivered(keys)
       throw error
     }
+  }
+
+  /// After a commit that may have failed.
+  static func noteDelivered(_ keys: [NewRecoveryKey]) {
+    guard keys.contains(where: \.isDelivered) else { return }
+    Descriptor.error.note(
+      "note: the recovery key that was printed may open nothing: coffer vault status --recovery-key tries it\n")
   }
 
   private func isAnswered() throws -> Bool {

@@ -94,6 +94,9 @@ protocol OwnedVault {
   /// - Returns: nil if nothing was done, because the vault is sound or this is a trial.
   func repair(from: String?, acceptsUnproven: Bool, isTrial: Bool, _ dialogue: RepairDialogue) throws -> RepairOutcome?
 
+  /// Makes new keys, after a yes to the plan.
+  func rotate(_ dialogue: RotationDialogue) throws -> RotationOutcome
+
   // MARK: Items and apps
 
   /// The agent's items. Returns nil if the command is to open the vault itself.

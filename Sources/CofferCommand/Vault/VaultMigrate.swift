@@ -2,6 +2,7 @@ import ArgumentParser
 import CofferConsole
 import CofferFiles
 import CofferStorage
+import Glibc
 import SecretMemory
 import VaultCore
 import VaultUpkeep
@@ -21,7 +22,11 @@ struct VaultMigrate: ParsableCommand {
 
   func run() throws {
     try vault.prepare()
-    try vault.checkIsFile()
+    guard try vault.systemAgent() == nil else {
+      throw Failure.usage(
+        "\(VaultOptions.systemVault): its agent converts no draft",
+        hint: "as root: stop the agent, and run coffer vault migrate as its user, with COFFER_HOME=/var/lib/coffer/\(geteuid())")
+    }
     let places = try Places { Environment[$0] }
     let path = vault.vault ?? places.vault
     guard let draft = try about(path, { try draft(path) }) else {

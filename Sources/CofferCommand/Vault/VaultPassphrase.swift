@@ -1,6 +1,6 @@
 import ArgumentParser
 import CofferConsole
-import CofferStorage
+import CofferLifecycle
 import SecretMemory
 import VaultCore
 
@@ -23,6 +23,10 @@ struct VaultPassphrase: ParsableCommand {
 
   func run() throws {
     if leaked { return try rotate() }
+    guard !rotation.isUsed else {
+      throw Failure.usage(
+        "passphrase: an option is for --leaked alone", hint: "coffer vault passphrase --leaked, or leave it out")
+    }
     let owned = try vault.ownedVault()
     let file = try slot.openedKeyFile()
     try owned.replaceSlot(kdf: slot.kdf) { opened, slots in
@@ -36,22 +40,15 @@ struct VaultPassphrase: ParsableCommand {
   }
 
   private func rotate() throws {
-    let place = try vault.openPlace()
-    let lock = try about(place.path) { try MaintenanceLock(forVaultAt: place.store.path) }
     let file = try slot.openedKeyFile()
-    var work = RotationWork(options: rotation, vault: vault, place: place)
-    work.isLeaked = true
-    work.newKDF = slot.kdf
-    try vault.withCredential(for: place) { credential in
-      try work.run(credential) { old in
-        guard old.type.hasPassphrase else {
-          throw Failure.usage("--leaked: the vault was opened without the passphrase", hint: "open it with the leaked passphrase")
-        }
-        try check(old, file)
-        return try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
-      }
+    var order = rotation.order
+    order.isLeaked = true
+    order.kdf = slot.kdf
+    let dialogue = try RotationDialogue(order, rotation, vault) { old in
+      try check(old, file)
+      return try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     }
-    withExtendedLifetime(lock) {}
+    try dialogue.report(vault.ownedVault().rotate(dialogue))
   }
 
   /// A new slot seals the same key.

@@ -1,0 +1,96 @@
+import CofferConsole
+import CofferLifecycle
+import SecretMemory
+import VaultCore
+
+/// The part of the person in a rotation, for a vault in a file and for that of the system's agent.
+final class RotationDialogue {
+  private enum Phase { case planned, prepared, committed }
+
+  let order: RotationOrder
+  private let options: RotationOptions
+  private let vault: VaultOptions
+  private let slots: SlotRenewal
+  /// The new credential in the place of the one that opened the vault; nil: that one stays.
+  private let replaced: ((SlotDescription) throws -> Credential)?
+  private var phase = Phase.planned
+  private var backup: String?
+
+  init(
+    _ order: RotationOrder, _ options: RotationOptions, _ vault: VaultOptions,
+    replacing replaced: ((SlotDescription) throws -> Credential)? = nil
+  ) throws {
+    (self.order, self.options, self.vault, self.replaced) = (order, options, vault, replaced)
+    slots = try SlotRenewal(options, isInputAllowed: vault.isAnybodyThere)
+  }
+
+  /// Before anything is asked.
+  /// - Throws: usage.
+  func check(_ slots: [SlotDescription]) throws { try self.slots.check(slots) }
+
+  /// - Throws: `cancelled`; locked if nobody can be asked; usage.
+  func agree(to plan: RotationPlan) throws {
+    if order.isLeaked, plan.slots.first(where: \.isOpened)?.description.type.hasPassphrase != true {
+      throw Failure.usage("--leaked: the vault was opened without the passphrase", hint: "open it with the leaked passphrase")
+    }
+    try slots.checkObtainable(plan.slots)
+    guard !options.force else { return }
+    let parts =
+      (order.renewsMaster ? ["the master key"] : []) + (plan.groups.isEmpty ? [] : [counted(plan.groups.count, "group")])
+    let pruning = order.prunesBackups ? ", and remove the backups of before" : ""
+    try Question.agree(
+      "Make new keys for \(parts.joined(separator: " and "))\(pruning)?", about: "new keys", vault, hint: "--force")
+  }
+
+  /// - Parameter opened: The credential that opened the vault.
+  func credentials(for slot: RotationPlan.Slot, _ opened: borrowing Credential) throws -> SlotCredentials {
+    guard slot.isOpened, !slot.isNewRecoveryKey else { return try slots.credentials(for: slot) }
+    return SlotCredentials(present: nil, new: try replaced?(slot.description) ?? opened.duplicate())
+  }
+
+  func prepare(backup: String) throws {
+    self.backup = backup
+    phase = .prepared
+    for key in slots.recoveryKeys { try key.deliver(isInputAllowed: !vault.noInput) }
+  }
+
+  /// A part of the work begins.
+  func begin() { if phase == .prepared { phase = .committed } }
+
+  /// Runs a step of the work, which throws after a signal.
+  func stepping(_ step: () throws -> Void) throws {
+    do { try step() } catch {
+      guard phase != .planned, Failure(error).status == .cancelled else { throw error }
+      throw Failure(
+        .cancelled, "interrupted: new keys that were made stay", hint: "coffer vault rotate goes on with the rest")
+    }
+  }
+
+  /// After an error: what it leaves to be done.
+  func noteLeft() {
+    if phase == .prepared { NewRecoveryKey.noteDelivered(slots.recoveryKeys) }
+    guard let backup, order.removesBackup else { return }
+    Descriptor.error.note(
+      "note: \(backup.escapingControls()): opens with the credentials of before; the next rotation that is finished removes it\n")
+  }
+
+  /// Standard output has the recovery keys alone, because a file with one opens the vault.
+  func report(_ outcome: RotationOutcome) throws {
+    let text =
+      "generation \(outcome.generation), master key \(outcome.masterEpoch): \(counted(outcome.slotCount, "slot")), "
+      + "\(counted(outcome.groupCount, "group")) with new keys\n"
+    if slots.recoveryKeys.isEmpty { try Descriptor.output.write(text) } else { Descriptor.error.note(text) }
+    if !outcome.isFolded {
+      Descriptor.error.note("note: another program reads the vault; its log beside the file still has rows under old keys\n")
+    }
+    note("backups that opened with the credentials and keys of before were removed", outcome.removed)
+    note("backups open with the credentials and keys of their time", outcome.left)
+    Descriptor.error.note("note: a value that others may have read is to be changed where it is used\n")
+  }
+
+  private func note(_ subject: String, _ paths: [String]) {
+    guard !paths.isEmpty else { return }
+    Descriptor.error.note("note: \(subject):\n")
+    for path in paths { Descriptor.error.note("  \(path.escapingControls())\n") }
+  }
+}
