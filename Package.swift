@@ -248,7 +248,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets", "CredentialProtocols", "ForeignFormats",
+        "ProgramSecrets", "CredentialProtocols", "ForeignFormats", "CofferTesting",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

@@ -9,6 +9,16 @@ package struct CredentialError: Error, Equatable, Sendable {
     case valueNotText
     case expiryNotTime
 
+    // Messages of docker
+    case notJSON
+    case memberUnknown
+    case memberTwice
+    /// The value of a member is not a string.
+    case memberNotText
+    case serverMissing
+    case userMissing
+    case serverUnknown
+
     // Answers
     /// A secret of several lines, or with a zero byte: no line can hold it.
     case secretNotLine

@@ -100,7 +100,7 @@ package struct GitMessage: ~Copyable {
 }
 
 extension Secret {
-  fileprivate borrowing func contains(_ byte: UInt8) -> Bool { offset(of: byte, from: 0) != nil }
+  borrowing func contains(_ byte: UInt8) -> Bool { offset(of: byte, from: 0) != nil }
 
   fileprivate borrowing func offset(of byte: UInt8, from start: Int) -> Int? {
     withBytes { bytes in
@@ -108,7 +108,7 @@ extension Secret {
     }
   }
 
-  fileprivate borrowing func holds(_ text: String, in range: Range<Int>) -> Bool {
+  borrowing func holds(_ text: String, in range: Range<Int>) -> Bool {
     let wanted = text.utf8
     guard wanted.count == range.count else { return false }
     return withBytes { bytes in

@@ -21,12 +21,13 @@ import Testing
           readelf -SW $program | grep -E '[.](symtab|debug_info) ' && exit 3
         done
         bin/git-credential-coffer capability | head -n 1
+        bin/docker-credential-coffer version
         bin/coffer --version
         make -s -C '\(Self.root)' uninstall DESTDIR="$W/root" PREFIX=/usr
         find . -type f -o -type l
         """)
     #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
-    #expect(outcome.output.hasSuffix("_coffer\nversion 0\n0.1.0\n"), "\(outcome.output)")
+    #expect(outcome.output.hasSuffix("_coffer\nversion 0\ndocker-credential-coffer (coffer) 0.1.0\n0.1.0\n"), "\(outcome.output)")
   }
 }
 

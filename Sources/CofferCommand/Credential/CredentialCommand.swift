@@ -1,11 +1,12 @@
 import ArgumentParser
 import CofferConsole
 import CofferFiles
+import VaultCore
 
 struct CredentialCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "credential", abstract: "Answer programs that ask a helper for credentials.",
-    subcommands: [CredentialGit.self])
+    subcommands: [CredentialGit.self, CredentialDocker.self])
 
   func run() throws {
     throw Failure.usage("credential: a program is missing", hint: "coffer credential --help")
@@ -36,5 +37,15 @@ struct HelperOptions: ParsableArguments {
     let items = try agent ?? access.open(vault, place ?? vault.openPlace())
     try body(items, message)
     items.finish()
+  }
+}
+
+extension OpenItems {
+  /// - Parameter name: Nil: the groups of the app in whose name the command works.
+  /// - Throws: not found.
+  func groupOfHelper(_ name: String?) throws -> AccessGroup? {
+    let group = try group(named: name)
+    if let group, group != .standard { try checkExists(group, hint: "coffer group create makes it") }
+    return group
   }
 }

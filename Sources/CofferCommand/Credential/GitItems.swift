@@ -11,10 +11,7 @@ struct GitItems {
 
   init(_ items: OpenItems, group: String?) throws {
     keychain = items.keychain
-    self.group = try items.group(named: group)
-    if let group = self.group, group != .standard {
-      try items.checkExists(group, hint: "coffer group create makes it")
-    }
+    self.group = try items.groupOfHelper(group)
   }
 
   struct Candidate {
