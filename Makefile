@@ -24,6 +24,7 @@ COFFER = $(PROGRAMS)/coffer
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
 	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
+	@archive=$$($(CC) -print-file-name=libnettle.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	$(SWIFT) build $(RELEASE) --product coffer
 	$(SWIFT) build $(RELEASE) --product cofferd
 	$(SWIFT) build $(RELEASE) --product coffer-logind

@@ -33,6 +33,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
+    .systemLibrary(name: "CNettle", path: "Sources/CNettle", providers: [.apt(["nettle-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -109,6 +110,7 @@ let package = Package(
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
     // Secrets for other programs: their variables, files and output
     .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
+    .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
     // Files of other programs in which secrets lie
     .target(name: "ForeignFormats", dependencies: ["CredentialProtocols", "ProgramSecrets", "VaultCore", "SecretMemory"]),
     // Programs
@@ -136,7 +138,7 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand", "ProgramSecrets", "CredentialProtocols", "ForeignFormats",
+        "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // What several tests use
@@ -248,7 +250,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets", "CredentialProtocols", "ForeignFormats", "CofferTesting",
+        "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "CofferTesting",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

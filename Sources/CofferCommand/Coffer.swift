@@ -18,7 +18,7 @@ struct Coffer: ParsableCommand {
 
   /// The verbs of `coffer vault` and `coffer secret` that work without their noun.
   static let shortForms: [any ParsableCommand.Type] = [
-    SecretSet.self, SecretGet.self, SecretList.self, VaultUnlock.self, VaultLock.self,
+    SecretSet.self, SecretGet.self, SecretCopy.self, SecretList.self, VaultUnlock.self, VaultLock.self,
   ]
 
   /// The nouns of their own for programs that need secrets.

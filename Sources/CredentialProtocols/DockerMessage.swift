@@ -7,8 +7,9 @@ package struct DockerServer: Equatable, Sendable {
   package init(_ name: String) { self.name = name }
 
   /// The message of `get` and `erase`: the name alone, with blanks around it.
-  /// - Throws: `valueNotText`, `serverMissing`.
+  /// - Throws: `zeroByte`, `valueNotText`, `serverMissing`.
   package init(parsing message: consuming Secret) throws(CredentialError) {
+    guard !message.contains(0) else { throw CredentialError(.zeroByte) }
     let name = try message.text("the server").drop(while: \.isWhitespace)
     self.name = String(name.prefix(upTo: name.lastIndex { !$0.isWhitespace }.map(name.index(after:)) ?? name.startIndex))
     guard !self.name.isEmpty else { throw CredentialError(.serverMissing) }
@@ -58,7 +59,7 @@ package struct DockerCredential: ~Copyable {
 }
 
 extension Secret {
-  /// What is not secret, as text.
+  /// A part that is not secret, as text.
   fileprivate borrowing func text(_ what: String) throws(CredentialError) -> String {
     let text = withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) } }
     guard let text else { throw CredentialError(.valueNotText, what) }

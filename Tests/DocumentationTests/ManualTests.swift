@@ -46,6 +46,8 @@ import Testing
       let commandName: String
       let arguments: [Argument]?
       let subcommands: [Command]?
+      /// Not so for what coffer starts itself.
+      let shouldDisplay: Bool
     }
     let command: Command
   }
@@ -65,7 +67,9 @@ import Testing
     func visit(_ command: Help.Command, _ path: [String]) {
       let path = path + [command.commandName]
       // The parser gives every root a command "help", also one that has no others.
-      let children = (command.subcommands ?? []).filter { $0.commandName != "help" || path.first == "coffer" }
+      let children = (command.subcommands ?? []).filter {
+        $0.shouldDisplay && ($0.commandName != "help" || path.first == "coffer")
+      }
       for child in children { visit(child, path) }
       if children.isEmpty {
         commands[path.joined(separator: " ")] = (command.arguments ?? []).filter { !everywhere.contains($0.written) }

@@ -62,7 +62,7 @@ struct DockerItems {
     let (server, user) = (credential.server.name, credential.user)
     let name = try ItemName(service: server, account: user)
     try plainText.check(name, typed: nil, isInputAllowed: false)
-    // What is stored can be handed over.
+    // A secret that no answer can hold is not stored.
     _ = try about(server) { try SecretFilter.json.apply(to: credential.secret) }
     guard let entry = try entries(service: server).first else { return try add(name, credential.secret) }
     try about(entry.nameWithGroup) {

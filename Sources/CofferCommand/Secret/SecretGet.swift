@@ -24,25 +24,29 @@ struct SecretGet: ParsableCommand {
   @Flag(help: "As JSON, with the secret in base64.")
   var json = false
 
+  @Flag(help: "Copy to the clipboard instead, as coffer copy does.")
+  var clip = false
+
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let selection = try Selection(item)
+    if clip {
+      guard !json, outputDescriptor == nil, version == nil else {
+        throw Failure.usage("--clip: not with --json, --out-fd or --version")
+      }
+      return try SecretCopy.copy(selection, ClipboardOptions.parse([]), access, vault)
+    }
     let output = try outputDescriptor.map { try Descriptor.given($0, by: "--out-fd", isOutput: true) } ?? .output
     if let version { return try writeVersion(version, selection, to: output) }
     let items = try access.open(vault)
-    var entry = try selection.one(in: items)
-    if let field = selection.name.field, field != "secret" {
-      if let value = entry.attribute(field) {
-        try write(value, named: field, to: output)
-        return items.finish()
-      }
-      entry = try items.companion(field, of: selection.name, entry)
+    let (entry, attribute) = try items.selected(selection)
+    if let attribute {
+      try write(attribute, named: selection.name.field ?? "", to: output)
+      return items.finish()
     }
-    let secret = try about(entry.name) {
-      try items.keychain.secret(of: entry.reference, purpose: "read \(entry.nameWithGroup)")
-    }
+    let secret = try items.secret(of: entry, to: "read")
     if json {
       try write(entry.members(), secret, to: output)
     } else {

@@ -120,3 +120,19 @@ struct Selection {
 struct SelectedIsUnreadable: Error {
   let reason: KeychainError
 }
+
+extension OpenItems {
+  /// The item that is meant, or its companion, and the attribute if the name ends in one.
+  /// - Throws: as `Selection.one`.
+  func selected(_ selection: Selection) throws -> (entry: Entry, attribute: AttributeValue?) {
+    let entry = try selection.one(in: self)
+    guard let field = selection.name.field, field != "secret" else { return (entry, nil) }
+    if let value = entry.attribute(field) { return (entry, value) }
+    return (try companion(field, of: selection.name, entry), nil)
+  }
+
+  /// - Parameter deed: For the owner, if the owner is asked.
+  func secret(of entry: Entry, to deed: String) throws -> Secret {
+    try about(entry.name) { try keychain.secret(of: entry.reference, purpose: "\(deed) \(entry.nameWithGroup)") }
+  }
+}

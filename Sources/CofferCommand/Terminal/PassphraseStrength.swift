@@ -6,10 +6,9 @@ import SecretMemory
 
 /// The number of guesses that a passphrase withstands, as `coffer-strength` estimates it.
 struct PassphraseStrength {
-  /// The bytes that the program looks at. A pipe takes them at once.
+  /// The bytes that the program looks at, in 2 milliseconds.
   private static let byteCount = 256
-  /// How long it may take, in milliseconds. It takes 2 for a passphrase of 256 bytes.
-  private static let patience: Int32 = 10_000
+  private static let answerCount = 16
   /// Below this a note says how long guessing takes.
   private static let noted = 100
   /// Below this a person is asked as well.
@@ -53,27 +52,15 @@ struct PassphraseStrength {
   }
 
   private static func ask(_ program: String, _ passphrase: borrowing Secret) -> String? {
-    var (question, answer): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-    defer { for end in question + answer where end >= 0 { Glibc.close(end) } }
-    guard unsafe pipe(&question) == 0, unsafe pipe(&answer) == 0 else { return nil }
-    for end in question + answer { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var child = ChildProgram(program)
-    child.environment = []
-    child.streams = [.descriptor(question[0]), .descriptor(answer[1]), .none]
-    let started = child.start()
-    guard started.errno == 0 else { return nil }
-    for end in [question[0], answer[1]] { Glibc.close(end) }
-    (question[0], answer[1]) = (-1, -1)
-    try? passphrase.withBytes { bytes in
-      try Descriptor(number: question[1], name: "coffer-strength").write(bytes.extracting(0..<min(bytes.byteCount, byteCount)))
+    var filter = FilterProgram([program])
+    filter.environment = []
+    do {
+      let outcome = try filter.run(passphrase.copy(0, min(passphrase.count, byteCount)), limit: answerCount)
+      guard outcome.status == 0 else { return nil }
+      let text = outcome.output.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+      return text.split(separator: "\n").first.map(String.init)
+    } catch {
+      return nil
     }
-    Glibc.close(question[1])
-    question[1] = -1
-    var entry = pollfd(fd: answer[0], events: Int16(POLLIN), revents: 0)
-    let isReady = unsafe poll(&entry, 1, patience) == 1
-    if !isReady { kill(started.process, SIGKILL) }
-    let text = isReady ? try? Descriptor(number: answer[0], name: "coffer-strength").contents(limit: 16) : nil
-    guard ChildProgram.wait(for: started.process) == 0, let text else { return nil }
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init)
   }
 }
