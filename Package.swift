@@ -43,6 +43,9 @@ let package = Package(
     .target(
       name: "AccessRights", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/AccessRights", exclude: ["README.md"]),
     .target(name: "VaultUpkeep", dependencies: ["VaultCore", "SecretMemory"], path: "Vault/VaultUpkeep", exclude: ["README.md"]),
+    .target(
+      name: "PublicKeyBoxes", dependencies: ["VaultCore", "SecretMemory", "CSodium"], path: "Vault/PublicKeyBoxes",
+      exclude: ["README.md"]),
     .target(name: "Passphrases", dependencies: ["VaultCore", "SecretMemory", "CUtf8proc"]),
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
@@ -62,6 +65,8 @@ let package = Package(
         "AccessRights", "VaultUpkeep", "VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CofferPropertyLists",
       ]),
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
+    // The log that devices will share: no files, sockets or clocks
+    .target(name: "CofferSync", dependencies: ["PublicKeyBoxes", "VaultCore", "SecretMemory"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(
@@ -212,6 +217,8 @@ let package = Package(
       ]),
     .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
+      name: "SyncTests", dependencies: ["CofferSync", "PublicKeyBoxes", "VaultCore", "SecretMemory", "CofferTesting"]),
+    .testTarget(
       name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
     .testTarget(
@@ -266,8 +273,9 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferWire", "CofferRequests", "CofferPropertyLists",
-        "CofferPreferences", "CofferCommand", "CofferConsole", "ForeignFormats", "ProgramSecrets", "CofferTesting",
+        "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferSync", "CofferWire", "CofferRequests",
+        "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferConsole", "ForeignFormats", "ProgramSecrets",
+        "CofferTesting",
       ],
       path: "Fuzz",
       exclude: ["Corpus", "Driver", "run", "seed.py"], sources: ["Targets", "Tests"]),

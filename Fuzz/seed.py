@@ -4,8 +4,12 @@ import datetime
 import os
 import plistlib
 import struct
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../Tests/Reference"))
+
+import sync_vectors  # noqa: E402
 
 
 def values():
@@ -137,6 +141,18 @@ SEEDS["frame"] = [
     frame(130, attribute(1, b"code", b"locked") + attribute(1, b"detail", b"")),
     frame(20), frame(131, b"", [number(b"kind", 5), GROUP + attribute(2, b"id", bytes(16)) + number(b"kind", 1)]),
 ]
+
+WRITER = sync_vectors.Writer()
+ENTRIES = [WRITER.entry(7, WRITER.devices[0], b""), WRITER.entry(2, WRITER.devices[0], bytes(99), clear=bytes(88))]
+sync_vectors.fold(WRITER, WRITER.devices[0], WRITER.devices[0])
+SEEDS["sync-entry"] = ENTRIES
+SEEDS["sync-body"] = [u16(kind)[:1] + payload for kind, payload in WRITER.payloads if len(payload) < 2000] + [
+    b"\2" + bytes(32) + WRITER.devices[1].record.pack(), b"\3" + bytes(35) + b"\1\0" + bytes(16), b"\4" + bytes(48) + b"\2",
+    b"\6" + bytes(72) + b"\1\0" + bytes(32), b"\7", b"\x08" + bytes(72) + b"\1\0" + bytes(16)]
+SEEDS["sync-item"] = [sync_vectors.item(b"default", "bob", "label")[0], sync_vectors.item("café".encode(), "", protection=2)[0]]
+SEEDS["sync-setting"] = [sync_vectors.setting(b"store", b"key", b"\6\1\0\0\0a")[0]]
+SEEDS["sync-state"] = [b"".join(WRITER.log.state.rows())[:4000]] + list(WRITER.log.state.rows())[:6]
+SEEDS["sync-welcome"] = [bytes(range(124))]
 
 for target, seeds in SEEDS.items():
     folder = os.path.join(HERE, "Corpus", target)

@@ -40,6 +40,7 @@ import Testing
     let ours = Set(manifest.targets.map(\.name)).union(manifest.products)
     let withoutSystemCalls: Set = [
       "CofferPropertyLists", "LeakDetection", "CofferApps", "Passphrases", "CofferTesting", "CofferRequests",
+      "CofferSync",
     ]
     let withFoundation: Set = ["PreferenceStore", "CofferWidgets"]
     for target in manifest.targets where target.isPartOfTheProducts {

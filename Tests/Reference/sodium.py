@@ -1,5 +1,6 @@
-"""The two functions taken from libsodium: secretbox and Argon2id. BLAKE2b comes from hashlib."""
+"""The functions taken from libsodium: secretbox, Argon2id, Ed25519 and boxes for X25519 keys. BLAKE2b comes from hashlib."""
 import ctypes
+import hashlib
 
 _lib = ctypes.CDLL("libsodium.so.23")
 if _lib.sodium_init() < 0:
@@ -37,3 +38,48 @@ def argon2id(passphrase, salt, passes, memory_kib):
     if _lib.crypto_pwhash(out, 32, passphrase, len(passphrase), salt, passes, memory_kib * 1024, 2) != 0:
         raise MemoryError("Argon2id failed")
     return out.raw
+
+
+def sign_keypair(seed):
+    public, secret = ctypes.create_string_buffer(32), ctypes.create_string_buffer(64)
+    _lib.crypto_sign_seed_keypair(public, secret, seed)
+    return public.raw, secret.raw
+
+
+def sign(message, secret):
+    out = ctypes.create_string_buffer(64)
+    _lib.crypto_sign_detached(out, None, message, ctypes.c_ulonglong(len(message)), secret)
+    return out.raw
+
+
+def verify(signature, message, public):
+    return _lib.crypto_sign_verify_detached(signature, message, ctypes.c_ulonglong(len(message)), public) == 0
+
+
+def box_keypair(seed):
+    public, secret = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
+    _lib.crypto_box_seed_keypair(public, secret, seed)
+    return public.raw, secret.raw
+
+
+def box_key_is_usable(public):
+    out = ctypes.create_string_buffer(32)
+    return _lib.crypto_scalarmult(out, bytes([1] * 32), public) == 0
+
+
+def box_seal(message, public, ephemeral_seed):
+    """crypto_box_seal with a key that is not random, so that vectors are the same each time."""
+    own, secret = box_keypair(ephemeral_seed)
+    nonce = hashlib.blake2b(own + public, digest_size=24).digest()
+    out = ctypes.create_string_buffer(len(message) + 16)
+    _lib.crypto_box_easy(out, message, ctypes.c_ulonglong(len(message)), nonce, public, secret)
+    return own + out.raw
+
+
+def box_seal_open(box, seed):
+    """The message, or None if the box does not open."""
+    public, secret = box_keypair(seed)
+    out = ctypes.create_string_buffer(max(1, len(box) - 48))
+    if _lib.crypto_box_seal_open(out, box, ctypes.c_ulonglong(len(box)), public, secret) != 0:
+        return None
+    return out.raw[:len(box) - 48]

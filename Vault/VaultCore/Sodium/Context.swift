@@ -28,11 +28,14 @@ package enum Label: String {
 package struct Context {
   package private(set) var bytes: [UInt8]
 
-  package init(_ label: Label, reserving capacity: Int = 160) {
+  package init(_ label: Label, reserving capacity: Int = 160) { self.init(label.rawValue, reserving: capacity) }
+
+  /// For the labels of other modules, which begin with a word of their own.
+  package init(_ label: String, reserving capacity: Int = 160) {
     bytes = []
     bytes.reserveCapacity(capacity + 32)
     bytes.append(contentsOf: "coffer/v1/".utf8)
-    bytes.append(contentsOf: label.rawValue.utf8)
+    bytes.append(contentsOf: label.utf8)
     bytes.append(0)
   }
 

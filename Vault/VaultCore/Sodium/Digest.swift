@@ -18,10 +18,10 @@ package struct Digest: Equatable, Sendable {
   }
 
   /// The first 16 bytes, as a name.
-  var identifier: Identifier { Identifier(bytes.prefix(16)) ?? .zero }
+  package var identifier: Identifier { Identifier(bytes.prefix(16)) ?? .zero }
 
   /// Unkeyed BLAKE2b of 16 to 64 bytes, of what is no secret.
-  static func hash(_ message: [UInt8], byteCount: Int) -> [UInt8] {
+  package static func hash(_ message: [UInt8], byteCount: Int) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: byteCount)
     let status = unsafe crypto_generichash(&digest, byteCount, message, UInt64(message.count), nil, 0)
     precondition(status == 0, "only a wrong length makes it fail")

@@ -46,7 +46,7 @@ package struct Key: ~Copyable, Sendable {
 
   /// BLAKE2b-256 of bytes that are secret themselves.
   /// - Parameter key: 32 bytes; empty for the unkeyed hash.
-  static func hash(_ message: RawSpan, key: RawSpan = RawSpan()) throws(VaultError) -> Key {
+  package static func hash(_ message: RawSpan, key: RawSpan = RawSpan()) throws(VaultError) -> Key {
     var output = try Secret(count: byteCount)
     let keyByteCount = key.byteCount
     let status = unsafe output.withMutablePointer { output in

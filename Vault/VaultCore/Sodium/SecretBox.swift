@@ -1,9 +1,9 @@
 import CSodium
-import SecretMemory
+package import SecretMemory
 
 /// BOX of the format: a random nonce, then `crypto_secretbox_easy` (XSalsa20-Poly1305) of the padded field.
 /// Section 1.3 of FORMAT.md.
-enum SecretBox {
+package enum SecretBox {
   static let nonceByteCount = 24
   static let overhead = 40
 
@@ -51,7 +51,7 @@ enum SecretBox {
   /// The nonce is derived from 32 random bytes under the key itself, so that a generator that repeats (a restored snapshot of a
   /// virtual machine) repeats a nonce only for the same `hedge`.
   /// - Throws: `secretTooLarge`.
-  static func seal(_ message: borrowing Secret, key: borrowing Key, hedge: [UInt8] = []) throws(VaultError) -> [UInt8] {
+  package static func seal(_ message: borrowing Secret, key: borrowing Key, hedge: [UInt8] = []) throws(VaultError) -> [UInt8] {
     var context = Context(.nonce)
     context.append(randomBytes(32))
     context.append(hedge)
@@ -60,7 +60,7 @@ enum SecretBox {
   }
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.
-  static func open(_ box: [UInt8], key: borrowing Key) throws(VaultError) -> Secret {
+  package static func open(_ box: [UInt8], key: borrowing Key) throws(VaultError) -> Secret {
     unsafe try open(box.span.bytes, key: key)
   }
 
@@ -84,9 +84,9 @@ enum SecretBox {
   }
 
   /// Whether a sealed field can have this length.
-  static func isBoxCount(_ count: Int) -> Bool { Padding.isPaddedCount(count - overhead) }
+  package static func isBoxCount(_ count: Int) -> Bool { Padding.isPaddedCount(count - overhead) }
 
-  static func randomBytes(_ count: Int) -> [UInt8] {
+  package static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     unsafe randombytes_buf(&bytes, count)
     return bytes

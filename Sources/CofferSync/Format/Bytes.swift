@@ -1,0 +1,191 @@
+package import SecretMemory
+import VaultCore
+
+/// Bytes in locked memory that several values share. They are wiped with the last of them.
+package final class LockedBytes: Sendable {
+  package let secret: Secret
+
+  package init(_ secret: consuming Secret) { self.secret = secret }
+
+  package var count: Int { secret.count }
+
+  /// A key of the same bytes; nil unless there are 32.
+  func key() throws -> Key? { Key(try secret.duplicate()) }
+
+  func isEqual(to other: LockedBytes) -> Bool { secret.isEqual(to: other.secret) }
+
+  /// Opens a BOX.
+  /// - Returns: nil for a box that does not open or is not canonical. An error of the machine is thrown, and is not the same.
+  static func open(_ box: [UInt8], under key: borrowing Key) throws -> LockedBytes? {
+    do {
+      return LockedBytes(try SecretBox.open(box, key: key))
+    } catch VaultError.Code.sealBroken, VaultError.Code.paddingNotCanonical, VaultError.Code.recordMalformed {
+      return nil
+    }
+  }
+
+  /// HASH of bytes that are secret, without a copy outside of locked memory.
+  static func hash(_ bytes: borrowing Secret) throws -> Digest {
+    let key = try bytes.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes) }
+    return Digest(key.secret.copyIntoUnprotectedBytes()) ?? .zero
+  }
+}
+
+/// Reads a layout from front to back. Bytes that are not there are `form`; nothing traps.
+struct BodyReader {
+  private let bytes: LockedBytes
+  private(set) var position: Int
+
+  init(_ bytes: LockedBytes, from position: Int = 0) {
+    self.bytes = bytes
+    self.position = min(position, bytes.count)
+  }
+
+  var remaining: Int { bytes.count - position }
+
+  private mutating func take(_ count: Int) throws -> Int {
+    guard count >= 0 && count <= remaining else { throw VoidCause.form }
+    defer { position += count }
+    return position
+  }
+
+  mutating func read(_ count: Int) throws -> [UInt8] {
+    let start = try take(count)
+    return bytes.secret.withBytes { span in
+      unsafe span.extracting(start..<start + count).withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+  }
+
+  /// Bytes that stay in locked memory.
+  mutating func readLocked(_ count: Int) throws -> Secret {
+    let start = try take(count)
+    return try bytes.secret.copy(start, count)
+  }
+
+  /// The bytes that were read since a position.
+  func locked(from start: Int) throws -> Secret { try bytes.secret.copy(start, position - start) }
+
+  mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws -> Value {
+    let start = try take(Value.bitWidth / 8)
+    var value: Value = 0
+    for offset in 0..<Value.bitWidth / 8 {
+      value |= Value(truncatingIfNeeded: bytes.secret.byte(at: start + offset)) << Value(8 * offset)
+    }
+    return value
+  }
+
+  mutating func readIdentifier() throws -> Identifier {
+    guard let identifier = Identifier(try read(Identifier.byteCount)) else { throw VoidCause.form }
+    return identifier
+  }
+
+  mutating func readDigest() throws -> Digest {
+    guard let digest = Digest(try read(Digest.byteCount)) else { throw VoidCause.form }
+    return digest
+  }
+
+  /// text(x): strict UTF-8, 1 to `limit` bytes, without control characters.
+  mutating func readName(atMost limit: Int) throws -> String {
+    let count: UInt32 = try readInteger()
+    return try readName(count: Int(count), atMost: limit)
+  }
+
+  mutating func readName(count: Int, atMost limit: Int) throws -> String {
+    guard (1...limit).contains(count), let text = String(validating: try read(count), as: UTF8.self), !text.hasControlCharacter
+    else { throw VoidCause.form }
+    return text
+  }
+
+  mutating func readByte(in range: ClosedRange<UInt8>) throws -> UInt8 {
+    let byte: UInt8 = try readInteger()
+    guard range.contains(byte) else { throw VoidCause.form }
+    return byte
+  }
+
+  /// Identifiers in strictly ascending order.
+  mutating func readAscending(_ count: Int) throws -> [Identifier] {
+    // Not reserved by a count that an attacker chose.
+    guard count * Identifier.byteCount <= remaining else { throw VoidCause.form }
+    var list: [Identifier] = []
+    for _ in 0..<count {
+      let next = try readIdentifier()
+      guard list.last.map({ $0 < next }) ?? true else { throw VoidCause.form }
+      list.append(next)
+    }
+    return list
+  }
+
+  func readEnd() throws {
+    guard remaining == 0 else { throw VoidCause.form }
+  }
+}
+
+/// Writes a layout whose parts may be secret; the whole is in locked memory.
+struct BodyWriter {
+  private enum Part {
+    case clear([UInt8])
+    case locked(LockedBytes)
+  }
+
+  private var parts: [Part] = []
+  private var clear: [UInt8] = []
+  private(set) var count = 0
+
+  mutating func append(_ bytes: [UInt8]) {
+    count += bytes.count
+    clear += bytes
+  }
+
+  mutating func append(_ locked: LockedBytes) {
+    count += locked.count
+    parts.append(.clear(clear))
+    parts.append(.locked(locked))
+    clear = []
+  }
+
+  mutating func append(_ integer: some FixedWidthInteger) { append(integer.littleEndianBytes) }
+  mutating func append(_ identifier: Identifier) { append(identifier.bytes) }
+  mutating func append(_ digest: Digest) { append(digest.bytes) }
+
+  mutating func append(text: String) {
+    append(UInt32(text.utf8.count))
+    append(Array(text.utf8))
+  }
+
+  func finish() throws -> LockedBytes {
+    var secret = try Secret(count: count)
+    var offset = 0
+    for part in parts + [.clear(clear)] {
+      switch part {
+      case .clear(let bytes):
+        secret.write(bytes, at: offset)
+        offset += bytes.count
+      case .locked(let bytes):
+        secret.write(bytes.secret, at: offset)
+        offset += bytes.count
+      }
+    }
+    return LockedBytes(secret)
+  }
+}
+
+extension FixedWidthInteger {
+  var littleEndianBytes: [UInt8] {
+    stride(from: 0, to: bitWidth, by: 8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
+  }
+
+  /// Reads the integer at an offset; the bytes must be there.
+  init(littleEndian bytes: [UInt8], at offset: Int) {
+    self = 0
+    for index in 0..<Self.bitWidth / 8 { self |= Self(truncatingIfNeeded: bytes[offset + index]) << Self(8 * index) }
+  }
+}
+
+extension Context {
+  /// HASH("coffer/v1/" ‖ label ‖ 00 ‖ …). Section 1 of docs/sync-format.md.
+  var digest: Digest { Digest(Digest.hash(bytes, byteCount: Digest.byteCount)) ?? .zero }
+  /// TAG of the same.
+  var tag: Identifier { digest.identifier }
+
+  mutating func append(text: String) { appendCounted(Array(text.utf8)) }
+}

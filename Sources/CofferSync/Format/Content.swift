@@ -1,0 +1,101 @@
+import SecretMemory
+package import VaultCore
+
+/// Register 1 of an item. Section 5.1 of docs/sync-format.md.
+package struct ItemContent: Equatable, Sendable {
+  /// The attributes that each vault has for itself: the state of the log, and the history of the item.
+  static let localAttributes = ["sync", "former", "origin", "origin-version", "replaced", "deleted"]
+  /// Groups that hold the keys of the devices never leave a vault.
+  private static let localPrefix = "coffer."
+
+  package let accessibility: Accessibility
+  package let group: AccessGroup
+  package let item: Item
+
+  /// - Throws: `form`, for an item that is not shared.
+  package init(_ item: Item, in group: AccessGroup, accessibility: Accessibility) throws {
+    guard !accessibility.isThisDeviceOnly, !group.name.utf8.starts(with: Self.localPrefix.utf8),
+      Self.localAttributes.allSatisfy({ item.attributes[$0] == nil })
+    else { throw VoidCause.form }
+    (self.item, self.group, self.accessibility) = (item, group, accessibility)
+  }
+
+  package var bytes: [UInt8] {
+    let name = Array(group.name.utf8)
+    return [accessibility.rawValue] + UInt32(name.count).littleEndianBytes + name + item.encoded
+  }
+
+  /// - Throws: `form`, also for an item that no vault accepts.
+  package init(parsing bytes: [UInt8]) throws {
+    guard bytes.count >= 5, let accessibility = Accessibility(rawValue: bytes[0]) else { throw VoidCause.form }
+    let count = Int(UInt32(littleEndian: bytes, at: 1))
+    guard count <= bytes.count - 5, let name = String(validating: bytes[5..<5 + count], as: UTF8.self) else {
+      throw VoidCause.form
+    }
+    do {
+      let item = try Item(decoding: Array(bytes[(5 + count)...]))
+      for (name, _) in item.itemClass.primaryAttributes {
+        guard case .text(let text)? = item.attributes[name] else { continue }
+        guard !text.hasControlCharacter, text.utf8.count <= Item.maximumPrimaryTextByteCount else { throw VoidCause.form }
+      }
+      try self.init(item, in: try AccessGroup(name), accessibility: accessibility)
+    } catch is VaultError {
+      throw VoidCause.form
+    }
+  }
+
+  package var tag: Identifier {
+    var context = Context("sync-item")
+    context.append(text: group.name)
+    context.append(item.itemClass.rawValue)
+    context.append(TLV.encode(item.primaryKey))
+    return context.tag
+  }
+}
+
+/// Register 1 of a setting. Section 5.2 of docs/sync-format.md.
+package struct SettingContent: Equatable, Sendable {
+  package static let maximumStoreByteCount = 255
+  package static let maximumKeyByteCount = 64
+
+  package let store: String
+  package let key: String
+  /// As in the journal of settings.
+  package let value: [UInt8]
+
+  package init(store: String, key: String, value: [UInt8]) throws {
+    guard (1...Self.maximumStoreByteCount).contains(store.utf8.count), (1...Self.maximumKeyByteCount).contains(key.utf8.count),
+      !value.isEmpty
+    else { throw VoidCause.form }
+    (self.store, self.key, self.value) = (store, key, value)
+  }
+
+  package var bytes: [UInt8] {
+    let (store, key) = (Array(store.utf8), Array(key.utf8))
+    return UInt16(store.count).littleEndianBytes + store + UInt16(key.count).littleEndianBytes + key + value
+  }
+
+  /// - Throws: `form`.
+  package init(parsing bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    func text() throws -> String {
+      guard rest.count >= 2 else { throw VoidCause.form }
+      let count = Int(UInt16(littleEndian: Array(rest.prefix(2)), at: 0))
+      rest = rest.dropFirst(2)
+      guard count <= rest.count, let text = String(validating: rest.prefix(count), as: UTF8.self) else { throw VoidCause.form }
+      rest = rest.dropFirst(count)
+      return text
+    }
+    let (store, key) = (try text(), try text())
+    try self.init(store: store, key: key, value: Array(rest))
+  }
+
+  package static func tag(store: String, key: String) -> Identifier {
+    var context = Context("sync-setting")
+    context.append(text: store)
+    context.append(text: key)
+    return context.tag
+  }
+
+  package var tag: Identifier { Self.tag(store: store, key: key) }
+}

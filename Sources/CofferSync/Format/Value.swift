@@ -1,0 +1,99 @@
+package import SecretMemory
+package import VaultCore
+
+/// The name of an object: HASH of its bytes.
+package struct ObjectName: Hashable, Sendable {
+  package let digest: Digest
+
+  package init(digest: Digest) { self.digest = digest }
+
+  package init(of object: [UInt8]) { digest = Digest(Digest.hash(object, byteCount: Digest.byteCount)) ?? .zero }
+
+  package static func == (left: ObjectName, right: ObjectName) -> Bool { left.digest == right.digest }
+  package func hash(into hasher: inout Hasher) { hasher.combine(digest.bytes) }
+}
+
+/// The value of a register.
+package enum Value: Equatable, Sendable {
+  case clear([UInt8])
+  case secret(SealedSecret)
+  /// A value that lies in an object of the engine, with the length of the value.
+  case object(ObjectName, count: Int)
+
+  /// In bytes. A longer value is an object.
+  package static let maximumInlineCount = 65_536
+  static let objectBit: UInt32 = 1 << 31
+
+  package var count: Int {
+    switch self {
+    case .clear(let bytes): bytes.count
+    case .secret(let secret): secret.count
+    case .object(_, let count): count
+    }
+  }
+
+  func write(to writer: inout BodyWriter, _ values: ValueKey) throws {
+    switch self {
+    case .clear(let bytes):
+      writer.append(UInt32(bytes.count))
+      writer.append(bytes)
+    case .secret(let secret):
+      writer.append(UInt32(secret.count))
+      writer.append(LockedBytes(try values.open(secret)))
+    case .object(let name, let count):
+      writer.append(UInt32(count) | Self.objectBit)
+      writer.append(name.digest)
+    }
+  }
+
+  /// - Throws: `form`.
+  init(reading reader: inout BodyReader, of register: Register, _ values: ValueKey) throws {
+    let word: UInt32 = try reader.readInteger()
+    let count = Int(word & ~Self.objectBit)
+    if word & Self.objectBit != 0 {
+      guard register != .life, count > Self.maximumInlineCount, count <= Padding.maximumCount else { throw VoidCause.form }
+      self = .object(ObjectName(digest: try reader.readDigest()), count: count)
+    } else {
+      guard count <= Self.maximumInlineCount else { throw VoidCause.form }
+      if register == .secret {
+        self = .secret(try values.seal(try reader.readLocked(count)))
+      } else {
+        self = .clear(try reader.read(count))
+      }
+    }
+  }
+}
+
+/// A secret that a state holds: sealed, because a state may hold more of them than memory can be locked.
+package struct SealedSecret: Equatable, Sendable {
+  let box: [UInt8]
+  let count: Int
+  /// Keyed, so that equal secrets are recognised and none can be guessed.
+  private let digest: Digest
+
+  fileprivate init(box: [UInt8], count: Int, digest: Digest) { (self.box, self.count, self.digest) = (box, count, digest) }
+
+  package static func == (left: SealedSecret, right: SealedSecret) -> Bool { left.digest == right.digest }
+}
+
+/// The key under which the secrets of one state are sealed in memory. The caller keeps it as long as the state.
+package final class ValueKey: Sendable {
+  private let seal: Key
+  private let compare: Key
+
+  package init() throws {
+    seal = try .random()
+    compare = try .random()
+  }
+
+  package func seal(_ secret: borrowing Secret) throws -> SealedSecret {
+    let digest = try compare.secret.withBytes { (key) throws(VaultError) in
+      try secret.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes, key: key) }
+    }
+    return SealedSecret(
+      box: try SecretBox.seal(secret, key: seal), count: secret.count,
+      digest: Digest(digest.secret.copyIntoUnprotectedBytes()) ?? .zero)
+  }
+
+  package func open(_ secret: SealedSecret) throws -> Secret { try SecretBox.open(secret.box, key: seal) }
+}

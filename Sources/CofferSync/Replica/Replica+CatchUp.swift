@@ -1,0 +1,122 @@
+import SecretMemory
+import VaultCore
+
+/// Reading a log of which old entries were deleted. Section 7 of docs/sync-format.md.
+extension Replica {
+  static func entries(of engine: any Engine, from start: UInt64) throws -> [NumberedEntry] {
+    var entries: [NumberedEntry] = []
+    var next = start
+    while true {
+      let batch = try engine.read(from: next, limit: batchCount)
+      // A number near the end of its range would only be there to overflow.
+      guard let last = batch.last, last.number >= next, last.number < 1 << 62 else { return entries }
+      entries += batch.drop { $0.number < next }
+      next = last.number + 1
+    }
+  }
+
+  /// Goes on from a checkpoint: the members are proven entry by entry, and the checkpoint names the last of them.
+  mutating func catchUp(with engine: any Engine, forksAreVoid: Bool = false) throws {
+    let entries = try Self.entries(of: engine, from: count)
+    let run = entries.indices.reversed().prefix { index in
+      index == entries.index(before: entries.endIndex) || entries[index].number + 1 == entries[index + 1].number
+    }
+    guard let runStart = run.last else { throw Halt.entriesMissing }
+    if entries[runStart].number == count {
+      for entry in entries[runStart...] { try fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
+      return
+    }
+    var proven = self
+    var found: (replica: Replica, index: Int)?
+    for (index, entry) in entries.enumerated() {
+      if index >= runStart, try proven.opens(checkpoint: entry) { found = (proven, index) }
+      try proven.follow(entry)
+    }
+    guard let found else { throw Halt.entriesMissing }
+    var next = found.replica
+    try next.take(entries[found.index], from: engine)
+    for entry in entries[found.index...] {
+      try next.fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid)
+    }
+    self = next
+  }
+
+  /// Places the replica before an entry, whose own C is believed because its author has signed it.
+  private mutating func place(before entry: NumberedEntry) throws {
+    let sealed = try SealedEntry(parsing: entry.bytes)
+    guard sealed.number == entry.number else { throw VoidCause.number }
+    position.number = sealed.number
+    position.chain = sealed.chain
+  }
+
+  /// Folds an entry of the members, if it is the next one.
+  private mutating func follow(_ entry: NumberedEntry) throws {
+    var next = self
+    do {
+      try next.place(before: entry)
+      let proven = try next.prove(entry.bytes, { _ in nil })
+      guard proven.body.payload.isLinked else { return }
+    } catch is VoidCause {
+      return
+    } catch Halt.checkpointFalse, Halt.objectMissing {
+      // Not an entry of the members.
+      return
+    }
+    try next.fold(entry.bytes, { _ in nil })
+    next.kept = []
+    self = next
+  }
+
+  private func opens(checkpoint entry: NumberedEntry) throws -> Bool {
+    var next = self
+    do {
+      try next.place(before: entry)
+      let proven = try next.prove(entry.bytes, { _ in nil })
+      if case .checkpoint = proven.body.payload { return true }
+      return false
+    } catch Halt.checkpointFalse {
+      // It is one, of a state that is not here yet.
+      return true
+    } catch is VoidCause {
+      return false
+    } catch Halt.objectMissing {
+      return false
+    }
+  }
+
+  /// Takes the state of a checkpoint.
+  private mutating func take(_ entry: NumberedEntry, from engine: any Engine) throws {
+    let sealed = try SealedEntry(parsing: entry.bytes)
+    try place(before: entry)
+    guard let key = keys[sealed.epoch],
+      case .checkpoint(_, let digest, let objects) = try sealed.open(key).body(values).payload
+    else { throw Halt.entriesMissing }
+    let parts = try objects.map { name in
+      guard let object = try engine.get(name), ObjectName(of: object) == name else { throw Halt.objectMissing(name) }
+      guard let content = try sealer.open(object) else { throw Halt.checkpointFalse }
+      return content
+    }
+    let before = state
+    do {
+      state = try SpaceState(parts, digest: digest, values) { key, entity in
+        guard key.kind == .setting, let content = entity.shown(.content) else { return nil }
+        return try store(of: content, engine)
+      }
+    } catch is VoidCause {
+      throw Halt.checkpointFalse
+    }
+    kept = []
+    pending.removeAll { state.knows($0.operation) }
+    try completePending(from: before)
+  }
+
+  private func store(of content: Value, _ engine: any Engine) throws -> String? {
+    switch content {
+    case .clear(let bytes): return try Self.tag(of: bytes, .setting).store
+    case .secret: return nil
+    case .object(let name, let count):
+      let value = try resolve(name, count: count) { try engine.get($0) }
+      return try Self.tag(of: value.secret.copyIntoUnprotectedBytes(), .setting).store
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import SecretMemory
+package import VaultCore
+
+/// Changes of this device. Section 6 of docs/sync-format.md.
+extension Replica {
+  /// An entity as this device shows it: the fold, with the pending operations on top.
+  package func shown(_ key: EntityKey) -> Entity? {
+    let own = pending.filter { $0.operation.key == key }
+    guard !own.isEmpty else { return state[key] }
+    var entity = state[key] ?? Entity()
+    for pending in own where !entity.knows(pending.operation.dot) {
+      entity.apply(pending.operation, generation: state.generation)
+    }
+    return entity
+  }
+
+  /// Fixes a change as an operation: it replaces what this device shows now, and nothing that it learns later.
+  private mutating func change(_ key: EntityKey, _ written: [(Register, Value)], at modified: Int64, isHeld: Bool = false) throws
+  {
+    let seen = shown(key)
+    let parts = written.map { register, value in
+      Operation.Part(register: register, replaced: seen?[register].map(\.dot).sorted() ?? [], value: value)
+    }
+    let operation = try Operation(key.kind, author: id, tag: key.tag, modified: modified, parts: parts, values)
+    pending.append(PendingOperation(operation: operation, isHeld: isHeld))
+  }
+
+  private mutating func value(_ register: Register, _ bytes: borrowing Secret) throws -> Value {
+    guard bytes.count > Value.maximumInlineCount else {
+      return register == .secret ? .secret(try values.seal(bytes)) : .clear(bytes.copyIntoUnprotectedBytes())
+    }
+    let object = try sealer.seal(bytes, epoch: position.epoch)
+    let name = ObjectName(of: object)
+    uploads[name] = object
+    return .object(name, count: bytes.count)
+  }
+
+  /// Writes an item: the parts that a person has changed.
+  /// - Parameters:
+  ///   - content: nil if it has not changed.
+  ///   - secret: nil if it has not changed.
+  /// - Throws: `form`, if the item is not there and a part is missing, or if it is not one that is shared.
+  package mutating func write(
+    _ tag: Identifier, content: ItemContent?, secret: LockedBytes?, at modified: Int64
+  ) throws {
+    let key = EntityKey(.item, tag)
+    let isThere = shown(key)?.exists ?? false
+    guard isThere || content != nil, content.map({ $0.tag == tag }) ?? true else { throw VoidCause.form }
+    var written: [(Register, Value)] = []
+    if let content { written.append((.content, try value(.content, Secret(copying: content.bytes)))) }
+    guard isThere || secret != nil else { throw VoidCause.form }
+    if let secret { written.append((.secret, try value(.secret, secret.secret))) }
+    try change(key, written + [(.life, Operation.alive)], at: modified)
+  }
+
+  /// Writes a setting.
+  package mutating func write(_ setting: SettingContent, at modified: Int64) throws {
+    let value = try value(.content, Secret(copying: setting.bytes))
+    try change(EntityKey(.setting, setting.tag), [(.content, value), (.life, Operation.alive)], at: modified)
+  }
+
+  /// Deletes items or settings of one group, or one store.
+  /// - Parameter groupCount: The number of those in the group before.
+  /// - Returns: False if the deletions wait until a person confirms them.
+  @discardableResult
+  package mutating func delete(_ keys: [EntityKey], ofGroupWith groupCount: Int, at modified: Int64) throws -> Bool {
+    let isHeld = DeletionGuard.holds(keys.count, of: groupCount)
+    for key in keys where shown(key)?.exists == true {
+      try change(key, [(.life, Operation.deleted)], at: modified, isHeld: isHeld)
+    }
+    return !isHeld
+  }
+
+  /// Appends the deletions that wait.
+  package mutating func acceptDeletions() {
+    for index in pending.indices { pending[index].isHeld = false }
+  }
+
+  /// Takes back the deletions that wait, also for this device.
+  package mutating func discardDeletions() {
+    pending.removeAll(where: \.isHeld)
+  }
+
+  /// Values that were sealed under a key of a removed device, and that no read has shown, are sealed anew. The new operation
+  /// replaces the former one too, in case the engine has that, and later ones replace both.
+  mutating func renewObjects() throws {
+    var renewed: [Identifier: Identifier] = [:]
+    for index in pending.indices where pending[index].operation.author == id {
+      let old = pending[index].operation
+      var hasChanged = false
+      var parts = try old.parts.map { part in
+        let more = part.replaced.compactMap { renewed[$0] }
+        hasChanged = hasChanged || !more.isEmpty
+        guard case .object(let name, _) = part.value, let object = uploads[name], let content = try sealer.open(object) else {
+          return (part.register, part.replaced + more, part.value)
+        }
+        hasChanged = true
+        uploads[name] = nil
+        return (part.register, part.replaced + more, try value(part.register, content.secret))
+      }
+      guard hasChanged else { continue }
+      for index in parts.indices { parts[index].1.append(old.dot) }
+      let operation = try Operation(
+        old.kind, author: id, tag: old.tag, modified: old.modified,
+        parts: parts.map { Operation.Part(register: $0.0, replaced: $0.1.sorted(), value: $0.2) }, values)
+      renewed[old.dot] = operation.dot
+      pending[index] = PendingOperation(operation: operation, isHeld: pending[index].isHeld)
+    }
+  }
+}
+
+/// Many deletions at once wait at their author. Section 6 of docs/sync-format.md.
+enum DeletionGuard {
+  static let maximumCount = 50
+  /// The divisor for the part of a group.
+  static let maximumPart = 5
+
+  static func holds(_ count: Int, of groupCount: Int) -> Bool {
+    count > maximumCount && count * maximumPart > groupCount
+  }
+}

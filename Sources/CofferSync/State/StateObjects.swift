@@ -1,0 +1,106 @@
+import SecretMemory
+import VaultCore
+
+/// Objects of the engine: large values, and the state of checkpoints. Section 5 of docs/sync-format.md.
+struct ObjectSealer {
+  let space: Identifier
+  let keys: [UInt32: LockedBytes]
+  private static let epochByteCount = 4
+
+  private func key(_ epoch: UInt32) throws -> Key? {
+    var context = Context("sync-object")
+    context.append(space)
+    return try keys[epoch]?.key()?.derive(context)
+  }
+
+  func seal(_ content: borrowing Secret, epoch: UInt32) throws -> [UInt8] {
+    guard let key = try key(epoch) else { throw Halt.keyMissing }
+    return epoch.littleEndianBytes + (try SecretBox.seal(content, key: key))
+  }
+
+  /// - Returns: nil for an object that does not open.
+  func open(_ object: [UInt8]) throws -> LockedBytes? {
+    guard object.count > Self.epochByteCount, let key = try key(UInt32(littleEndian: object, at: 0)) else { return nil }
+    return try LockedBytes.open(Array(object.dropFirst(Self.epochByteCount)), under: key)
+  }
+}
+
+/// A state cut into objects. Section 7 of docs/sync-format.md.
+struct StateParts {
+  /// In bytes of rows.
+  static let maximumByteCount = 400 << 10
+  /// About the size of a part, before which it is not cut.
+  private static let aim = 128 << 10
+
+  struct Part {
+    let content: LockedBytes
+    /// HASH of the content.
+    let digest: Digest
+  }
+
+  let parts: [Part]
+  let digest: Digest
+
+  /// Cuts by the first bits of tags, which are random, so that a change leaves the other parts as they are.
+  init(_ state: SpaceState, _ values: ValueKey) throws {
+    var total = 0
+    try state.forEachRow(values) { _, row in total += row.count }
+    var bits = 0
+    while total >> bits > Self.aim { bits += 1 }
+    var (parts, writer, prefix): ([Part], BodyWriter, UInt32?) = ([], BodyWriter(), nil)
+    func cut() throws {
+      guard writer.count > 0 else { return }
+      let content = try writer.finish()
+      parts.append(Part(content: content, digest: try LockedBytes.hash(content.secret)))
+      writer = BodyWriter()
+    }
+    var digest = try StateDigest()
+    try state.forEachRow(values) { key, row in
+      try digest.add(row)
+      let first = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(key.tag.byte(at: $1)) }
+      let next = bits == 0 ? 0 : first >> UInt32(32 - min(bits, 32))
+      if next != prefix || writer.count + row.count > Self.maximumByteCount { try cut() }
+      prefix = next
+      writer.append(row)
+    }
+    try cut()
+    self.parts = parts
+    self.digest = digest.finish()
+  }
+}
+
+extension SpaceState {
+  /// A state from the contents of its objects.
+  /// - Parameter store: The store that the content of a setting names.
+  /// - Throws: `form`, for rows that are malformed or out of order.
+  init(
+    _ parts: [LockedBytes], digest expected: Digest, _ values: ValueKey, store: (EntityKey, Entity) throws -> String?
+  ) throws {
+    self.init()
+    var digest = try StateDigest()
+    var last: StateRow.Order?
+    var open: (key: EntityKey, entity: Entity)?
+    func close() throws { if let open { insert(open.entity, open.key, store: try store(open.key, open.entity)) } }
+    for part in parts {
+      guard part.count > 0 else { throw VoidCause.form }
+      var reader = BodyReader(part)
+      while reader.remaining > 0 {
+        let start = reader.position
+        let row = try StateRow(reading: &reader, generation: generation, values)
+        guard last.map({ $0 < row.order }) ?? true else { throw VoidCause.form }
+        last = row.order
+        try digest.add(LockedBytes(try reader.locked(from: start)))
+        if open?.key != row.order.key {
+          try close()
+          open = (row.order.key, Entity())
+        }
+        if var entity = open?.entity {
+          row.add(to: &entity)
+          open?.entity = entity
+        }
+      }
+    }
+    try close()
+    guard digest.finish() == expected else { throw VoidCause.form }
+  }
+}

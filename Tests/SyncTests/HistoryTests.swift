@@ -1,0 +1,213 @@
+import CofferTesting
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import CofferSync
+
+/// Engines that lie, devices that come late, and removed devices. Sections 3.2, 3.3 and 7 of docs/sync-format.md.
+@Suite struct HistoryTests {
+  @Test func anEngineThatWasPutBackIsCompletedByteForByte() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let key = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    let log = space.engine.logs[0]
+    space.engine.cut(to: 1)
+    try space.synchronise(&space.owner)
+    #expect(space.engine.logs[0] == log)
+    try space.synchronise(&other)
+    #expect(try Space.secrets(key, in: other) == ["x"])
+  }
+
+  @Test func aForkStopsUntilThePersonAccepts() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let key = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    // The engine forgets it, and shows the rest to the other device.
+    space.engine.cut(to: 2)
+    let second = try Space.write("eve", "y", in: &other)
+    try space.synchronise(&other)
+    #expect(throws: Halt.replaced) { try space.synchronise(&space.owner) }
+    #expect(space.owner.halt == .replaced)
+    #expect(throws: Halt.replaced) { try space.synchronise(&space.owner) }
+    space.owner = try space.owner.acceptingHistory(of: space.engine)
+    try space.synchronise(&space.owner)
+    try space.synchronise(&other)
+    #expect(try Space.secrets(key, in: other) == ["x"] && Space.secrets(second, in: space.owner) == ["y"])
+    #expect(other.leftHistories.map(\.device) == [space.owner.id] && other.leftHistories[0].left.number == 3)
+    #expect(try other.state.digest(other.values) == space.owner.state.digest(space.owner.values))
+  }
+
+  @Test func anEntryOfAMemberWithAnotherChainIsAForkAndAnyOtherIsVoid() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    var elsewhere = other.position
+    elsewhere.chain = .zero
+    let key = try #require(other.keys[0])
+    for (identity, isFork) in [(other.identity, true), (try Space.identity(9), false)] {
+      let entry = try SealedEntry.seal(
+        Body(link: nil, .presence), clear: [], position: elsewhere, key: key, author: identity, other.values)
+      var reader = space.owner
+      if isFork {
+        #expect(throws: Halt.forked) { try reader.fold(entry) { _ in nil } }
+        #expect(reader.count == space.owner.count)
+      } else {
+        #expect(try reader.fold(entry) { _ in nil } == .chain)
+      }
+    }
+    try space.synchronise(&other)
+  }
+
+  @Test func voidEntriesWarnAndStopNothing() throws {
+    var space = try Space()
+    for number in 0..<64 {
+      #expect(!space.owner.warnsOfVoidEntries)
+      _ = try space.engine.append(space.owner.count, [UInt8](repeating: UInt8(number), count: 300))
+      try space.synchronise(&space.owner)
+    }
+    #expect(space.owner.warnsOfVoidEntries && space.owner.halt == nil)
+    let key = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    #expect(try !space.owner.warnsOfVoidEntries && Space.secrets(key, in: space.owner) == ["x"])
+  }
+
+  @Test func aRemovalIsOneEntryWithTheNextKey() throws {
+    var space = try Space()
+    var (other, third) = (try space.join(1, .member), try space.join(2, .member))
+    try space.synchronise(&other)
+    let (count, old) = (space.owner.count, try #require(third.keys[0]))
+    space.owner.remove([third.id], erase: true)
+    try space.synchronise(&space.owner)
+    #expect(space.owner.count == count + 1 && space.owner.epoch == 1)
+    try space.synchronise(&other)
+    #expect(throws: Halt.removed) {
+      try space.synchronise(&third)
+      try space.synchronise(&third)
+    }
+    #expect(third.keys[1] == nil)
+    // The removed device writes on with its key, and with the new one that somebody gave it.
+    let new = try #require(other.keys[1])
+    for (key, epoch, cause) in [(old, UInt32(0), VoidCause.epoch), (old, 1, .seal), (new, 1, .author)] {
+      var position = space.owner.position
+      position.epoch = epoch
+      let entry = try SealedEntry.seal(
+        Body(link: nil, .presence), clear: [], position: position, key: key, author: third.identity, third.values)
+      var reader = space.owner
+      #expect(try reader.fold(entry) { _ in nil } == cause)
+    }
+    // It does not come back, and others read what came before.
+    space.owner.add(third.identity.record(.member))
+    try space.synchronise(&space.owner)
+    #expect(space.owner.membership[third.id] == nil && space.owner.drafts.isEmpty)
+    let late = try space.join(3, .member)
+    #expect(late.epoch == 1 && late.keys[0]?.isEqual(to: old) == true && late.chain == space.owner.chain)
+  }
+
+  @Test func aRemovalThatWithholdsTheKeyIsNoticedByName() throws {
+    var space = try Space()
+    var (other, third) = (try space.join(1, .member), try space.join(2, .member))
+    try space.synchronise(&other)
+    let removed = third.id
+    let next = LockedBytes(try Secret.random(count: 32))
+    let staying = other.membership.staying(without: [removed])
+    let back = try SealedKeys.sealBack(try #require(other.keys[0]), under: next, other.space)
+    let right = try SealedKeys.seal(next, for: staying)
+    let wrong = try SealedKeys.seal(LockedBytes(Secret(count: 32)), for: staying)
+    let index = try #require(staying.firstIndex { $0.id == other.id })
+    var clear = right
+    clear.replaceSubrange(index * 88..<index * 88 + 88, with: wrong[index * 88..<index * 88 + 88])
+    let entry = try space.owner.seal(
+      .remove([removed], erase: false), clear: back + clear, key: try #require(space.owner.keys[0]))
+    #expect(throws: Halt.keyWithheld) { try other.fold(entry) { _ in nil } }
+    #expect(try space.owner.fold(entry) { _ in nil } == nil)
+    #expect(throws: Never.self) { try third.fold(entry) { _ in nil } }
+    #expect(!third.isMember)
+  }
+
+  @Test func aLogWithoutOldEntriesIsReadFromTheCheckpoint() throws {
+    var space = try Space()
+    var behind = try space.join(1, .member)
+    let third = try space.join(2, .member)
+    var keys: [EntityKey] = []
+    for number in 0..<10 {
+      keys.append(try Space.write("user\(number)", "secret\(number)", in: &space.owner))
+      try space.synchronise(&space.owner)
+    }
+    try space.owner.write(SettingContent(store: "s", key: "large", value: [UInt8](repeating: 1, count: 70_000)), at: 1)
+    try space.synchronise(&space.owner)
+    // While it is away, it changes an item that is then deleted and forgotten.
+    try space.synchronise(&behind)
+    try Space.change(keys[0], "edited", at: 7, in: &behind)
+    space.owner.remove([third.id])
+    try space.owner.delete([keys[0]], ofGroupWith: 10, at: 3)
+    try space.synchronise(&space.owner)
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    #expect(space.owner.state[keys[0]] == nil && space.owner.state[keys[1]] != nil)
+    space.engine.delete(space.owner.deletableEntries)
+    #expect(space.engine.deleted.count > 10 && space.owner.deletableEntries.allSatisfy { !$0.contains(0) })
+    space.engine.keepObjects(space.owner.neededObjects)
+    var late = try space.join(3, .member)
+    try space.synchronise(&behind)
+    try space.synchronise(&late)
+    try space.synchronise(&space.owner)
+    for replica in [late, behind, space.owner] {
+      #expect(try Space.secrets(keys[9], in: replica) == ["secret9"])
+      #expect(try Space.secrets(keys[0], in: replica) == ["edited"])
+      #expect(replica.shown(keys[0])?.shown(.content) != nil, "the edit was completed")
+      #expect(replica.chain == space.owner.chain && replica.state.quota.used(by: "s").bytes > 70_000)
+      #expect(try replica.state.digest(replica.values) == space.owner.state.digest(space.owner.values))
+    }
+    // An engine that leaves out an entry of the members is noticed.
+    space.engine.delete([1..<2])
+    #expect(throws: Halt.entriesMissing) { try space.join(4, .member) }
+  }
+
+  @Test func anObjectThatIsMissingStopsTheFoldBeforeItsEntry() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let key = try Space.write("bob", String(repeating: "x", count: 70_000), in: &space.owner)
+    let object = try #require(space.owner.uploads.first)
+    try space.synchronise(&space.owner)
+    space.engine.keepObjects([])
+    let count = other.count
+    #expect(throws: Halt.objectMissing(object.key)) { try space.synchronise(&other) }
+    #expect(other.count == count && other.halt == nil)
+    try space.engine.put(object.key, object.value)
+    try space.synchronise(&other)
+    #expect(try Space.secrets(key, in: other) == ["object"])
+  }
+
+  @Test func aFalseCheckpointIsReported() throws {
+    var space = try Space()
+    var other = try space.join(1, .owner)
+    other.state = SpaceState(generation: 5)
+    _ = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    try space.synchronise(&other)
+    other.state = SpaceState()
+    _ = try other.appendCheckpoint(to: space.engine) { _ in }
+    #expect(throws: Halt.checkpointFalse) { try space.synchronise(&space.owner) }
+    #expect(space.owner.halt == .checkpointFalse)
+  }
+
+  /// An unchanged part of the state is named again: a change of one item costs one part.
+  @Test func unchangedPartsOfACheckpointAreNamedAgain() throws {
+    var space = try Space()
+    for number in 0..<2_400 {
+      try Space.write("user\(number)", "secret", in: &space.owner)
+      if number % 200 == 199 { try space.synchronise(&space.owner) }
+    }
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    let first = try #require(space.owner.checkpoints.last).objects
+    // The ages do not change any more.
+    let key = EntityKey(.item, try Space.content("user7").tag)
+    try Space.change(key, "new", at: 2, in: &space.owner)
+    try space.synchronise(&space.owner)
+    #expect(try space.appendCheckpoint())
+    let second = try #require(space.owner.checkpoints.last).objects
+    #expect(first.count >= 2 && first.count == second.count)
+    #expect(zip(first, second).filter { $0 != $1 }.count == 1)
+  }
+}

@@ -1,0 +1,80 @@
+import CofferTesting
+import VaultCore
+
+@testable import CofferSync
+
+/// The promises, judged by what the persons saw when they made their changes, and not by the rules of the fold.
+extension Simulation {
+  func check(hasSettled: Bool) throws {
+    let members = devices.filter { $0.replica.isMember && $0.replica.halt == nil }
+    try checkRemovals(devices)
+    guard hasSettled else { throw Fault.notConverged }
+    guard let first = members.first else { return }
+    for device in members {
+      guard device.replica.chain == first.replica.chain, device.replica.membership == first.replica.membership,
+        try device.replica.state.digest(device.replica.values) == first.replica.state.digest(first.replica.values)
+      else { throw Fault.notConverged }
+    }
+    let writers = members.filter { ($0.replica.membership[$0.replica.id]?.role ?? .reader) <= .member }
+    for device in writers where !device.replica.pending.isEmpty && device.replica.awaitedRemovals.isEmpty {
+      throw Fault.stillPending
+    }
+    try checkValues(first, writers.filter { $0.replica.awaitedRemovals.isEmpty })
+  }
+
+  mutating func cover() {
+    coverage.crashes = engine.crashes
+    guard let replica = devices.first(where: { $0.replica.isMember && $0.replica.halt == nil })?.replica else { return }
+    coverage.settled += 1
+    coverage.removals += replica.membership.removed.count
+    coverage.checkpoints += replica.checkpoints.count
+    coverage.conflicts += replica.state.entities.values.filter { $0[.secret].count > 1 || $0[.content].count > 1 }.count
+    coverage.voidEntries += replica.kept.filter { !$0.isValid }.count
+  }
+
+  /// No history has an entry that a device made, behind the entry that removed it.
+  private func checkRemovals(_ members: [SimulatedDevice]) throws {
+    for device in members {
+      var removed: Set<Int> = []
+      for entry in try device.replica.history() {
+        if let maker = engine.makers[entry.bytes], removed.contains(maker) { throw Fault.acceptedAfterRemoval }
+        for id in entry.removed { removed.formUnion(devices.filter { $0.identity.id == id }.map(\.index)) }
+      }
+    }
+  }
+
+  private func checkValues(_ device: SimulatedDevice, _ writers: [SimulatedDevice]) throws {
+    let replica = device.replica
+    let operations = try replica.keptOperationsForTests()
+    let accepted = Set(operations.map(\.dot))
+    // The changes of devices that may still write, and those that they had folded in a history that they left.
+    let indices = Set(writers.map(\.index))
+    for change in changes where indices.contains(change.author) {
+      guard accepted.contains(change.dot) else { throw Fault.lost }
+    }
+    for (device, dot) in folded where indices.contains(device) {
+      guard accepted.contains(dot) else { throw Fault.lost }
+    }
+    let known = Set(changes.map(\.dot))
+    for (key, all) in Dictionary(grouping: changes, by: \.key) {
+      // Values that a device completed, or that were written anew, are not among the changes.
+      guard !operations.contains(where: { $0.key == key && !known.contains($0.dot) }) else { continue }
+      try checkEntity(replica, key, all.filter { accepted.contains($0.dot) })
+    }
+  }
+
+  private func checkEntity(_ replica: Replica, _ key: EntityKey, _ changes: [Change]) throws {
+    let seenLives = changes.reduce(into: Set<Identifier>()) { $0.formUnion($1.seenLives) }
+    let exists = changes.contains { !$0.isDeletion && !seenLives.contains($0.dot) }
+    guard let entity = replica.state[key] else {
+      if exists { throw Fault.itemLost }
+      return
+    }
+    if entity.exists != exists { throw exists ? Fault.itemLost : Fault.resurrected }
+    let replaced = changes.reduce(into: Set<String>()) { $0.formUnion($1.seen) }
+    let expected = Set(changes.compactMap(\.value)).subtracting(replaced)
+    let visible = try Self.values(entity, key.kind, replica.values)
+    guard expected.isSubset(of: visible) else { throw Fault.lost }
+    guard visible.isSubset(of: expected) else { throw Fault.resurrected }
+  }
+}

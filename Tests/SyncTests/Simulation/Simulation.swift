@@ -1,0 +1,236 @@
+import CofferTesting
+import SecretMemory
+import VaultCore
+
+@testable import CofferSync
+
+/// One schedule of two to eight devices and an engine that lies. The seed decides everything that the result depends on.
+struct Simulation {
+  /// A promise that did not hold.
+  enum Fault: String, Error, Hashable {
+    case lost, resurrected, acceptedAfterRemoval, notConverged, stillPending, itemLost
+  }
+
+  /// A change that a person has made and that the vault holds.
+  struct Change {
+    let key: EntityKey
+    let author: Int
+    let dot: Identifier
+    let value: String?
+    /// The values that the person saw then, and the writes of life.
+    let seen: Set<String>
+    let seenLives: Set<Identifier>
+    let isDeletion: Bool
+  }
+
+  var random: SeededGenerator
+  let engine: FaultyEngine
+  let flaw: Flaw?
+  let space: Identifier
+  var devices: [SimulatedDevice] = []
+  var changes: [Change] = []
+  /// Operations that a device had folded in a history that it has left.
+  var folded: [(device: Int, dot: Identifier)] = []
+  var coverage = Coverage()
+  private var records: [DeviceRecord] = []
+  private var clock: Int64 = 0
+  private var nextValue = 0
+
+  init(seed: UInt64, flaw: Flaw?) throws {
+    random = SeededGenerator(seed: seed)
+    self.flaw = flaw
+    engine = FaultyEngine(SeededGenerator(seed: seed ^ 0x5EED))
+    let founder = try Self.identity(0)
+    let random32 = [UInt8](repeating: UInt8(truncatingIfNeeded: seed), count: 32)
+    var first = try Replica(founding: founder, random: random32, ValueKey())
+    space = first.space
+    try first.synchronise(with: engine) { _ in }
+    let count = Int.random(in: 2...8, using: &random)
+    let identities = try (1..<count).map { try Self.identity($0) }
+    for (index, identity) in identities.enumerated() {
+      first.add(identity.record(index == 0 || Int.random(in: 0..<4, using: &random) == 0 ? .owner : .member))
+    }
+    try first.synchronise(with: engine) { _ in }
+    devices = [SimulatedDevice(0, first, flaw: flaw)]
+    for (index, identity) in identities.enumerated() {
+      guard let welcome = Welcome(first) else { continue }
+      devices.append(
+        SimulatedDevice(index + 1, try Replica(joining: identity, welcome, engine, ValueKey()), flaw: flaw))
+    }
+    records = devices.map { $0.replica.membership[$0.replica.id] }.compactMap { $0 }
+    for device in devices { device.removedRecords = records }
+  }
+
+  private static func identity(_ index: Int) throws -> DeviceIdentity {
+    let seed = { (byte: UInt8) in try Secret(testing: [UInt8](repeating: byte, count: 31) + [UInt8(index)]) }
+    return try DeviceIdentity(signingSeed: seed(1), boxSeed: seed(2), person: index % 3 == 1 ? "ada" : "bob", name: "\(index)")
+  }
+
+  /// How often the schedules met a situation.
+  struct Coverage {
+    var accepted = 0
+    var crashes = 0
+    var forgeries = 0
+    var removals = 0
+    var checkpoints = 0
+    var conflicts = 0
+    var voidEntries = 0
+    var settled = 0
+
+    var isComplete: Bool { ![accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, settled].contains(0) }
+
+    static func += (left: inout Coverage, right: Coverage) {
+      left.accepted += right.accepted
+      left.crashes += right.crashes
+      left.forgeries += right.forgeries
+      left.removals += right.removals
+      left.checkpoints += right.checkpoints
+      left.conflicts += right.conflicts
+      left.voidEntries += right.voidEntries
+      left.settled += right.settled
+    }
+  }
+
+  /// - Throws: `Fault`.
+  static func run(seed: UInt64, flaw: Flaw? = nil) throws -> Coverage {
+    var simulation = try Simulation(seed: seed, flaw: flaw)
+    simulation.engine.isHonest = false
+    for _ in 0..<Int.random(in: 8...28, using: &simulation.random) { try simulation.step() }
+    simulation.engine.becomeHonest()
+    let hasSettled = try simulation.settle()
+    try simulation.check(hasSettled: hasSettled)
+    simulation.cover()
+    return simulation.coverage
+  }
+
+  private mutating func number(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+
+  mutating func step() throws {
+    let device = devices[number(below: devices.count)]
+    switch number(below: 26) {
+    case 0...6: try change(device)
+    case 7...13:
+      engine.callsUntilCrash = number(below: 6) == 0 ? number(below: 8) : 10_000
+      if try !device.synchronise(engine), number(below: 2) == 0 { try accept(device) }
+    case 14: engine.fork(devices.count)
+    case 15: engine.swap(device.index)
+    case 16: engine.lag(device.index)
+    case 17: engine.restore()
+    case 18: engine.addGarbage()
+    case 19, 24, 25: try forge()
+    case 20:
+      let target = devices[number(below: devices.count)].replica.id
+      if number(below: 2) == 0 { try device.change { $0.remove([target]) } }
+    case 21:
+      let (target, role) = (devices[number(below: devices.count)].replica.id, Role.allCases[number(below: 2)])
+      try device.change { $0.setRole(target, role) }
+    case 22: try device.appendCheckpoint(engine)
+    default: device.crash()
+    }
+  }
+
+  private mutating func change(_ device: SimulatedDevice) throws {
+    guard device.replica.isMember else { return }
+    let name = "item\(number(below: 3))"
+    // Clocks may be twenty years off.
+    clock += 1
+    let modified = clock + (number(below: 4) == 0 ? Int64(number(below: 2) * 2 - 1) * 631_152_000_000 : 0)
+    nextValue += 1
+    let value = "v\(nextValue)"
+    let isSetting = number(below: 4) == 0
+    var attributes = Attributes()
+    attributes["account"] = .text(name)
+    attributes["label"] = .text(value)
+    let content = try ItemContent(Item(.genericPassword, attributes), in: .standard, accessibility: .whenUnlocked)
+    let setting = try SettingContent(store: "store", key: name, value: [6] + Array(value.utf8))
+    let key = isSetting ? EntityKey(.setting, setting.tag) : EntityKey(.item, content.tag)
+    let seen = device.replica.shown(key)
+    let isDeletion = number(below: 5) == 0 && seen?.exists == true
+    let values = try seen.map { try Self.values($0, key.kind, device.replica.values) } ?? []
+    // A secret alone, or all parts.
+    let isEdit = seen?.exists == true && number(below: 2) == 0
+    try device.change { replica in
+      if isDeletion {
+        try replica.delete([key], ofGroupWith: 3, at: modified)
+      } else if isSetting {
+        try replica.write(setting, at: modified)
+      } else {
+        try replica.write(
+          key.tag, content: isEdit ? nil : content, secret: LockedBytes(Secret(testing: value)), at: modified)
+      }
+    }
+    guard let operation = device.replica.pending.last?.operation else { return }
+    changes.append(
+      Change(
+        key: key, author: device.index, dot: operation.dot, value: isDeletion ? nil : value, seen: isDeletion ? [] : values,
+        seenLives: Set(seen?[.life].map(\.dot) ?? []), isDeletion: isDeletion))
+  }
+
+  /// The values that a person sees: the secrets of an item, or the values of a setting.
+  static func values(_ entity: Entity, _ kind: Kind, _ key: ValueKey) throws -> Set<String> {
+    Set(
+      try entity[kind == .item ? .secret : .content].map { write in
+        switch write.value {
+        case .clear(let bytes): String(decoding: try SettingContent(parsing: bytes).value.dropFirst(), as: UTF8.self)
+        case .secret(let secret): String(decoding: try key.open(secret).copyIntoUnprotectedBytes(), as: UTF8.self)
+        case .object: "object"
+        }
+      })
+  }
+
+  /// A device that was removed writes on, with the key that a member has given away.
+  private mutating func forge() throws {
+    let leak = devices[number(below: devices.count)].replica
+    guard let key = leak.keys[leak.epoch],
+      let device = devices.filter({ leak.membership.removed.contains($0.identity.id) }).randomElement(using: &random)
+    else { return }
+    let part = CofferSync.Operation.Part(register: .life, replaced: [], value: CofferSync.Operation.alive)
+    let tag = Identifier([UInt8](repeating: 0xEE, count: 16)) ?? .zero
+    let operation = try CofferSync.Operation(
+      .item, author: device.identity.id, tag: tag, modified: clock, parts: [part], leak.values)
+    let entry = try SealedEntry.seal(
+      Body(link: nil, .operations([operation])), clear: [], position: leak.position, key: key, author: device.identity,
+      leak.values)
+    coverage.forgeries += 1
+    engine.help(device.index, entry, after: leak.count)
+  }
+
+  private mutating func accept(_ device: SimulatedDevice) throws {
+    engine.callsUntilCrash = number(below: 8) == 0 ? number(below: 8) : 10_000
+    guard let operations = try device.acceptHistory(engine) else { return }
+    coverage.accepted += 1
+    folded += operations.map { (device.index, $0.dot) }
+  }
+
+  /// Everyone reads until nothing changes, persons accept the one history, and owners confirm removals. Each device appends once, as it
+  /// does within a week.
+  private mutating func settle() throws -> Bool {
+    for device in devices { try device.change { $0.wantsPresence = $0.isMember } }
+    var last: [Digest] = []
+    for _ in 0..<60 {
+      for device in devices {
+        if try !device.synchronise(engine) {
+          // Its entry of this week was before.
+          try device.change { $0.wantsPresence = false }
+          try accept(device)
+        }
+        engine.callsUntilCrash = nil
+        try confirmRemovals(device)
+      }
+      let now = devices.map(\.replica.chain)
+      if now == last { return true }
+      last = now
+      if number(below: 3) == 0 { try forge() }
+    }
+    return false
+  }
+
+  private func confirmRemovals(_ device: SimulatedDevice) throws {
+    let replica = device.replica
+    guard replica.membership[replica.id]?.role == .owner else { return }
+    let missing = Set(replica.leftHistories.flatMap(\.left.removed)).filter { replica.membership[$0] != nil && $0 != replica.id }
+    if !missing.isEmpty, !replica.drafts.contains(where: { if case .remove = $0 { true } else { false } }) {
+      try device.change { $0.remove(missing.sorted()) }
+    }
+  }
+}
