@@ -22,7 +22,7 @@ struct Coffer: ParsableCommand {
   ]
 
   /// The nouns of their own for programs that need secrets.
-  private static let programs: [any ParsableCommand.Type] = [RunCommand.self, InjectCommand.self]
+  private static let programs: [any ParsableCommand.Type] = [RunCommand.self, InjectCommand.self, SweepCommand.self]
 
   /// A person who types the name alone asks for help.
   func run() throws { throw CleanExit.helpRequest(self) }

@@ -65,6 +65,11 @@ package enum Files<Failure: FileFailure> {
     guard synced.result == 0 || synced.errno == EINVAL else { throw Failure(errno: synced.errno, path) }
   }
 
+  /// Removes the name of a file, if it is there.
+  package static func remove(_ path: String) throws(Failure) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Failure(errno: errno, path) }
+  }
+
   package static func rename(_ path: String, to new: String) throws(Failure) {
     guard unsafe Glibc.rename(path, new) == 0 else { throw Failure(errno: errno, new) }
   }

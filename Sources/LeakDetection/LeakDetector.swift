@@ -119,3 +119,10 @@ public enum LeakDetector {
     return nil
   }
 }
+
+extension LeakDetector {
+  /// The rule that a text under a name matches, for a text in memory of the caller's, such as locked memory.
+  package static func rule(of text: borrowing Span<UInt8>, named name: String) -> String? {
+    rule(KeyName(name), .text, text)
+  }
+}

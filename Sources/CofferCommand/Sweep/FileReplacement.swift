@@ -1,0 +1,47 @@
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import SecretMemory
+
+/// Takes the place of a file in one step, with the same mode, owner and extended attributes. A process that is killed leaves the old file or
+/// the new one.
+struct FileReplacement: ~Copyable {
+  private let content: ReadFile
+  private let new: NewFile<FileError>
+
+  /// Makes the new file, still empty. So what would refuse it does so before the vault is changed.
+  /// - Throws: denied, I/O.
+  init(of content: ReadFile) throws {
+    try content.checkIsReplaceable()
+    // A run that was killed has left what it had not yet given its name.
+    for left in TemporaryName.leftovers(of: Path.name(of: content.path), in: Path.parent(of: content.path)) {
+      try Files<FileError>.remove(left)
+    }
+    guard let old = try OpenFile.open(content.path, FileAttributes.readOnly) else {
+      throw Failure(.notFound, "\(content.path): there is no such file any more")
+    }
+    let made = try Self.made(for: content, like: old)
+    self.content = content
+    new = made
+  }
+
+  private static func made(for content: ReadFile, like old: OpenFile) throws -> NewFile<FileError> {
+    let new = try NewFile<FileError>(at: TemporaryName.next(for: content.path), named: content.path)
+    try FileAttributes.copy(from: old, to: new.file, content.status)
+    return new
+  }
+
+  /// - Throws: I/O; conflict, if the file is no longer as it was read. Then it stays.
+  consuming func place(_ bytes: borrowing Secret) throws {
+    try bytes.withBytes { (bytes) throws(FileError) in try new.file.write(bytes) }
+    try new.file.setMode(content.status.mode)
+    try new.file.synchronize()
+    let now = try ReadFile(at: content.path)
+    guard now.status.isSameFile(as: content.status), now.text.isEqual(to: content.text) else {
+      throw Failure(.other, "\(content.path): another program has changed it at this moment", hint: "the same command again")
+    }
+    let path = content.path
+    _ = try new.replace(path)
+    try Files<FileError>.synchronizeDirectory(Path.parent(of: path))
+  }
+}

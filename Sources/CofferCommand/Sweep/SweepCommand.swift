@@ -1,0 +1,50 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import SecretMemory
+import VaultCore
+
+struct SweepCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sweep", abstract: "Find secrets in files of programs, and move them to the vault.",
+    discussion: """
+      Looks at the files in the home directory in which programs keep tokens, and at its .env files, or below other directories and at \
+      single files. Prints file, line and rule, never a value, and ends with 3 if something was found. --move asks for each secret that can \
+      be moved so that its program still works.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Files, or directories in which to look; otherwise the home directory.", valueName: "path"),
+    completion: .file())
+  var paths: [String] = []
+
+  @Flag(help: "Move secrets to the vault, and leave what makes their programs find them there.")
+  var move = false
+
+  @Flag(help: "With --move: do not ask.")
+  var force = false
+
+  @Flag(help: "Put the files back as they were, and remove the items that --move made.")
+  var undo = false
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var vault: VaultOptions
+
+  func run() throws {
+    guard !move || !undo else { throw Failure.usage("--undo: --move does the contrary") }
+    guard move || !force else { throw Failure.usage("--force: is for --move") }
+    if undo { return try SweepUndo(paths: paths).run(access, vault, asJSON: json) }
+    guard !move || force || vault.isAnybodyThere else { throw Question.unanswered("sweep", "--move --force") }
+    let swept = try SweepPlaces(paths).files().map { SweptFile($0) }
+    guard move else {
+      try SweepReport(swept).write(asJSON: json)
+      let count = swept.reduce(0) { $0 + $1.findings.count }
+      guard count == 0 else { throw Failure(.notFound, "\(counted(count, "secret")) found", hint: "coffer sweep --move") }
+      return try SweepReport.check(swept)
+    }
+    try SweepMove(swept, isForced: force).run(access, vault, asJSON: json)
+  }
+}

@@ -1,0 +1,54 @@
+import CofferConsole
+import ForeignFormats
+import LeakDetection
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+/// A secret in a file, without its value.
+struct SweepFinding {
+  /// The way to the vault that a move leaves in the file.
+  enum Way {
+    /// A reference in the place of the value, which `coffer run` replaces.
+    case reference
+    /// Nothing: git asks the vault.
+    case gitHelper
+    /// A setting of AWS that names `coffer credential aws`.
+    case credentialProcess
+    /// The program cannot get it from the vault; the text says what helps.
+    case none(String)
+  }
+
+  /// From 1.
+  let line: Int
+  /// The name of the leak detector's rule, or `credential` for a value that the format of the file marks.
+  let rule: String
+  /// The name of the variable, the host or the section; never a part of a value.
+  let name: String
+  let way: Way
+  /// The item that it becomes. nil if it cannot be moved.
+  let item: ForeignItem?
+
+  var isMovable: Bool { item != nil }
+
+  /// For people.
+  var leaves: String {
+    switch way {
+    case .reference: "a reference, for coffer run"
+    case .gitHelper: "nothing: git asks coffer"
+    case .credentialProcess: "credential_process"
+    case .none(let words): words
+    }
+  }
+}
+
+extension HeldSecret {
+  /// The rule of the leak detector that a value under a name matches.
+  func leakRule(named name: String) -> String? {
+    secret.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { buffer in
+        unsafe LeakDetector.rule(of: Span(_unsafeElements: buffer.bindMemory(to: UInt8.self)), named: name)
+      }
+    }
+  }
+}

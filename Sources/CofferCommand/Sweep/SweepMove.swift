@@ -1,0 +1,115 @@
+import Coffer
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+/// `coffer sweep --move`: each secret is in its file, in the vault, or in both, at every moment. The vault has it on the disk, and it was
+/// read back, before the file is touched. The same command again finishes one that was interrupted.
+struct SweepMove {
+  private let files: [SweptFile]
+  private let isForced: Bool
+
+  init(_ files: [SweptFile], isForced: Bool) {
+    self.files = files
+    self.isForced = isForced
+  }
+
+  func run(_ access: AccessOptions, _ vault: VaultOptions, asJSON isJSON: Bool) throws {
+    let chosen = try files.map { $0.keeping(try agreed($0)) }
+    var moved: [(file: SweptFile, finding: SweepFinding, item: String)] = []
+    var failures: [Failure] = []
+    if chosen.contains(where: { !$0.findings.isEmpty }) {
+      let items = try access.open(vault)
+      guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
+      for file in chosen where !file.findings.isEmpty {
+        do {
+          moved += try move(file, items).map { (file, $0.finding, $0.item.name(in: .standard)) }
+        } catch {
+          failures.append(Failure(error, about: file.place.path))
+          if failures.last?.status == .cancelled { break }
+        }
+      }
+      items.finish()
+    }
+    let left = files.map { file in
+      file.keeping(file.findings.filter { one in !moved.contains { $0.file.place == file.place && $0.finding.line == one.line } })
+    }
+    try SweepReport(left, moved: moved).write(asJSON: isJSON)
+    note(moved)
+    for failure in failures.dropFirst() { Descriptor.error.note(failure.text) }
+    if let failure = failures.first { throw failure }
+    let count = left.reduce(0) { $0 + $1.findings.count }
+    guard count == 0 else { throw Failure(.notFound, "\(counted(count, "secret")) left in files") }
+    try SweepReport.check(files)
+  }
+
+  /// The secrets that the person lets go.
+  private func agreed(_ file: SweptFile) throws -> [SweepFinding] {
+    try file.findings.filter { finding in
+      guard finding.isMovable else { return false }
+      guard !isForced else { return true }
+      let place = "\(file.place.path):\(finding.line): \(finding.name) (\(finding.rule))"
+      return try Question.isYes("\(place): move it to the vault? [y/N] ".escapingControls())
+    }
+  }
+
+  private func move(_ file: SweptFile, _ items: OpenItems) throws -> [(finding: SweepFinding, item: Item)] {
+    guard let content = file.content else { return [] }
+    let replacement = try FileReplacement(of: content)
+    let record = try SweepRecord(of: content, in: items)
+    let found = file.findings.compactMap { finding in finding.item.map { (finding: finding, item: $0.marked(by: record)) } }
+    // Profiles and hosts are unique, so that only one name leads to the secret.
+    let plan = try ForeignPlan(
+      for: found.map(\.item), in: items, group: .standard, LongWork("comparing"), isRenaming: false)
+    let pairs = found.map { (finding: $0.finding, item: $0.item.item) }
+    let result = try FileEdit(file, content, pairs).result()
+    let gitChanges = try file.place.kind == .gitCredentials ? GitHelper.changes() : []
+    try record.keep(left: result, gitChanges: gitChanges)
+    try plan.carryOut(in: items, LongWork("copying"))
+    try readBack(plan, content, items)
+    try GitHelper.carryOut(gitChanges)
+    try replacement.place(result)
+    return pairs
+  }
+
+  /// A secret that the vault does not give back stays in its file. An item that another file needs as well is no longer a sweep's to remove.
+  private func readBack(_ plan: ForeignPlan, _ content: ReadFile, _ items: OpenItems) throws {
+    for step in plan.steps {
+      guard let entry = try items.item(step.item, in: .standard),
+        try items.keychain.secret(of: entry.reference, purpose: SweepRecord.purpose).isEqual(to: step.secret.secret)
+      else { throw Failure(.integrity, "\(content.path): the vault does not give the secret back; the file stays") }
+      guard let path = entry.item[SweepRecord.sweptFrom], path != content.path else { continue }
+      try items.keychain.update(entry.reference) { item in
+        item[SweepRecord.sweptFrom] = nil
+        item[SweepRecord.sweep] = nil
+      }
+    }
+  }
+
+  private func note(_ moved: [(file: SweptFile, finding: SweepFinding, item: String)]) {
+    guard !moved.isEmpty else { return }
+    var hints: [String] = []
+    for (file, finding, _) in moved {
+      guard case .reference = finding.way else { continue }
+      let line =
+        file.place.kind == .variables
+        ? "coffer run --env-file \(ShellWord.quoted(file.place.path)) -- PROGRAM" : "coffer run -- PROGRAM, in a new shell"
+      if !hints.contains(line) { hints.append(line) }
+    }
+    for hint in hints { Descriptor.error.note("hint: \(hint.escapingControls())\n") }
+    let names = moved.map { "  \($0.finding.name) (\($0.finding.rule))\n".escapingControlsInLines() }
+    Descriptor.error.note(
+      "note: backups, history and git may still have them. Renew at their source:\n" + names.joined())
+  }
+}
+
+extension ForeignItem {
+  fileprivate func marked(by record: SweepRecord) -> ForeignItem {
+    var item = self
+    record.mark(&item.item)
+    return item
+  }
+}

@@ -1,0 +1,98 @@
+import Coffer
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+/// The item with which `coffer sweep --undo` puts a file back: its secret is the file as it was, its companion `left` the file as the sweep
+/// has left it.
+struct SweepRecord {
+  static let service = "coffer-sweep"
+  static let left = "left"
+  /// On the record and on each item that the sweep made: the path of the file.
+  static let sweptFrom = Item.userPrefix + "swept-from"
+  /// On both: the identifier of the sweep. An undo removes the items of its own sweep alone, because the file may need those of an earlier one.
+  static let sweep = Item.userPrefix + "sweep"
+  /// The changes of git's configuration, one a line: `-VALUE` was removed, `+VALUE` was added.
+  static let git = Item.userPrefix + "swept-git"
+  static let purpose = "to sweep files"
+
+  private let content: ReadFile
+  private let items: OpenItems
+  private let record: Entry?
+  private let companion: Entry?
+  /// Whether the record holds another file than the present one.
+  private let isOutdated: Bool
+  let identifier: String
+
+  /// Changes nothing yet. A sweep of a file that is as the last sweep left it, or as a sweep that was interrupted has found it, goes on with
+  /// that one.
+  init(of content: ReadFile, in items: OpenItems) throws {
+    (self.content, self.items) = (content, items)
+    let item = Self.item(for: content.path)
+    record = try items.item(item, in: .standard)
+    companion = try items.item(item.bareCompanion(Self.left), in: .standard)
+    guard let record, let identifier = record.item[Self.sweep] else {
+      isOutdated = true
+      self.identifier = TemporaryName.hexadecimal(.random(in: 0 ... .max))
+      return
+    }
+    let isKnown = try [record, companion].compactMap(\.self).contains { entry in
+      try content.text.isEqual(to: items.keychain.secret(of: entry.reference, purpose: Self.purpose))
+    }
+    isOutdated = !isKnown
+    self.identifier = isKnown ? identifier : TemporaryName.hexadecimal(.random(in: 0 ... .max))
+  }
+
+  static func item(for path: String) -> Item {
+    var item = Item(service: service, account: path)
+    item[sweptFrom] = path
+    return item
+  }
+
+  /// The attributes of an item that the sweep makes.
+  func mark(_ item: inout Item) {
+    item[Self.sweptFrom] = content.path
+    item[Self.sweep] = identifier
+  }
+
+  /// Keeps the file as it is, and then as it is going to be. Between the two, an undo finds a file that is still as it was.
+  func keep(left: borrowing Secret, gitChanges: [String]) throws {
+    var item = Self.item(for: content.path)
+    mark(&item)
+    func setGit(_ item: inout Item) {
+      let kept = isOutdated ? [] : item[Self.git]?.split(separator: "\n").map(String.init) ?? []
+      item[Self.git] = (kept + gitChanges.filter { !kept.contains($0) }).joined(separator: "\n")
+    }
+    if let record, isOutdated {
+      try items.keychain.update(record.reference, secret: content.text.whole()) {
+        mark(&$0)
+        setGit(&$0)
+      }
+    } else if let record {
+      if !gitChanges.isEmpty { try items.keychain.update(record.reference, setGit) }
+    } else {
+      setGit(&item)
+      try items.keychain.add(item, secret: content.text.whole(), group: .standard)
+    }
+    if let companion {
+      try items.keychain.update(companion.reference, secret: left)
+    } else {
+      try items.keychain.add(item.bareCompanion(Self.left), secret: left, group: .standard)
+    }
+  }
+}
+
+extension SourceText {
+  /// - Throws: as `Secret(count:)`.
+  func whole() throws -> Secret { try secret(0..<count).secret.duplicate() }
+
+  func isEqual(to secret: borrowing Secret) -> Bool {
+    guard count == secret.count else { return false }
+    return secret.withBytes { bytes in (0..<bytes.byteCount).allSatisfy { self[$0] == bytes.byte(at: $0) } }
+  }
+
+  func isEqual(to other: SourceText) -> Bool { count == other.count && (0..<count).allSatisfy { self[$0] == other[$0] } }
+}

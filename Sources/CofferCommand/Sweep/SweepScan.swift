@@ -1,0 +1,169 @@
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+/// Looks for secrets in a file, by its format and by the rules of the leak detector.
+struct SweepScan {
+  private let text: SourceText
+  private let place: SweepPlace
+
+  init(_ text: SourceText, _ place: SweepPlace) {
+    self.text = text
+    self.place = place
+  }
+
+  /// - Throws: `ForeignError`, `TextError`, for a file that is not of its format.
+  func findings() throws -> [SweepFinding] {
+    switch place.kind {
+    case .gitCredentials: try items(GitCredentialsFormat.items(of: text), .gitHelper)
+    case .netrc:
+      try items(
+        NetrcFormat.items(of: text), .none("curl and ftp know no other way; for git, coffer import netrc keeps it"))
+    case .npmrc: try items(NpmrcFormat.items(of: text), .none("npm knows no helper; coffer run with ${NPM_TOKEN} in the file"))
+    case .pypirc: try items(PypircFormat.items(of: text), .none("coffer run with TWINE_PASSWORD"))
+    case .docker: try items(DockerFormat.items(of: text), .none("docker logout, after coffer import docker"))
+    case .aws: try items(AWSFormat.items(of: text), .credentialProcess)
+    case .variables: try variables()
+    case .shell: shell()
+    case .privateKey: privateKey()
+    case .lines: linesAlone()
+    }
+  }
+
+  private func items(_ found: ForeignItems, _ way: SweepFinding.Way) throws -> [SweepFinding] {
+    found.items.map { one in
+      let names = ItemName.parts(of: one.item)
+      let rule = one.secret.leakRule(named: "password") ?? "credential"
+      let name = PlainTextOptions.looksLikeSecret(names.account) ? names.service : "\(names.service) \(names.account)"
+      // A name that looks like a secret would be listed.
+      let isMovable = way.isOne && !PlainTextOptions.looksLikeSecret(names.account)
+      return SweepFinding(
+        line: one.line, rule: rule, name: name,
+        way: way.isOne && !isMovable ? .none("the user looks like a secret, and names are listed") : way,
+        item: isMovable ? one : nil)
+    }
+  }
+
+  // MARK: Variables
+
+  private func variables() throws -> [SweepFinding] {
+    let service = ForeignPlace.service(ofFileAt: place.path) ?? "env"
+    return try DotenvFormat.items(of: text, service: service).items.compactMap { one in
+      let name = ItemName.parts(of: one.item).account
+      guard let rule = one.secret.leakRule(named: name) else { return nil }
+      return SweepFinding(line: one.line, rule: rule, name: name, way: .reference, item: one)
+    }
+  }
+
+  /// Assignments whose value no shell would change are moved; other lines with secrets are only found.
+  private func shell() -> [SweepFinding] {
+    var findings: [SweepFinding] = []
+    var continues = false
+    for (index, line) in text.lines().enumerated() {
+      defer { continues = !line.isEmpty && text[line.upperBound - 1] == UInt8(ascii: "\\") }
+      if !continues, let found = assignment(line, index + 1) {
+        findings.append(found)
+      } else if let rule = rule(of: line) {
+        findings.append(found(rule, index + 1, .none("coffer secret set, and a reference in its place")))
+      }
+    }
+    return findings
+  }
+
+  private func assignment(_ line: Range<Int>, _ number: Int) -> SweepFinding? {
+    var reader = AssignmentReader(text, in: line)
+    guard let found = try? reader.next(), !found.value.isEmpty, isLiteral(found.value, found.quote) else { return nil }
+    guard let secret = try? text.secret(found.value), let rule = secret.leakRule(named: found.name) else { return nil }
+    let item = ForeignItem(
+      service: Path.name(of: place.path).trimmingDots, account: found.name, secret, line: number, value: found.value)
+    return SweepFinding(line: number, rule: rule, name: found.name, way: .reference, item: item)
+  }
+
+  /// Whether a shell takes the value as it stands, as one word.
+  private func isLiteral(_ value: Range<Int>, _ quote: UInt8?) -> Bool {
+    switch quote {
+    case UInt8(ascii: "'"): true
+    case UInt8(ascii: "\""): value.allSatisfy { !"$`\\".utf8.contains(text[$0]) }
+    default:
+      value.allSatisfy { offset in
+        let byte = text[offset]
+        return "_-+./:=@%,".utf8.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      }
+    }
+  }
+
+  // MARK: Lines
+
+  /// Longer lines are data of programs.
+  private static let longestLine = 1 << 16
+
+  /// Every line for itself, for a file of any form.
+  func linesAlone() -> [SweepFinding] {
+    text.lines().enumerated().compactMap { index, line in
+      rule(of: line).map { found($0, index + 1, .none(advice)) }
+    }
+  }
+
+  private var advice: String {
+    place.path.hasSuffix("history") ? "delete the line, and renew the secret" : "no other way for its program"
+  }
+
+  private func found(_ rule: String, _ line: Int, _ way: SweepFinding.Way) -> SweepFinding {
+    SweepFinding(line: line, rule: rule, name: "", way: way, item: nil)
+  }
+
+  private func rule(of line: Range<Int>) -> String? {
+    let line = text.trimmed(line)
+    guard line.count >= 8, line.count <= Self.longestLine, let secret = try? text.secret(line) else { return nil }
+    if let rule = secret.leakRule(named: "") { return rule }
+    // `NAME: VALUE` and `NAME = VALUE` of settings.
+    guard let mark = line.first(where: { text[$0] == UInt8(ascii: ":") || text[$0] == UInt8(ascii: "=") }) else { return nil }
+    let name = text.trimmed(line.lowerBound..<mark)
+    var value = text.trimmed(mark + 1..<line.upperBound)
+    guard name.count <= 64, name.allSatisfy({ text[$0] > 0x20 }) else { return nil }
+    if value.count > 1, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(text[value.lowerBound]),
+      text[value.lowerBound] == text[value.upperBound - 1]
+    {
+      value = value.lowerBound + 1..<value.upperBound - 1
+    }
+    return (try? text.secret(value))?.leakRule(named: text.text(name))
+  }
+
+  // MARK: Keys
+
+  private func privateKey() -> [SweepFinding] {
+    let lines = text.lines()
+    guard let first = lines.first, text.holds("-----BEGIN ", at: first.lowerBound), !isEncrypted(lines) else { return [] }
+    return [
+      SweepFinding(
+        line: 1, rule: "private-key", name: Path.name(of: place.path), way: .none("ssh-keygen -p gives it a passphrase"),
+        item: nil)
+    ]
+  }
+
+  /// By the header of PEM and PKCS #8, or the cipher of OpenSSH's own form.
+  private func isEncrypted(_ lines: [Range<Int>]) -> Bool {
+    let head = lines.prefix(3).map { text.text($0.prefix(80)) }
+    if head[0].contains("ENCRYPTED") || head.contains(where: { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }) {
+      return true
+    }
+    guard head[0].contains("OPENSSH"), head.count > 1 else { return false }
+    // "openssh-key-v1", a zero byte, and the name of the cipher with its length: the cipher "none".
+    return !head[1].hasPrefix("b3BlbnNzaC1rZXktdjEAAAAABG5vbmU")
+  }
+}
+
+extension SweepFinding.Way {
+  fileprivate var isOne: Bool { if case .none = self { false } else { true } }
+}
+
+extension String {
+  fileprivate var trimmingDots: String {
+    let name = String(drop { $0 == "." })
+    return name.isEmpty ? "shell" : name
+  }
+}

@@ -1,0 +1,85 @@
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import Glibc
+import ProgramSecrets
+import SecretMemory
+
+/// A file with the secrets that were found in it.
+struct SweptFile {
+  let place: SweepPlace
+  /// nil if the file could not be read.
+  let content: ReadFile?
+  private(set) var findings: [SweepFinding] = []
+  /// Why the file could not be read as what it is.
+  private(set) var problem: Failure?
+
+  init(_ place: SweepPlace) {
+    self.place = place
+    do {
+      let content = try ReadFile(at: place.path)
+      self.content = content
+      do {
+        findings = try SweepScan(content.text, place).findings()
+      } catch {
+        // Its lines may still have secrets.
+        problem = Self.failure(error, place, content.text)
+        findings = SweepScan(content.text, place).linesAlone()
+      }
+    } catch {
+      content = nil
+      problem = Self.failure(error, place, nil)
+    }
+    findings.sort { $0.line < $1.line }
+  }
+
+  private static func failure(_ error: any Error, _ place: SweepPlace, _ text: SourceText?) -> Failure {
+    switch error {
+    case let error as ForeignError: Failure(error, about: "\(place.path):\(error.line)")
+    case let error as TextError: Failure(error, about: "\(place.path):\(text?.line(of: error.offset) ?? 1)")
+    default: Failure(error, about: place.path)
+    }
+  }
+
+  /// The same file, with the chosen findings alone.
+  func keeping(_ chosen: [SweepFinding]) -> SweptFile {
+    var file = self
+    file.findings = chosen
+    return file
+  }
+}
+
+/// The content of a file at one moment, and the file that it was.
+struct ReadFile {
+  /// Without links.
+  let path: String
+  let status: FileStatus
+  let text: SourceText
+
+  /// - Throws: I/O; `ForeignError`.
+  init(at path: String) throws {
+    guard let resolved = Path.resolved(path) else { throw Failure(.inputOutput, "\(path): leads nowhere") }
+    guard let file = try OpenFile.open(resolved, O_RDONLY) else { throw Failure(.notFound, "\(path): there is no such file") }
+    self.path = resolved
+    status = try file.status()
+    text = try unsafe SourceText { buffer in
+      var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
+      return try file.read(into: &span)
+    }
+  }
+
+  /// - Throws: what makes it impossible to write the file anew, so that it stays what it is.
+  func checkIsReplaceable() throws {
+    guard status.links == 1 else {
+      throw Failure(
+        .inputOutput, "\(path): has \(status.links) names, and another one would keep the secret", hint: "remove the other links")
+    }
+    let user = geteuid()
+    guard status.owner == user || user == 0 else {
+      throw Failure(.denied, "\(path): belongs to another user", hint: "its owner can sweep it")
+    }
+    guard text.count <= SourceText.maximumFieldByteCount else {
+      throw Failure(.usage, "\(path): more than 1 MiB, which no item can hold; --undo could not bring it back")
+    }
+  }
+}
