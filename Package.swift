@@ -257,7 +257,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "CofferTesting",
+        "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "Coffer", "CofferTesting",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
