@@ -97,11 +97,16 @@ struct StartFailure: Error {
   private static func words(_ code: StorageError.Code) -> Words {
     switch code {
     case .noVault: (.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
+    case .logWithoutVault:
+      (
+        .integrity, "the vault's file is missing, and a file with its latest changes is here",
+        "coffer vault status names the ways out"
+      )
     case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
     case .noHome: (.usage, "there is no home directory", "set HOME or COFFER_HOME")
     case .notAVault: (.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: (.other, "has a format this version does not know", "update coffer")
-    case .draftFormat: (.other, "has the draft of the format, of before version 1.0", "to convert it: coffer vault migrate")
+    case .migrationNeeded: (.other, "has a format of before", "to convert it: coffer vault migrate")
     // The vault's device key, or a credential.
     case .wrongLength: (.inputOutput, "has another length than it must have", nil)
     case .tooLarge: (.inputOutput, "is larger than 64 GiB", nil)

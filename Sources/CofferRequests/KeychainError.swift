@@ -161,7 +161,7 @@ extension KeychainError {
   private static let storageCodes: [StorageError.Code: Code] = [
     .noVault: .noVault, .noHome: .noVault, .busy: .busy, .full: .full, .inDoubt: .inDoubt, .newerFormat: .newerFormat,
     .notAVault: .integrity, .storageDamaged: .integrity, .schemaAltered: .integrity, .columnMismatch: .integrity,
-    .replaced: .integrity, .truncated: .integrity, .outOfMemory: .memory,
+    .replaced: .integrity, .truncated: .integrity, .logWithoutVault: .integrity, .outOfMemory: .memory,
   ]
 
   /// Everything that the core throws and is not in the table tells of a vault that is not what its keys say.

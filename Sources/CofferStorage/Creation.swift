@@ -11,7 +11,7 @@ import VaultCore
 struct Creation {
   private let location: Location
 
-  /// - Throws: `vaultExists`, `noVault`, `foreignOwner`, `permissionsTooOpen`, `readOnly`.
+  /// - Throws: `vaultExists`, `logWithoutVault`, `noVault`, `foreignOwner`, `permissionsTooOpen`, `readOnly`.
   init(_ location: Location) throws(StorageError) {
     self.location = location
     guard let directory = try Files.status(at: location.directory) else { throw StorageError(.noVault, location.directory) }
@@ -22,13 +22,12 @@ struct Creation {
 
   /// The log of a vault that is gone would be taken for the new one's. It may be all that is left of the old one, so it stays.
   private func checkVacant() throws(StorageError) {
-    for path in [location.path, location.log, location.journal, location.logIndex] where try Files.status(at: path) != nil {
-      throw StorageError(.vaultExists, path)
-    }
+    guard try Files.status(at: location.path) == nil else { throw StorageError(.vaultExists, location.path) }
+    try location.checkHasNoLog()
   }
 
   /// Within the side lock.
-  /// - Throws: `vaultExists`; `inDoubt` where the vault has its name and it is not known whether it keeps it; what writing
+  /// - Throws: `vaultExists`, `logWithoutVault`; `inDoubt` where the vault has its name and it is not known whether it keeps it; what writing
   ///   throws.
   func run(_ change: Change) throws {
     try checkVacant()

@@ -40,7 +40,7 @@ public final class FileStore: Store {
   /// read, as long as nobody left changes in its log.
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
-  /// - Throws: `StorageError`: `noVault`, `notAVault`, `newerFormat`, `schemaAltered`, `storageDamaged`, `replaced`, `symbolicLink`,
+  /// - Throws: `StorageError`: `noVault`, `logWithoutVault`, `notAVault`, `newerFormat`, `schemaAltered`, `storageDamaged`, `replaced`, `symbolicLink`,
   ///   `truncated`, `foreignOwner`, `permissionsTooOpen`, `accessDenied`, `readOnly` (pending changes, and no right to bring
   ///   them in), `busy`, `full`, `io`, `outOfMemory`, `descriptorsExhausted`.
   public convenience init(at path: String, busyTimeout: Duration = .seconds(10)) throws {
@@ -137,7 +137,7 @@ public final class FileStore: Store {
   /// is there, durable, with the file: it is built under another name. Until then the store is empty.
   ///
   /// - Parameter createDirectory: Makes the directory, and those above, for this user alone, where they are missing.
-  /// - Throws: `StorageError`: `vaultExists`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`,
+  /// - Throws: `StorageError`: `vaultExists`, `logWithoutVault`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`,
   ///   `readOnly`, `full`, `io`. The first commit throws `vaultExists` where somebody else was first.
   public static func create(
     at path: String, createDirectory: Bool = false, busyTimeout: Duration = .seconds(10)

@@ -6,7 +6,10 @@ extension OpenVault {
   static func inspect(_ location: Location) throws(StorageError) -> FileStatus {
     guard let directory = try Files.status(at: location.directory) else { throw StorageError(.noVault, location.directory) }
     try Ownership.check(directory: directory, location.directory)
-    guard let file = try Files.status(at: location.path) else { throw StorageError(.noVault, location.path) }
+    guard let file = try Files.status(at: location.path) else {
+      try location.checkHasNoLog()
+      throw StorageError(.noVault, location.path)
+    }
     try Ownership.check(file: file, location.path)
     guard file.size >= 100 else {
       let detail = "\(location.path) has \(file.size) bytes"

@@ -6,14 +6,16 @@ public struct StorageError: Error, Equatable, Sendable {
     // The file at the path
     /// No file, or no directory for it.
     case noVault
-    /// Something is at the path already, or the log of a vault whose file is gone.
+    /// A log, journal or index of a vault whose file is gone. It may hold the latest changes.
+    case logWithoutVault
+    /// Something is at the path already.
     case vaultExists
     /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
     case notAVault
     /// The file has a higher version than this code.
     case newerFormat
-    /// The draft of the format, "CFV1". The file is left as it is.
-    case draftFormat
+    /// A format of before, such as the draft "CFV1". The file is left as it is.
+    case migrationNeeded
     /// The tables are not exactly those of the format.
     case schemaAltered
     /// A column of another type or length than the format says.

@@ -5,12 +5,15 @@ extension StorageError: Explained {
   package var explanation: Explanation {
     switch code {
     case .noVault: .init(.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
+    case .logWithoutVault:
+      .init(
+        .integrity, "the vault's file is missing, and a file with its latest changes is here",
+        "put the file back; or a backup in its place: coffer vault restore; to begin anew, move the other file away")
     case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
     case .notAVault: .init(.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)
-    case .draftFormat:
-      .init(
-        .other, "has the draft of the format, of before version 1.0", "to convert it, with all its items: coffer vault migrate")
+    case .migrationNeeded:
+      .init(.other, "has a format of before", "to convert it, with all its items: coffer vault migrate")
     case .schemaAltered: .init(.integrity, "the tables of the file have been changed", Hints.backup)
     case .columnMismatch: .init(.integrity, "a row of the file has another form than the format says", Hints.damage)
     case .storageDamaged: .init(.integrity, "the file is damaged", Hints.backup)

@@ -76,15 +76,8 @@ struct ImportCoffer: ParsableCommand {
     let places = try Places { Environment[$0] }
     let vault = places.resolvedPath(ofVaultAt: path ?? places.vault)
     let directory = BackupDirectory(at: places.backups(forVaultAt: vault))
-    do {
-      let foreign = try ForeignVault(copiedFrom: file, besides: path, in: directory, step: work.step)
-      // Before anybody is asked for anything.
-      _ = try foreign.slotTypes()
-      return foreign
-    } catch StorageError(.noVault) {
-      throw Failure(.notFound, "\(file): there is no such file")
-    } catch {
-      throw Failure(error, about: file)
+    return try VaultRestore.naming(file) {
+      try ForeignVault(copiedFrom: file, besides: path, in: directory, step: work.step)
     }
   }
 

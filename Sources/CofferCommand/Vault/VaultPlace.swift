@@ -34,6 +34,9 @@ struct VaultPlace {
     if errno == ENOENT || errno == ELOOP, unsafe lstat(file, &status) == 0 {
       throw Failure(.duplicate, "\(file): a symbolic link lies there that leads to no file", hint: "remove it, or \(another)")
     }
+    do { _ = try FileStore(at: file) } catch let error as StorageError {
+      if error.code == .logWithoutVault { throw Failure(error, about: file) }
+    }
     guard path != nil, let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
     let directory = String(file[..<slash])
     guard unsafe access(directory, F_OK) != 0, errno == ENOENT else { return }

@@ -14,6 +14,11 @@ struct Location {
   var logIndex: String { "\(path)-shm" }
   var journal: String { "\(path)-journal" }
 
+  /// - Throws: `logWithoutVault` if one of these lies there. To be called if the vault itself does not.
+  func checkHasNoLog() throws(StorageError) {
+    for path in [log, journal, logIndex] where try Files.status(at: path) != nil { throw StorageError(.logWithoutVault, path) }
+  }
+
   /// - Throws: `noVault` if there is no such directory, or no file name.
   init(_ path: String) throws(StorageError) {
     name = Path.name(of: path)

@@ -123,7 +123,11 @@ public final class AnchorFiles: AnchorStore {
 
   /// nil without a vault.
   private func presentHeader() throws -> [UInt8]? {
-    do { return try FileStore(at: vaultPath).read { try $0.header(0) } } catch StorageError(.noVault) { return nil }
+    do { return try FileStore(at: vaultPath).read { try $0.header(0) } } catch let error as StorageError
+      where [.noVault, .logWithoutVault].contains(error.code)
+    {
+      return nil
+    }
   }
 
   private static func read(_ path: String) throws -> [UInt8]? {
