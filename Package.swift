@@ -8,6 +8,7 @@ let package = Package(
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .executable(name: "coffer-strength", targets: ["coffer-strength"]),
+    .executable(name: "coffer-ssh-agent", targets: ["coffer-ssh-agent"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -59,6 +60,9 @@ let package = Package(
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
     .target(name: "CredentialProtocols", dependencies: ["VaultCore", "SecretMemory"]),
+    .target(name: "SSHAgentProtocol", dependencies: ["SecretMemory"]),
+    .target(
+      name: "OpenSSHAgent", dependencies: ["SSHAgentProtocol", "VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     .target(
       name: "CofferApps",
       dependencies: [
@@ -131,6 +135,13 @@ let package = Package(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "coffer-strength", dependencies: ["CZxcvbn", "CofferFiles"], path: "Sources/CofferStrength"),
+    .executableTarget(
+      name: "coffer-ssh-agent",
+      dependencies: [
+        "Coffer", "CofferRequests", "CofferStorage", "OpenSSHAgent", "SSHAgentProtocol", "VaultCore", "SecretMemory",
+        "CofferFiles",
+        "CLinux",
+      ], path: "Sources/CofferSSHAgent"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",
@@ -143,7 +154,8 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats",
+        "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "OpenSSHAgent",
+        "SSHAgentProtocol",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // What several tests use
@@ -251,6 +263,9 @@ let package = Package(
         "VaultUpkeep", "SecretMemory", "CofferWire",
         "CofferTesting", "Waiting",
       ]),
+    .testTarget(
+      name: "SSHAgentTests",
+      dependencies: ["OpenSSHAgent", "SSHAgentProtocol", "coffer-ssh-agent", "SecretMemory", "CofferFiles"]),
     .testTarget(name: "ProgramSecretsTests", dependencies: ["ProgramSecrets", "SecretMemory", "CofferTesting"]),
     .testTarget(
       name: "CLITests",
@@ -275,6 +290,7 @@ let package = Package(
       dependencies: [
         "AccessRights", "VaultCore", "SecretMemory", "Passphrases", "CofferSync", "CofferWire", "CofferRequests",
         "CofferPropertyLists", "CofferPreferences", "CofferCommand", "CofferConsole", "ForeignFormats", "ProgramSecrets",
+        "SSHAgentProtocol",
         "CofferTesting",
       ],
       path: "Fuzz",

@@ -35,6 +35,14 @@ def meta(name, group, first):
     return u16(7) + bytes([group]) + u16(168) + u16(168) + b"\1" + first + V[name]
 
 
+def ssh(*fields):
+    return b"".join(len(field).to_bytes(4, "big") + field for field in fields)
+
+
+SSH_KEY = ssh(b"ssh-ed25519", bytes(range(32)))
+SSH_LOGIN = ssh(bytes(32)) + b"\x32" + ssh(b"git", b"ssh-connection", b"publickey") + b"\1" + ssh(b"ssh-ed25519", SSH_KEY)
+SSH_LINE = b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f ada@laptop"
+
 SEEDS = {
     "foreign": [
         b"\0# a\nexport A='x'\nB=\"y\\n\"\nC=z # c\n",
@@ -45,6 +53,10 @@ SEEDS = {
         b"\5[distutils]\nindex-servers=\n a\n[a]\nusername: u\npassword: p\n",
         b"\6[a]\naws_access_key_id=b\naws_secret_access_key=c\naws_session_token=d\n",
     ],
+    "ssh-message": [b"\x0b", b"\x0c\0\0\0\1" + ssh(SSH_KEY, b"ada"), b"\x0d" + ssh(SSH_KEY, SSH_LOGIN) + bytes(4),
+                    b"\x0d" + ssh(SSH_KEY, b"SSHSIG" + ssh(b"git", b"", b"sha512", bytes(64))) + bytes(4),
+                    b"\x1b" + ssh(b"session-bind@openssh.com", SSH_KEY, bytes(32), bytes(83)) + b"\0", SSH_LOGIN],
+    "ssh-text": [SSH_LINE + b"\n", b"git.example.org,192.0.2.1 " + SSH_LINE + b"\n|1|c2FsdA==|aGFzaA== " + SSH_LINE],
     "header": [V["g1.header"], V["g2.header"], V["g7.header"]],
     "slot": [V[f"{name}.row"] for name in ("slot1", "slot-type2", "slot-type3", "slot-type4", "slot-type5")],
     "slot-rows": [rows((1, V["slot1.row"])), rows((1, V["slot1.row"]), (2, V["slot-type2.row"]), (9, V["g7.ring"]))],

@@ -23,7 +23,7 @@ struct FuzzTarget: Sendable {
     } catch {}
   }
 
-  static let all = parsers + contents + texts + stores + preferences + frames + foreign + sync
+  static let all = parsers + contents + texts + stores + preferences + frames + foreign + sync + ssh
 }
 
 func promise(_ holds: Bool, _ promise: @autoclosure () -> String) throws(FuzzTarget.Broken) {

@@ -10,7 +10,7 @@ struct Coffer: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
-      ImportCommand.self, CredentialCommand.self, ServiceCommand.self, AgentCommand.self, DoctorCommand.self,
+      ImportCommand.self, CredentialCommand.self, SSHCommand.self, ServiceCommand.self, AgentCommand.self, DoctorCommand.self,
       CompletionCommand.self,
     ],
     groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + programs + shortForms)]

@@ -7,8 +7,7 @@ enum LogindWatch {
   static let name = "coffer-logind"
 
   /// Before there is a key in this process.
-  static func start(beside directory: String, socket: String, user: UInt32) {
-    let places: [String] = ["\(directory)\(name)", "\(directory)../libexec/coffer/\(name)"]
+  static func start(at places: [String], socket: String, user: UInt32) {
     guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else { return }
     var child = ChildProgram(program, [socket, "\(user)"])
     // Nothing of this process is its: neither the socket nor the lock.

@@ -3,6 +3,7 @@ import CLinux
 import CofferAgent
 import CofferAudit
 import CofferFiles
+import CofferRequests
 import CofferStorage
 import CofferWire
 import Glibc
@@ -30,7 +31,7 @@ struct Service {
     let data = try DataDirectory(at: UserDirectories(environment: { Environment[$0] }).dataDirectory())
     let log = try DecisionLog(in: places.state)
     self.log = log
-    let programs = Programs(in: data, command: Self.sibling("coffer"))
+    let programs = Programs(in: data, command: Self.sibling("coffer"), own: Self.places(of:))
     let questions = OwnerQuestions(
       vault: vault.path, minutes: leaseMinutes, display: .current, pinentry: { () throws(PinentryError) in try .current() },
       log: { event in try log.append(event) })
@@ -80,7 +81,7 @@ struct Service {
     // No questions are asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
       .listening(sockets.agent), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
-      programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
+      programs: Programs(in: data, command: Self.sibling("coffer"), own: Self.places(of:), hasExecutables: false),
       administration: VaultAdministration(vault, places, data), user: user, logFault: { try log.append($0, $1, $2) },
       log: { try log.append($0, $1, $2) })
     self.vault = vault
@@ -105,18 +106,10 @@ struct Service {
 
   /// Once it listens.
   func watchLogind() {
-    if let socket, let directory = Self.directory { LogindWatch.start(beside: directory, socket: socket, user: getuid()) }
+    if let socket { LogindWatch.start(at: ProgramPlaces.internalProgram(LogindWatch.name), socket: socket, user: getuid()) }
   }
 
-  /// A program that lies beside this one.
-  private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
+  private static func sibling(_ name: String) -> String? { ProgramPlaces.ownDirectory.map { $0 + name } }
 
-  /// The directory of this program, with a trailing slash.
-  private static var directory: String? {
-    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink("/proc/self/exe", &path, path.count)
-    let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-    return String(own[...slash])
-  }
+  private static func places(of program: OwnProgram) -> [String] { ProgramPlaces.internalProgram(program.rawValue) }
 }

@@ -52,6 +52,11 @@ package struct Caller {
     return Caller(.held(Entitlements(grants.map(\.entitlement))), application: program, isApp: false)
   }
 
+  /// A program of Coffer with groups of its own.
+  package static func own(_ program: OwnProgram) -> Caller {
+    Caller(.held(Entitlements(program.groups)), application: program.rawValue, isApp: false)
+  }
+
   /// The command in an app's name, which gives it nothing that it has not: it stays within what it was granted itself.
   /// - Throws: `appNotInstalled`; integrity errors.
   package static func command(as signed: SignedManifest, in vault: borrowing Vault) throws -> Caller {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct GateTests {
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
-    .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
+    .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"), .own(.sshAgent),
   ]
   static let items: [Request.Kind] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard, .history, .removed, .version,
@@ -65,6 +65,7 @@ import Testing
             } else {
               switch program {
               case .app, .command, .unit, .flatpak: .allow(.program)
+              case .own(.sshAgent) where [.items, .secret].contains(operation): .allow(.program)
               default: nil
               }
             }

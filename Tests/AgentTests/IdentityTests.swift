@@ -61,6 +61,36 @@ import Waiting
     #expect(bench.decisions.last?.1 == .allow(.program))
   }
 
+  /// Whatever else is in the vault, and whatever it asks for.
+  @Test func theAgentForSSHReadsItsGroupAlone() throws {
+    var vault = try Vault.throwAway()
+    let item = Item(service: "s", account: "a")
+    let other = try AccessGroup("other")
+    var references: [Reference] = []
+    for group in [AccessGroup.sshKeys, other] {
+      try vault.transaction { try $0.createGroup(group, at: .test) }
+      references.append(try vault.add(item, secret: Secret(testing: "x"), to: group, at: .test))
+    }
+    let service = ItemService(.own(.sshAgent), at: .test)
+    func code(_ request: consuming ItemRequest) throws -> KeychainError.Code? {
+      do {
+        _ = try service.carryOut(request, in: &vault)
+        return nil
+      } catch {
+        return KeychainError(error).code
+      }
+    }
+    #expect(try code(.secret(references[0], purpose: "")) == nil)
+    #expect(try code(.secret(references[1], purpose: "")) == .missingEntitlement)
+    #expect(try code(.items(.genericPassword, other, Attributes())) == .missingEntitlement)
+    #expect(try code(.remove(references[0])) == .missingEntitlement)
+    guard case .entries(let entries) = try service.carryOut(.items(nil, nil, Attributes()), in: &vault) else {
+      Issue.record("no list")
+      return
+    }
+    #expect(entries.entries.map(\.reference) == [references[0]])
+  }
+
   /// Without the owner the command may use groups that belong to no team, and groups that were granted to it.
   @Test func theCommandStaysOutOfGroupsOfTeams() throws {
     var vault = try Vault.throwAway()

@@ -57,6 +57,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     #expect(
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
+        "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket",
         "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service", "system/coffer-credentials.socket",
       ])
@@ -72,7 +73,13 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       }
       guard unit.hasSuffix(".service") else { continue }
       let program = try #require(try values("ExecStart", in: unit).first?.split(separator: " ").first)
-      #expect(program == "\(Self.prefix)/bin/\(unit.hasSuffix("/coffer-backup.service") ? "coffer" : "cofferd")")
+      let expected =
+        switch unit.split(separator: "/").last {
+        case "coffer-backup.service": "bin/coffer"
+        case "coffer-ssh-agent.service": "libexec/coffer/coffer-ssh-agent"
+        default: "bin/cofferd"
+        }
+      #expect(program == "\(Self.prefix)/\(expected)")
       #expect(FileManager.default.isExecutableFile(atPath: stage.root.path + program), "\(program)")
     }
     // The program that cofferd looks for beside itself.
@@ -84,6 +91,8 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     let user = try values("ListenStream", in: "\(Self.prefix)/lib/systemd/user/cofferd.socket")
     let places = try Places { ["HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/user/1000"][$0] }
     #expect(user.map { $0.replacing("%t", with: "/run/user/1000") } == [places.agentSocket])
+    let ssh = try values("ListenStream", in: "\(Self.prefix)/lib/systemd/user/coffer-ssh-agent.socket")
+    #expect(ssh.map { $0.replacing("%t", with: "/run/user/1000") } == [places.sshAgentSocket])
     let system = try values("ListenStream", in: "\(Self.prefix)/lib/systemd/system/cofferd@.socket")
     #expect(system.map { $0.replacing("%i", with: "1000") } == [Places.systemSocket(of: 1000)])
   }
@@ -103,7 +112,11 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     func verify(_ change: (String) -> String) throws -> (status: Int32, errors: String) {
       let folder = stage.root.appending(path: UUID().uuidString)
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let paths = try ["cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer"].map { name in
+      let names = [
+        "cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer", "coffer-ssh-agent.service",
+        "coffer-ssh-agent.socket",
+      ]
+      let paths = try names.map { name in
         let path = folder.appending(path: name)
         let unit = try text("\(Self.prefix)/lib/systemd/user/\(name)")
         try change(unit.replacing(Self.prefix, with: stage.root.path + Self.prefix)).write(

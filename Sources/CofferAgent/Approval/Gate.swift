@@ -97,6 +97,11 @@ package enum Gate {
     case .program(let path, _):
       guard facts.isGranted else { return .refuse(code: .missingEntitlement, rule: "no app: \(path)") }
       return facts.isSenderProven ? .allow(.program) : .challenge
+    case .own(let program):
+      guard program.operations.contains(facts.operation) else {
+        return .refuse(code: .missingEntitlement, rule: "not a request of \(program.rawValue)")
+      }
+      return facts.isSenderProven ? .allow(.program) : .challenge
     // A process does not come into a service or a sandbox, and gets no other one.
     case .unit, .flatpak: return .allow(.program)
     case .interpreter:

@@ -1,4 +1,4 @@
-import CofferRequests
+package import CofferRequests
 
 /// The identity of a program, as observed from outside of it. The strongest that applies.
 package enum ProgramIdentity: Hashable, Sendable {
@@ -8,6 +8,8 @@ package enum ProgramIdentity: Hashable, Sendable {
   case flatpak(String)
   /// `coffer` itself.
   case command
+  /// Another program of Coffer.
+  case own(OwnProgram)
   /// Belongs to this service of the system.
   case unit(String)
   /// None of these, on a local file system. The owner may grant something to exactly this content.
@@ -26,6 +28,7 @@ extension ProgramIdentity {
     case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
     case .program(_, let digest): GrantedProgram.program(digest).name
     case .command: Caller.commandName
+    case .own(let program): program.rawValue
     case .app, .interpreter, .unknown: nil
     }
   }

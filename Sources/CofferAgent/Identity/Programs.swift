@@ -3,7 +3,7 @@ package import AppContainers
 import CLinux
 import CofferApps
 import CofferFiles
-import CofferRequests
+package import CofferRequests
 import Glibc
 import Synchronization
 
@@ -43,6 +43,7 @@ package final class Programs: ProgramDirectory {
 
   private let data: DataDirectory
   private let command: String?
+  private let own: @Sendable (OwnProgram) -> [String]
   /// Else the manifests alone are here, and where an app's own executables lie is not known.
   private let hasExecutables: Bool
   private let digests = ProgramDigests()
@@ -50,9 +51,15 @@ package final class Programs: ProgramDirectory {
   private static let longestProgram: Int64 = 256 << 20
   private let registry = Guarded(Registry())
 
-  /// - Parameter command: The path of `coffer`; nil if there is none.
-  package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
+  /// - Parameters:
+  ///   - command: The path of `coffer`; nil if there is none.
+  ///   - own: The paths at which a program of Coffer may lie.
+  package init(
+    in data: DataDirectory, command: String?, own: @escaping @Sendable (OwnProgram) -> [String] = { _ in [] },
+    hasExecutables: Bool = true
+  ) {
     self.data = data
+    self.own = own
     self.hasExecutables = hasExecutables
     self.command = command
   }
@@ -85,7 +92,10 @@ package final class Programs: ProgramDirectory {
       if origin == .local { peer.known.withLock { $0 = (file, apps, application) } }
       return .app(application)
     }
-    if isCommand(status) { return .command }
+    if let command, Self.isFile(status, at: command) { return .command }
+    for program in OwnProgram.allCases where own(program).contains(where: { Self.isFile(status, at: $0) }) {
+      return .own(program)
+    }
     if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
     if Interpreters.contain(path) { return .interpreter(path: path) }
     guard origin == .local, status.st_size <= Self.longestProgram,
@@ -157,9 +167,9 @@ package final class Programs: ProgramDirectory {
 
   // MARK: Others
 
-  private func isCommand(_ status: stat) -> Bool {
-    var own = stat()
-    guard let command, unsafe stat(command, &own) == 0 else { return false }
-    return own.st_dev == status.st_dev && own.st_ino == status.st_ino
+  private static func isFile(_ status: stat, at path: String) -> Bool {
+    var other = stat()
+    guard unsafe stat(path, &other) == 0 else { return false }
+    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
   }
 }

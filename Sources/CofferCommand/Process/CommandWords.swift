@@ -100,7 +100,7 @@ enum CommandWords {
 
   /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
   static func vault(in arguments: ArraySlice<String>) -> String? {
-    let nouns = ["vault", "secret", "agent", "import", "credential", "init", "run", "inject", "sweep"]
+    let nouns = ["vault", "secret", "agent", "import", "credential", "ssh", "init", "run", "inject", "sweep"]
     guard let noun = arguments.first, nouns.contains(noun) || isShortForm(noun) else { return nil }
     let words = Array(arguments.prefix { $0 != "--" })
     guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }

@@ -43,12 +43,7 @@ struct PassphraseStrength {
 
   /// The program: installed in libexec, or beside this one where both are built. Nil if it cannot be started.
   static var program: String? {
-    let own = AuditPlace.caller().executable
-    guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-    let directory = own[..<slash]
-    return ["\(directory)/../libexec/coffer/coffer-strength", "\(directory)/coffer-strength"].first {
-      unsafe access($0, X_OK) == 0
-    }
+    ProgramPlaces.internalProgram("coffer-strength").first { unsafe access($0, X_OK) == 0 }
   }
 
   private static func ask(_ program: String, _ passphrase: borrowing Secret) -> String? {

@@ -67,4 +67,9 @@ package enum Hardening {
   package static func hide() {
     _ = coffer_prctl(PR_SET_DUMPABLE, 0)
   }
+
+  /// Ends the effect of `hide`, for as long as an agent of the same user must see which program this is.
+  package static func show() {
+    _ = coffer_prctl(PR_SET_DUMPABLE, 1)
+  }
 }

@@ -50,6 +50,12 @@ public struct Places: Sendable, Equatable {
   /// this machine's state.
   public var agentSocket: String { socket("agent.sock") }
 
+  /// On which coffer-ssh-agent listens.
+  package var sshAgentSocket: String { socket("ssh.sock") }
+
+  /// The directory of the public keys of the keys for ssh in the user's vault.
+  package var sshPublicKeys: String { Path.join(state, "ssh") }
+
   /// On which the agent of a vault listens.
   /// - Parameter path: As for the anchors.
   public func agentSocket(forVaultAt path: String) -> String {
