@@ -67,9 +67,9 @@ struct SSHKeyTests {
       Self.added + """
         count() { ssh-add -l | grep -c -v 'no identities'; }
         count; ssh-add -q own; count; ssh-add -q gone/id_rsa; count; ssh-add -qD; count
-        ssh-add -qd gone/id_rsa.pub 2>/dev/null; cp id_rsa.pub gone; ssh-add -qd gone/id_rsa; count; sign id_rsa.pub
+        ssh-add -qd gone/id_rsa.pub 2>/dev/null; cp id_rsa.pub gone; ssh-add -qd gone/id_rsa 2>/dev/null; count; sign id_rsa.pub
         """)
-    #expect(lines.filter { !$0.contains("Could not remove") } == ["4", "5", "5", "4", "4", "signed"])
+    #expect(lines == ["4", "5", "5", "4", "4", "signed"])
   }
 
   /// ssh-add -x and -X.
@@ -109,7 +109,7 @@ struct SSHKeyTests {
         """)
     #expect(
       lines == [
-        "in by id_ecdsa", "sign for git.example.org, user \(user())\\\"", "program coffer-ssh-agent", "signed",
+        "in by id_ecdsa", "sign for git.example.org, user \(user())\"", "program coffer-ssh-agent", "signed",
         "sign for the use file", "refused",
       ], "\(lines)")
   }
@@ -145,7 +145,7 @@ struct SSHKeyTests {
         """ + Self.end
     let quoted = script.replacing("'", with: #"'\''"#)
     let outcome = try workspace.run(
-      script: "chown -R 62901:62901 $W; exec setpriv --reuid=62901 --regid=62901 --clear-groups sh -c '\(quoted)'")
+      script: "chown -R nobody $W; exec setpriv --reuid=nobody --regid=nogroup --clear-groups sh -c '\(quoted)'")
     #expect(outcome.output.split(separator: "\n") == ["signed", "hidden", "signed"], "\(outcome.output)")
   }
 
