@@ -38,6 +38,18 @@ struct ProgramFile {
     throw SystemError(number: refusal)
   }
 
+  /// One that was found before.
+  init(at path: UnsafePointer<CChar>) {
+    let word = unsafe [UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path)))
+    self.path = Self.terminated(word)
+    name = String(decoding: word, as: UTF8.self)
+  }
+
+  /// - Parameter body: gets the path.
+  func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    unsafe path.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+  }
+
   private static func terminated(_ bytes: [UInt8]) -> [CChar] { (bytes + [0]).map { CChar(bitPattern: $0) } }
 
   /// 0 for a file that may be executed.
