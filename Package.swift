@@ -8,6 +8,7 @@ let package = Package(
     .executable(name: "cofferd", targets: ["cofferd"]),
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .executable(name: "coffer-strength", targets: ["coffer-strength"]),
+    .executable(name: "coffer-secrets", targets: ["coffer-secrets"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -37,6 +38,7 @@ let package = Package(
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CGcrypt", path: "Sources/CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
     // Trusted: keys, seals, format
     .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
     .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore", exclude: ["README.md"]),
@@ -113,6 +115,13 @@ let package = Package(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
+    // The Secret Service of other desktops
+    .target(name: "MessageBus", dependencies: ["SecretMemory", "CofferFiles", "CSystemd"]),
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "MessageBus", "Coffer", "CofferRequests", "Pinentry", "VaultCore", "SecretMemory", "CofferFiles", "CLinux", "CGcrypt",
+      ]),
     // Secrets for other programs: their variables, files and output
     .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
     .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
@@ -131,6 +140,9 @@ let package = Package(
       name: "coffer-logind", dependencies: ["Coffer", "CofferFiles", "CLinux", "CSystemd"], path: "Sources/CofferLogind"),
     .executableTarget(
       name: "coffer-strength", dependencies: ["CZxcvbn", "CofferFiles"], path: "Sources/CofferStrength"),
+    .executableTarget(
+      name: "coffer-secrets", dependencies: ["SecretService", "MessageBus", "Coffer", "CofferFiles"],
+      path: "Sources/CofferSecrets"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",
@@ -255,7 +267,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
+        "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles",
+        "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
         "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "CofferTesting",
       ],

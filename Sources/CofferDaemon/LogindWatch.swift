@@ -6,10 +6,16 @@ import Glibc
 enum LogindWatch {
   static let name = "coffer-logind"
 
+  /// - Parameter directory: With a slash at the end.
+  /// - Returns: nil if the program was not installed.
+  static func path(of name: String, beside directory: String) -> String? {
+    let places: [String] = ["\(directory)\(name)", "\(directory)../libexec/coffer/\(name)"]
+    return places.first { unsafe access($0, X_OK) == 0 }
+  }
+
   /// Before there is a key in this process.
   static func start(beside directory: String, socket: String, user: UInt32) {
-    let places: [String] = ["\(directory)\(name)", "\(directory)../libexec/coffer/\(name)"]
-    guard let program = places.first(where: { unsafe access($0, X_OK) == 0 }) else { return }
+    guard let program = path(of: name, beside: directory) else { return }
     var child = ChildProgram(program, [socket, "\(user)"])
     // Nothing of this process is its: neither the socket nor the lock.
     child.streams = [.none, .none, .none]

@@ -30,7 +30,7 @@ struct Service {
     let data = try DataDirectory(at: UserDirectories(environment: { Environment[$0] }).dataDirectory())
     let log = try DecisionLog(in: places.state)
     self.log = log
-    let programs = Programs(in: data, command: Self.sibling("coffer"))
+    let programs = Programs(in: data, command: Self.sibling("coffer"), bus: Self.secretService)
     let questions = OwnerQuestions(
       vault: vault.path, minutes: leaseMinutes, display: .current, pinentry: { () throws(PinentryError) in try .current() },
       log: { event in try log.append(event) })
@@ -80,7 +80,7 @@ struct Service {
     // No questions are asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
       .listening(sockets.agent), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,
-      programs: Programs(in: data, command: Self.sibling("coffer"), hasExecutables: false),
+      programs: Programs(in: data, command: Self.sibling("coffer"), bus: Self.secretService, hasExecutables: false),
       administration: VaultAdministration(vault, places, data), user: user, logFault: { try log.append($0, $1, $2) },
       log: { try log.append($0, $1, $2) })
     self.vault = vault
@@ -110,6 +110,10 @@ struct Service {
 
   /// A program that lies beside this one.
   private static func sibling(_ name: String) -> String? { directory.map { $0 + name } }
+
+  private static var secretService: String? {
+    directory.flatMap { LogindWatch.path(of: "coffer-secrets", beside: $0) }
+  }
 
   /// The directory of this program, with a trailing slash.
   private static var directory: String? {

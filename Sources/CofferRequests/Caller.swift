@@ -9,6 +9,8 @@ package struct Caller {
     case held(Entitlements)
     /// Groups of no team, and those groups of teams that the owner has granted.
     case unowned(granted: Entitlements)
+    /// The group of this name, and those below it.
+    case below(String)
   }
 
   private let scope: Scope
@@ -20,6 +22,10 @@ package struct Caller {
 
   /// The name under which something is granted to the command `coffer`.
   package static let commandName = "coffer"
+
+  /// The program `coffer-secrets`, and the group of what it keeps.
+  package static let busName = "secret-service"
+  package static let bus = Caller(.below(busName), isApp: false)
 
   private init(_ scope: Scope, application: String? = nil, isApp: Bool = true, within limit: Entitlements? = nil) {
     self.isApp = isApp
@@ -82,6 +88,11 @@ package struct Caller {
       try entitlements.check(group, rights)
       if let limit { try Self.checkCommand(limit, group, rights) }
     case .unowned(let granted): try Self.checkCommand(granted, group, rights)
+    case .below(let name):
+      // By bytes: a mark that combines with the slash makes another character of it.
+      guard group.name.utf8.elementsEqual(name.utf8) || group.name.utf8.starts(with: "\(name)/".utf8) else {
+        throw KeychainError(.missingEntitlement, group.name)
+      }
     }
   }
 
@@ -123,7 +134,7 @@ package struct Caller {
 
   func needsConfirmation(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
     switch scope {
-    case .all: false
+    case .all, .below: false
     case .held(let entitlements), .unowned(let entitlements):
       entitlements.needsConfirmation(group, rights) || limit?.needsConfirmation(group, rights) ?? false
     }

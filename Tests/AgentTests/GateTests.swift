@@ -6,8 +6,10 @@ import Testing
 @Suite struct GateTests {
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
-    .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"),
+    .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"), .bus,
   ]
+  /// The requests of `coffer-secrets`.
+  static let bus: [Request.Kind] = [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
   static let items: [Request.Kind] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard, .history, .removed, .version,
     .restore, .purge, .purgeExpired,
@@ -65,6 +67,7 @@ import Testing
             } else {
               switch program {
               case .app, .command, .unit, .flatpak: .allow(.program)
+              case .bus: Self.bus.contains(operation) ? .allow(.program) : nil
               default: nil
               }
             }

@@ -93,7 +93,9 @@ package enum Gate {
   private static func withRights(_ facts: Facts) -> Decision {
     if facts.isOwner { return .allow(.owner) }
     switch facts.program {
-    case .app, .command: return facts.isSenderProven ? .allow(.program) : .challenge
+    case .bus where !busOperations.contains(facts.operation):
+      return .refuse(code: .missingEntitlement, rule: "no request of coffer-secrets")
+    case .app, .command, .bus: return facts.isSenderProven ? .allow(.program) : .challenge
     case .program(let path, _):
       guard facts.isGranted else { return .refuse(code: .missingEntitlement, rule: "no app: \(path)") }
       return facts.isSenderProven ? .allow(.program) : .challenge
@@ -104,6 +106,9 @@ package enum Gate {
     case .unknown(let why): return .refuse(code: .missingEntitlement, rule: "no app: \(why)")
     }
   }
+
+  /// All that the Secret Service has calls for. Versions and removed items are for the owner and the command.
+  private static let busOperations: Set<Request.Kind> = [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
 
   private static func shown(_ facts: Facts) -> Decision {
     guard facts.wasUnlocked else { return neverUnlocked }

@@ -69,7 +69,7 @@ extension DecisionLog {
     var (application, executable) = ("", peer.programPath)
     switch program {
     case .app(let name): application = name
-    case .command, .unit, .flatpak: application = program.grantedName ?? ""
+    case .command, .bus, .unit, .flatpak: application = program.grantedName ?? ""
     case .program(let path, _): (application, executable) = (program.grantedName ?? "", path)
     case .interpreter(let path): executable = path
     case .unknown(let why): if executable.isEmpty { executable = why }

@@ -234,6 +234,7 @@ struct Conversation: ~Copyable {
     switch program {
     case nil: return .owner
     case .command: return try .command(in: vault)
+    case .bus: return .bus
     case .app(let application):
       // An older manifest of the team's, put in the place of the one that was installed, may give more.
       guard let signed = try shared.programs.manifest(of: application),

@@ -8,6 +8,8 @@ package enum ProgramIdentity: Hashable, Sendable {
   case flatpak(String)
   /// `coffer` itself.
   case command
+  /// `coffer-secrets`, which asks for other programs of the session.
+  case bus
   /// Belongs to this service of the system.
   case unit(String)
   /// None of these, on a local file system. The owner may grant something to exactly this content.
@@ -26,6 +28,7 @@ extension ProgramIdentity {
     case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
     case .program(_, let digest): GrantedProgram.program(digest).name
     case .command: Caller.commandName
+    case .bus: Caller.busName
     case .app, .interpreter, .unknown: nil
     }
   }

@@ -43,6 +43,8 @@ package final class Programs: ProgramDirectory {
 
   private let data: DataDirectory
   private let command: String?
+  /// The path of `coffer-secrets`; nil if there is none.
+  private let bus: String?
   /// Else the manifests alone are here, and where an app's own executables lie is not known.
   private let hasExecutables: Bool
   private let digests = ProgramDigests()
@@ -50,11 +52,14 @@ package final class Programs: ProgramDirectory {
   private static let longestProgram: Int64 = 256 << 20
   private let registry = Guarded(Registry())
 
-  /// - Parameter command: The path of `coffer`; nil if there is none.
-  package init(in data: DataDirectory, command: String?, hasExecutables: Bool = true) {
+  /// - Parameters:
+  ///   - command: The path of `coffer`; nil if there is none.
+  ///   - bus: The path of `coffer-secrets`, likewise.
+  package init(in data: DataDirectory, command: String?, bus: String? = nil, hasExecutables: Bool = true) {
     self.data = data
     self.hasExecutables = hasExecutables
     self.command = command
+    self.bus = bus
   }
 
   package func identify(_ peer: Peer) throws -> ProgramIdentity {
@@ -85,7 +90,8 @@ package final class Programs: ProgramDirectory {
       if origin == .local { peer.known.withLock { $0 = (file, apps, application) } }
       return .app(application)
     }
-    if isCommand(status) { return .command }
+    if Self.isFile(status, at: command) { return .command }
+    if Self.isFile(status, at: bus) { return .bus }
     if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
     if Interpreters.contain(path) { return .interpreter(path: path) }
     guard origin == .local, status.st_size <= Self.longestProgram,
@@ -157,9 +163,9 @@ package final class Programs: ProgramDirectory {
 
   // MARK: Others
 
-  private func isCommand(_ status: stat) -> Bool {
+  private static func isFile(_ status: stat, at path: String?) -> Bool {
     var own = stat()
-    guard let command, unsafe stat(command, &own) == 0 else { return false }
+    guard let path, unsafe stat(path, &own) == 0 else { return false }
     return own.st_dev == status.st_dev && own.st_ino == status.st_ino
   }
 }
