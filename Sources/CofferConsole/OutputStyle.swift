@@ -1,15 +1,27 @@
 internal import CofferFiles
+internal import Glibc
 
 /// For whom standard output is meant.
 package struct OutputStyle {
   package let isTerminal: Bool
   private let isColoured: Bool
+  /// In columns; 80 if the terminal has none, as a serial line.
+  package let width: Int
+
+  package init(isTerminal: Bool, isColoured: Bool, width: Int = 80) {
+    self.isTerminal = isTerminal
+    self.isColoured = isColoured
+    self.width = width
+  }
 
   /// Looks at standard output, `NO_COLOR` (https://no-color.org) and `TERM`.
   package static func current() -> OutputStyle {
     let isTerminal = Descriptor.output.isTerminal
+    var size = winsize()
+    let hasSize = isTerminal && unsafe ioctl(Descriptor.output.number, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
     return OutputStyle(
-      isTerminal: isTerminal, isColoured: isTerminal && Environment["NO_COLOR"] == nil && Environment["TERM"] != "dumb")
+      isTerminal: isTerminal, isColoured: isTerminal && Environment["NO_COLOR"] == nil && Environment["TERM"] != "dumb",
+      width: hasSize ? Int(size.ws_col) : 80)
   }
 
   package func bold(_ text: String) -> String {
