@@ -245,7 +245,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
-        "ProgramSecrets", "CredentialProtocols",
+        "ProgramSecrets", "CredentialProtocols", "Coffer", "CofferTesting",
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(

@@ -120,6 +120,26 @@ import Testing
     #expect(try coffer("app", "list").output == "")
   }
 
+  /// A damaged record of the vault may be an item of the app: all else is removed, and the command says so.
+  @Test func damagedRecordsDoNotKeepAnApp() throws {
+    #expect(try install("com.example.one").status == 0)
+    #expect(try bench.coffer("secret", "set", "mail/ada", input: "x").status == 0)
+    bench.stop()
+    let vault = bench.state.path + "/vault.coffer"
+    let damage = "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')"
+    let damaged = try bench.run("/bin/sh", ["-c", "sqlite3 \(vault) \"\(damage)\" && chown \(bench.agent) \(vault)*"], as: 0)
+    try #require(damaged.status == 0, "\(damaged)")
+    try bench.start()
+    #expect(try coffer("vault", "unlock").status == 0)
+    for verb in ["remove", "forget"] {
+      let outcome = try coffer("app", verb, "com.example.one")
+      #expect(outcome.status == 9 && outcome.errors.contains("removed, but for damaged records"), "\(verb): \(outcome)")
+      let states = try coffer("app", "list").lines.map { $0.split(separator: "\t").last }
+      #expect(states == (verb == "remove" ? ["removed"] : []))
+    }
+    #expect(try coffer("app", "forget", "com.example.one").status == 3)
+  }
+
   @Test func aGrantLetsAnAppOfAnotherTeamIn() throws {
     #expect(try install("com.example.one").status == 0)
     let group = try name("", "team") + ".shared"

@@ -1,0 +1,70 @@
+import Coffer
+import CofferConsole
+import CofferLifecycle
+import CofferTesting
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import CofferCommand
+
+/// Another program changes an item between the comparison of an import and its write.
+@Suite struct ImportRaceTests {
+  private let store = MemoryStore()
+  private let item = Item(service: "mail", account: "ada")
+
+  /// Plans the import of `item`, has `change` done to the vault, and carries the plan out.
+  /// - Returns: the exit status of the failure, and the secret of the item then.
+  private func imported(_ change: (inout Vault, Entry?) throws -> Void) throws -> (status: Int32?, secret: String?) {
+    var source = try Vault.throwAway()
+    try source.add(item, secret: Secret(testing: "imported"), at: .test)
+    let items = OpenItems(try Keychain(.openThrowAway(store), as: .owner), application: nil)
+    var plan = try ImportPlan(for: source.entries().entries, of: source, in: items, step: { _, _ in })
+    plan.settle(.replaced)
+    var status: Int32?
+    do {
+      try plan.carryOut(from: source, in: items) { _, _ in
+        var other = try Vault.openThrowAway(store)
+        try change(&other, other.entry(item))
+      }
+    } catch let failure as Failure {
+      status = failure.status.rawValue
+    }
+    let vault = try Vault.openThrowAway(store)
+    guard let entry = try vault.entry(item) else { return (status, nil) }
+    return (status, String(decoding: try vault.secret(of: entry.reference).copyIntoUnprotectedBytes(), as: UTF8.self))
+  }
+
+  private func make(_ secret: String?) throws {
+    var vault = try Vault.throwAway(in: store)
+    guard let secret else { return }
+    try vault.add(item, secret: Secret(testing: secret), at: .test)
+  }
+
+  @Test func aValueThatWasNotComparedIsNotReplaced() throws {
+    try make("here")
+    let outcome = try imported { try $0.update(#require($1).reference, secret: Secret(testing: "meanwhile"), at: .test) }
+    #expect(outcome.status == 12 && outcome.secret == "meanwhile")
+  }
+
+  @Test func anItemThatHasComeMeanwhileIsNotReplaced() throws {
+    try make(nil)
+    let outcome = try imported { vault, entry in
+      if entry == nil { try vault.add(item, secret: Secret(testing: "meanwhile"), at: .test) }
+    }
+    #expect(outcome.status == 4 && outcome.secret == "meanwhile")
+  }
+
+  @Test func anItemThatWasRemovedMeanwhileDoesNotComeBack() throws {
+    try make("here")
+    let outcome = try imported { try $0.remove(#require($1).reference, at: .test) }
+    #expect(outcome.status == 3 && outcome.secret == nil)
+  }
+
+  /// The control.
+  @Test func withoutAChangeItIsReplaced() throws {
+    try make("here")
+    let outcome = try imported { _, _ in }
+    #expect(outcome.status == nil && outcome.secret == "imported")
+  }
+}
