@@ -6,13 +6,13 @@ internal import VaultCore
 // MARK: Out
 
 extension Request {
-  /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
+  /// - Throws: `WireError`: `frameLength`; `VaultError`: `attributeNotAllowed`, `nameTooLong`, and of locked memory.
   package consuming func frame(request number: UInt64) throws -> Secret {
     let kind = kind
     let message =
       switch consume self {
       case .session(let request): try request.message()
-      case .items(let request): request.message()
+      case .items(let request): try request.message()
       case .vault(let request): try request.message()
       case .apps(let request): request.message()
       case .groups(let request): request.message()
@@ -39,14 +39,15 @@ extension SessionRequest {
 }
 
 extension ItemRequest {
-  fileprivate consuming func message() -> Message {
+  /// - Throws: `VaultError`: `attributeNotAllowed`, `nameTooLong`.
+  fileprivate consuming func message() throws(VaultError) -> Message {
     var fields = Attributes()
     switch consume self {
     case .entitlements: return Message()
     case .items(let itemClass, let group, let attributes):
       fields["class"] = itemClass.map { .integer(UInt64($0.rawValue)) }
       fields["group"] = group.map { .text($0.name) }
-      return Message(fields: fields, parts: [TLV.encode(attributes)])
+      return Message(fields: fields, parts: [try attributes.sent()])
     case .contains(let group):
       fields["group"] = .text(group.name)
       return Message(fields: fields)
@@ -55,41 +56,41 @@ extension ItemRequest {
       return Message(fields: fields)
     case .secret(let reference, let purpose):
       fields.set(reference)
-      fields["purpose"] = .text(purpose)
+      fields["purpose"] = try .purpose(purpose)
       return Message(fields: fields)
     case .add(let item, let secret, let group, let accessibility, let installBound):
       fields["group"] = group.map { .text($0.name) }
       fields["accessible"] = .integer(UInt64(accessibility.rawValue))
       fields["install-bound"] = .integer(installBound ? 1 : 0)
-      return Message(fields: fields, parts: [item.encoded], secret: secret)
+      return Message(fields: fields, parts: [try item.sent()], secret: secret)
     case .update(let reference, let generation, let item, let secret, let accessibility):
       fields.set(reference)
       fields["generation"] = .integer(generation)
       fields["accessible"] = accessibility.map { .integer(UInt64($0.rawValue)) }
       // An empty secret is a secret.
       fields["has-secret"] = .integer(secret == nil ? 0 : 1)
-      return Message(fields: fields, parts: [item.encoded], secret: secret)
+      return Message(fields: fields, parts: [try item.sent()], secret: secret)
     case .move(let reference, let generation, let item, let group):
       fields.set(reference)
       fields["generation"] = .integer(generation)
       fields["to-group"] = .text(group.name)
-      return Message(fields: fields, parts: [item.encoded])
+      return Message(fields: fields, parts: [try item.sent()])
     case .remove(let reference):
       fields.set(reference)
       return Message(fields: fields)
     case .discard(let item, let group):
       fields["group"] = .text(group.name)
-      return Message(fields: fields, parts: [item.encoded])
+      return Message(fields: fields, parts: [try item.sent()])
     case .history(let reference):
       fields.set(reference)
     case .removed(let itemClass, let group, let attributes):
       fields["class"] = itemClass.map { .integer(UInt64($0.rawValue)) }
       fields["group"] = group.map { .text($0.name) }
-      return Message(fields: fields, parts: [TLV.encode(attributes)])
+      return Message(fields: fields, parts: [try attributes.sent()])
     case .version(let reference, let number, let purpose):
       fields.set(reference)
       fields["version"] = .integer(number)
-      fields["purpose"] = .text(purpose)
+      fields["purpose"] = try .purpose(purpose)
     case .restore(let reference, let number):
       fields.set(reference)
       fields["version"] = number.map { .integer($0) }
