@@ -61,7 +61,7 @@ extension Restoration {
   }
 
   /// Compares the backup with the vault that is here.
-  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `draftFormat`; the error of `step`.
+  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `migrationNeeded`; the error of `step`.
   package func plan(step: @escaping Backup.Step) throws -> Plan {
     let restored = try restored()
     let check = try store.read { try restored.check($0, anchor: place.anchors) }

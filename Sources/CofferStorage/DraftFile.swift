@@ -12,6 +12,7 @@ public final class DraftFile: Store {
   private let lock: SideLock
   private let connection: Connection
   private let busyTimeout: Duration
+  private let format = OldFormat.draft
 
   /// Where the vault lies, its directory resolved.
   public var path: String { location.path }
@@ -30,7 +31,7 @@ public final class DraftFile: Store {
     connection = try Connection(location.path, .readWrite)
     do {
       connection.wait(until: Deadline(after: busyTimeout))
-      try Container.check(start: connection.fileBytes(100), for: Container.draft)
+      try Container.check(start: connection.fileBytes(100), isOld: true)
       guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
       }
@@ -103,15 +104,14 @@ public final class DraftFile: Store {
   }
 
   private func checkIsDraft() throws {
-    try connection.bounded { try Container.checkSchema(connection, Container.schemaOfDraft) }
-    guard try connection.integer(.program) == Container.draft else { throw StorageError(.notAVault, location.path) }
-    try Container.check(formatVersion: connection.integer(.formatVersion))
+    try connection.bounded { try Container.checkSchema(connection, format.schema) }
+    guard try connection.integer(.program) == format.program, try connection.integer(.formatVersion) == format.version else {
+      throw StorageError(.notAVault, location.path)
+    }
   }
 
   private func replaceRows(_ convert: (any Rows, (SealedRecord) throws -> Void) throws -> Change) throws {
-    for statement in ["DROP INDEX rec_grp", "ALTER TABLE rec RENAME TO draft", Container.schema[2].sql] {
-      try connection.run(statement)
-    }
+    for statement in format.before { try connection.run(statement) }
     let change = try withRows(isDraft: true) { rows in
       try convert(rows) { record in
         var change = Change()
@@ -119,9 +119,7 @@ public final class DraftFile: Store {
         try change.apply(to: connection)
       }
     }
-    for statement in ["DELETE FROM node", "DROP TABLE draft", "PRAGMA application_id=\(Container.program)"] {
-      try connection.run(statement)
-    }
+    for statement in format.after { try connection.run(statement) }
     try change.apply(to: connection)
     try Container.checkSchema(connection)
   }

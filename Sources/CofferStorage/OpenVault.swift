@@ -52,7 +52,7 @@ final class OpenVault {
     }
     connection.wait(until: deadline)
     do {
-      seen.isConvertedInLog = try Container.isDraft(connection.fileBytes(100)) && location.hasPendingChanges()
+      seen.isConvertedInLog = try Container.oldFormat(connection.fileBytes(100)) != nil && location.hasPendingChanges()
       try seen.checkStart(connection)
       // Verify that SQLite has opened the file that was inspected.
       guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
@@ -110,7 +110,7 @@ final class OpenVault {
     if version != checkedSchema {
       checkedSchema = nil
       let program = try connection.integer(.program)
-      guard program != Container.draft else { throw StorageError(.draftFormat) }
+      guard try OldFormat.marked(program, connection.integer(.formatVersion)) == nil else { throw StorageError(.migrationNeeded) }
       try connection.bounded { try Container.checkSchema(connection) }
       guard program == Container.program else { throw StorageError(.notAVault, location.path) }
       checkedSchema = version

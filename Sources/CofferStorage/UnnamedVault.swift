@@ -67,7 +67,7 @@ package struct UnnamedVault: ~Copyable {
   package static let maximumByteCount: Int64 = 64 << 30
 
   /// Takes the bytes of an open file, whatever its position. It may lie anywhere and belong to anybody: nothing is opened in its place.
-  /// - Throws: `notAVault` for anything but a regular file, and as `newerFormat` and `draftFormat` before anything is copied; `tooLarge`;
+  /// - Throws: `notAVault` for anything but a regular file, and as `newerFormat` and `migrationNeeded` before anything is copied; `tooLarge`;
   ///   `full`; `io`, also for a file that grows or shrinks meanwhile; the error of `step`.
   package func fill(from other: File<StorageError>, step: (UInt64, UInt64) throws -> Void) throws {
     let status = try other.status()

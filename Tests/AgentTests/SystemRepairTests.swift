@@ -99,7 +99,7 @@ struct SystemRepairTests {
 
   // MARK: Errors
 
-  /// Runs a command while a system call of the agent is injected with an error.
+  /// Runs a command while a system call of the agent is injected with an error, or the agent is killed before it.
   /// - Returns: nil if the call was not reached.
   private func injected(_ end: String, _ call: String, _ when: String, _ arguments: [String]) throws -> SystemBench.Outcome? {
     // A lock brings the log into the file, and closes it: after that the agent writes nothing by itself.
@@ -117,7 +117,68 @@ struct SystemRepairTests {
     let status = "/proc/\(bench.agentProcess)/status"
     try wait(for: "the tracer") { try shell("grep -c '^TracerPid:.*[1-9]' \(status)", as: 0).output == "1\n" }
     let outcome = try bench.run(bench.programs.appending(path: "coffer").path, arguments)
-    return try shell("grep -q INJECTED \(trace)", as: 0).status == 0 ? outcome : nil
+    return try shell("grep -q -e INJECTED -e 'killed by SIGKILL' \(trace)", as: 0).status == 0 ? outcome : nil
+  }
+
+  /// Runs a command again and again, while the agent is killed before one system call after the other, and starts it again.
+  /// - Parameter check: Called after each start.
+  private func killed(at call: String, _ arguments: [String], before: () throws -> Void, check: () throws -> Void) throws {
+    var (when, count) = (1, 0)
+    while true {
+      try before()
+      guard let outcome = try injected("signal=SIGKILL", call, "\(when)", arguments) else { break }
+      #expect(outcome.status == 12, "\(call) \(when): \(outcome)")
+      bench.stop()
+      try bench.start()
+      try check()
+      (when, count) = (when < 3 ? when + 1 : when + 13, count + 1)
+    }
+    #expect(count > 0, "\(call) was not reached")
+  }
+
+  @Test(arguments: ["pwrite64", "fdatasync", "renameat2", "unlink"])
+  func anAgentThatIsKilledInARestoreLeavesAVault(call: String) throws {
+    try killed(at: call, ["vault", "restore", old, "--force", "--key-file", key]) {
+      try set("three")
+    } check: {
+      try expectRestorable()
+    }
+  }
+
+  @Test(arguments: ["pwrite64", "fdatasync", "renameat2"])
+  func anAgentThatIsKilledInARepairLeavesItForTheNext(call: String) throws {
+    try killed(at: call, ["vault", "repair", "--from", old, "--force", "--key-file", key]) {
+      try damageOneItem()
+    } check: {
+      try unlock()
+      let state = try coffer("vault", "verify", "--key-file", key)
+      #expect(state.status == 0 || state.status == 9 && state.errors.contains("1 problem"), "\(state)")
+      let again = try coffer("vault", "repair", "--from", old, "--force", "--key-file", key)
+      #expect(again.status == 0, "\(again)")
+      #expect(try items() == ["one", "two"])
+      #expect(try coffer("vault", "verify", "--key-file", key).status == 0)
+    }
+  }
+
+  /// The agent's directory of backups alone is full: a copy is written there before anything else is.
+  @Test(.enabled(if: SystemBench.mayMount)) func withoutRoomForItsCopyNothingIsChanged() throws {
+    try damageOneItem()
+    try set("three")
+    let backups = bench.state.path + "/backups"
+    let mounted = try shell(
+      "mkdir -p \(backups) && mount -t tmpfs -o size=16k,mode=0700,uid=\(bench.agent),gid=\(bench.agent) tmpfs \(backups)", as: 0)
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? shell("umount -l \(backups)", as: 0) }
+    for arguments in [["backup"], ["restore", old, "--force"], ["repair", "--force"]] {
+      let outcome = try bench.run(
+        bench.programs.appending(path: "coffer").path, ["vault"] + arguments + ["--key-file", key])
+      #expect(outcome.status == 12 && outcome.errors.contains("no room on the disk"), "\(arguments): \(outcome)")
+      #expect(try shell("ls -A \(backups)", as: 0).output == "")
+    }
+    #expect(try items() == ["one", "three"] || items() == ["three", "two"])
+    try #require(try shell("umount -l \(backups)", as: 0).status == 0)
+    #expect(try coffer("vault", "repair", "--force", "--key-file", key).status == 0)
+    try expectRestorable()
   }
 
   private func expectRestorable(_ place: SourceLocation = #_sourceLocation) throws {

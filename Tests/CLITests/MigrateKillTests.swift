@@ -13,7 +13,7 @@ import Testing
     coffer vault status >state 2>&1
     case $? in
     0) [ -e coffer/vault.coffer.draft ] || echo "$call $when: no copy";;
-    1) grep -q "draft of the format" state || cat state
+    1) grep -q "has a format of before" state || cat state
        coffer vault migrate --key-file key >said 2>&1 || { echo "$call $when: again:"; cat said; };;
     *) echo "$call $when:"; cat state;;
     esac

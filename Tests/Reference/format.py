@@ -18,7 +18,7 @@ RULES = {
     "R38": "sealBroken", "R39": "paddingNotCanonical", "R40": "attributesMalformed",
     "R41": "attributesMalformed", "R42": "groupMalformed", "R43": "groupMalformed",
     "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
-    "R49": "noSuchSlot", "R50": "accessRuleMalformed", "R51": "recordMalformed", "R52": "recordForged", "R53": "draftFormat",
+    "R49": "noSuchSlot", "R50": "accessRuleMalformed", "R51": "recordMalformed", "R52": "recordForged", "R53": "migrationNeeded",
     "R54": "nameNotAllowed", "R55": "nameTooLong", "R56": "attributesMalformed", "R57": "historyMissing",
     "R58": "historyUnlisted", "R59": "policyMalformed",
 }

@@ -13,8 +13,23 @@ import VaultCore
     let bytes = try Data(contentsOf: fixture)
     try bytes.write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    #expect(code { _ = try FileStore(at: path) } == "draftFormat")
+    #expect(code { _ = try FileStore(at: path) } == "migrationNeeded")
     #expect(code { _ = try FileStore.create(at: path) } == "vaultExists")
+    #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+  }
+
+  /// Each format of before that can be converted is a row of a table, and a later one is none of them.
+  @Test(arguments: [(2, "newerFormat"), (0, "notAVault")]) func onlyTheVersionThatIsKnownIsConverted(
+    version: UInt8, expected: String
+  ) throws {
+    let directory = try Directory(inMemory: true)
+    let path = directory.file("vault.coffer")
+    var bytes = try Data(contentsOf: ReferenceVectorTests.reference.appending(path: "../Vectors/Draft/vault.coffer"))
+    bytes[63] = version
+    try bytes.write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    #expect(code { _ = try FileStore(at: path) } == expected)
+    #expect(code { _ = try DraftFile(at: path) } == expected)
     #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
   }
 

@@ -8,7 +8,7 @@ import VaultUpkeep
 
 struct VaultMigrate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "migrate", abstract: "Convert a vault in the draft format, of before version 1.0.",
+    commandName: "migrate", abstract: "Convert a vault in a format of before.",
     discussion: """
       The vault keeps its items, groups, apps, grants and ways to open it. Everything in it is checked before and after. A copy of the file \
       as it was stays beside it as NAME.draft.
@@ -43,7 +43,7 @@ struct VaultMigrate: ParsableCommand {
     do {
       _ = try FileStore(at: path)
       return nil
-    } catch StorageError(.draftFormat) {
+    } catch StorageError(.migrationNeeded) {
       return try DraftFile(at: path)
     }
   }

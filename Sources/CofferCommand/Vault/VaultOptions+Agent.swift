@@ -21,8 +21,8 @@ extension VaultOptions {
   /// On which the agent of this vault listens.
   func socket() throws -> String {
     let places = try Places { Environment[$0] }
-    // A fault of the file is reported before any question is asked. An agent that has a draft open can be stopped.
-    if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError(.draftFormat) {} } }
+    // A fault of the file is reported before any question is asked. An agent that has such a file open can be stopped.
+    if let vault { try about(vault) { do { _ = try FileStore(at: vault) } catch StorageError(.migrationNeeded) {} } }
     return places.answeringAgentSocket(forVaultAt: vault)
   }
 

@@ -51,7 +51,7 @@ struct SeenFile {
   /// The first bytes of the file, before SQLite is asked to understand them.
   mutating func checkStart(_ connection: Connection) throws(StorageError) {
     let start = try connection.fileBytes(100)
-    try Container.check(start: start, for: isConvertedInLog && Container.isDraft(start) ? Container.draft : Container.program)
+    try Container.check(start: start, isOld: isConvertedInLog && Container.oldFormat(start) != nil)
     usesLog = start[19] == 2
   }
 

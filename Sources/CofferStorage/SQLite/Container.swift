@@ -3,8 +3,6 @@ enum Container {
   static let pageByteCount = 4096
   /// "CFV2".
   static let program: Int64 = 0x4346_5632
-  /// "CFV1", the draft of the format.
-  static let draft: Int64 = 0x4346_5631
   static let formatVersion: Int64 = 1
 
   /// A row of sqlite_schema, as bytes: strings are equal in Swift where a Kelvin sign stands for a K.
@@ -37,33 +35,35 @@ enum Container {
       """),
   ]
 
-  /// The schema of the draft format: records without digests, and with an index.
-  static let schemaOfDraft = [
-    schema[0], schema[1],
-    Object(
-      "table", "rec", on: "rec",
-      "CREATE TABLE rec(id BLOB PRIMARY KEY,grp BLOB NOT NULL,m BLOB NOT NULL,a BLOB NOT NULL,s BLOB NOT NULL) WITHOUT ROWID"),
-    Object("index", "rec_grp", on: "rec", "CREATE INDEX rec_grp ON rec(grp)"),
-  ]
-
   /// The first 100 bytes of the file. https://sqlite.org/fileformat.html#the_database_header
-  /// - Throws: `notAVault`, `draftFormat`, `newerFormat`, `storageDamaged`.
-  static func check(start: [UInt8], for program: Int64 = program) throws(StorageError) {
+  /// - Parameter isOld: Whether a file of a format of before is expected.
+  /// - Throws: `notAVault`, `migrationNeeded`, `newerFormat`, `storageDamaged`.
+  static func check(start: [UInt8], isOld: Bool = false) throws(StorageError) {
     func number(_ offset: Int, _ count: Int) -> Int64 { Self.number(start, offset, count) }
     guard start.count >= 100, start[0..<16].elementsEqual(Array("SQLite format 3".utf8) + [0]) else {
       throw StorageError(.notAVault, "not an SQLite file")
     }
     guard number(16, 2) == pageByteCount else { throw StorageError(.notAVault, "an SQLite file with another page size") }
-    guard program == draft || !isDraft(start) else { throw StorageError(.draftFormat) }
-    guard number(68, 4) == program else { throw StorageError(.notAVault, "an SQLite file of another program") }
-    try check(formatVersion: number(60, 4))
+    let (program, version) = (number(68, 4), number(60, 4))
+    if OldFormat.marked(program, version) != nil {
+      guard isOld else { throw StorageError(.migrationNeeded) }
+    } else {
+      guard program == Self.program || OldFormat.all.contains(where: { $0.program == program }) else {
+        throw StorageError(.notAVault, "an SQLite file of another program")
+      }
+      try check(formatVersion: version)
+      guard program == Self.program, !isOld else { throw StorageError(.notAVault, "an SQLite file without a format of before") }
+    }
     // Write and read version (journal or log); no reserved bytes; no automatic vacuum; UTF-8.
     guard 1...2 ~= start[18], 1...2 ~= start[19], start[20] == 0, number(52, 4) == 0,
       number(56, 4) == 1
     else { throw StorageError(.storageDamaged, "the file header is not one of a vault") }
   }
 
-  static func isDraft(_ start: [UInt8]) -> Bool { start.count >= 100 && number(start, 68, 4) == draft }
+  /// The format of before by the first 100 bytes of the file.
+  static func oldFormat(_ start: [UInt8]) -> OldFormat? {
+    start.count >= 100 ? OldFormat.marked(number(start, 68, 4), number(start, 60, 4)) : nil
+  }
 
   private static func number(_ start: [UInt8], _ offset: Int, _ count: Int) -> Int64 {
     start[offset..<offset + count].reduce(0) { $0 << 8 | Int64($1) }

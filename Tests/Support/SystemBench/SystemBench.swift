@@ -11,6 +11,12 @@ public final class SystemBench: Sendable {
     let bounds = status.split(separator: "\n").first { $0.hasPrefix("CapBnd:") }?.split(separator: "\t").last
     return geteuid() == 0 && UInt64(bounds ?? "", radix: 16).map { $0 & 1 << 19 != 0 } ?? false
   }()
+  /// Whether the superuser may mount file systems here.
+  public static let mayMount: Bool = {
+    guard isPossible, let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return false }
+    let rights = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") }?.split(separator: "\t").last
+    return UInt64(rights ?? "", radix: 16).map { $0 & 1 << 21 != 0 } ?? false
+  }()
   public static let reason = "takes the superuser with CAP_SYS_PTRACE: only then there are three users to act as"
 
   /// The user number of the vault's owner.
