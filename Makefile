@@ -3,6 +3,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # `make install DEFAULTS=1` also installs the name `defaults`, which another package may have.
 DEFAULTS ?=
+# After so many minutes the tests are ended, and the threads of what still runs are shown.
+MINUTES ?= 240
 SWIFT ?= swift
 
 # The programs: optimised, with the Swift runtime linked in; no search path for libraries beside the program. The C++ runtime, which
@@ -43,7 +45,7 @@ demo: all
 # Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
 test: setup-tests examples
 	$(SWIFT) build $(TEST) --build-tests
-	Tests/bounded 240 Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
+	Tests/bounded $(MINUTES) Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources

@@ -160,11 +160,12 @@ let package = Package(
       ]),
     // What several tests use
     .target(name: "Waiting", path: "Tests/Support/Waiting"),
+    .target(name: "ChildWait", path: "Tests/Support/ChildWait"),
     .target(name: "Children", dependencies: ["CofferFiles"], path: "Tests/Support/Children"),
     .target(name: "TemporaryHome", path: "Tests/Support/TemporaryHome"),
     .target(name: "SystemBench", dependencies: ["CofferFiles", "CLinux"], path: "Tests/Support/SystemBench"),
     // Tests, and the programs that they start
-    .testTarget(name: "ArchitectureTests", dependencies: ["SecretMemory", "PreferenceStore"]),
+    .testTarget(name: "ArchitectureTests", dependencies: ["ChildWait", "Children", "SecretMemory", "PreferenceStore"]),
     .testTarget(
       name: "VaultCoreTests",
       dependencies: ["AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferTesting"]),

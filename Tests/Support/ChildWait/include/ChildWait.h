@@ -1,0 +1,1 @@
+// Empty: the target replaces a function of the C library.
