@@ -3,30 +3,34 @@ import Testing
 /// `coffer vault passphrase --leaked --force`, killed before its system calls, or with errors of the disk: exactly one of the two passphrases opens
 /// the vault, nothing is lost, and the next rotation completes.
 @Suite struct RotationKillTests {
-  /// A vault with two groups, former versions, a removed item and a grant; `expected` is what it has.
+  /// A vault with two groups, former versions, a removed item and a grant; `expected` is what it has. What it holds is read with a key
+  /// file, because a passphrase takes ten times as long.
   static let vault = """
     umask 077
     content() {
-      for name in mail/1 mail/2 mail/3 --group=team\\ db/ada; do echo "$name $(coffer secret get $name --passphrase-fd 3 3<$1)"; done
-      coffer secret history mail/1 --passphrase-fd 3 3<$1 | cut -f 1,3
-      coffer secret history --deleted --passphrase-fd 3 3<$1 | cut -f 1
-      coffer access list team --passphrase-fd 3 3<$1 | cut -f 1,3,4
+      for name in mail/1 mail/2 mail/3 --group=team\\ db/ada; do echo "$name $(coffer secret get $name --key-file key)"; done
+      coffer secret history mail/1 --key-file key | cut -f 1,3
+      coffer secret history --deleted --key-file key | cut -f 1
+      coffer access list team --key-file key | cut -f 1,3,4
     }
     [ -e expected ] || {
-      printf 'correct horse battery staple' >old; printf 'another horse battery staple' >new
-      coffer vault init --low-memory --passphrase-fd 3 3<old
-      for i in 1 2 3 4; do printf value$i | coffer secret set mail/$i --passphrase-fd 3 3<old; done
-      printf newer | coffer secret set mail/1 --update --passphrase-fd 3 3<old 2>said
-      coffer secret rm mail/4 --passphrase-fd 3 3<old 2>said
-      head -c 20000 /dev/zero | tr '\\0' a | coffer secret set --group team --create-group db/ada --passphrase-fd 3 3<old
-      coffer app grant unit:backup.service team --read --passphrase-fd 3 3<old 2>said
-      content old >expected; mv coffer template
+      printf 'correct horse battery staple' >old; printf 'another horse battery staple' >new; head -c 32 /dev/zero >key
+      coffer vault init --low-memory --passphrase-fd 3 3<old; coffer vault slot add --new-key-file key --passphrase-fd 3 3<old
+      for i in 1 2 3 4; do printf value$i | coffer secret set mail/$i --key-file key; done
+      printf newer | coffer secret set mail/1 --update --key-file key 2>said
+      coffer secret rm mail/4 --key-file key 2>said
+      head -c 20000 /dev/zero | tr '\\0' a | coffer secret set --group team --create-group db/ada --key-file key
+      coffer app grant unit:backup.service team --read --key-file key 2>said
+      content >expected; mv coffer template
     }
     rm -rf coffer; cp -a template coffer
     opens() { coffer vault verify --passphrase-fd 3 3<$1 >said.$1 2>&1; echo $?; }
     """
 
-  static let leaked = "coffer vault passphrase --leaked --force --passphrase-fd 3 --new-passphrase-fd 4"
+  static let leaked =
+    "coffer vault passphrase --leaked --force --passphrase-fd 3 --new-passphrase-fd 4 --slot-key-file 2=key"
+  /// New keys, with the passphrase that opens the vault.
+  static let rotating = "coffer vault rotate --force --key-file key --slot-passphrase-fd 1=3"
 
   /// - Parameter command: Reads the old passphrase from descriptor 3 and the new one from 4.
   static func checking(_ command: String) -> String {
@@ -40,24 +44,24 @@ import Testing
     "7 0") present=new;;
     *) echo "$call $when: the passphrases:"; cat said.old said.new; present=old;;
     esac
-    content $present >found 2>&1; cmp -s expected found || { echo "$call $when: something is lost"; diff expected found; }
-    coffer vault rotate --force --passphrase-fd 3 3<$present >said.next 2>&1 || { echo "$call $when: the next rotation:"; cat said.next; }
+    content >found 2>&1; cmp -s expected found || { echo "$call $when: something is lost"; diff expected found; }
+    \(rotating) 3<$present >said.next 2>&1 || { echo "$call $when: the next rotation:"; cat said.next; }
     [ "$(opens $present)" = 0 ] || { echo "$call $when: after the next rotation:"; cat said.$present; }
-    content $present >found 2>&1; cmp -s expected found || { echo "$call $when: lost by the next rotation"; diff expected found; }
-    coffer group list --json --passphrase-fd 3 3<$present | grep -q '"rekey":{' && echo "$call $when: a re-key is left"
+    content >found 2>&1; cmp -s expected found || { echo "$call $when: lost by the next rotation"; diff expected found; }
+    coffer group list --json --key-file key | grep -q '"rekey":{' && echo "$call $when: a re-key is left"
     left=$(ls -A coffer coffer/backups | grep -e '\\.new' -e before-rotation)
     [ -z "$left" ] || echo "$call $when: left behind: $left"
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
   }
 
-  static func next(_ when: Int) -> Int { when < 2 ? when + 1 : when + 23 }
+  static func next(after when: Int) -> Int { when < 2 ? when + 1 : when + 23 }
 
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func exactlyOnePassphraseOpensTheVault(end: String) throws {
     let calls =
       end == "signal=SIGKILL"
       ? ["pwrite64", "fdatasync", "fsync", "renameat2", "rename", "unlink"] : ["pwrite64", "fdatasync", "fsync", "renameat2"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"], next: Self.next(after:))
     let faults = try injection.faults(of: Self.checking(Self.leaked), in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
@@ -67,7 +71,7 @@ import Testing
     let drop =
       switch dropped {
       case "record": "sqlite3 coffer/vault.coffer 'DELETE FROM rec WHERE id=(SELECT max(id) FROM rec)'"
-      case "item": "coffer secret rm mail/2 --purge --force --passphrase-fd 5 5<new"
+      case "item": "coffer secret rm mail/2 --purge --force --key-file key"
       default: "true"
       }
     let script = "call=none when=0 inject=; >trace\n" + Self.checking("sh -c \"\(Self.leaked); \(drop)\"")
@@ -79,8 +83,8 @@ import Testing
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC"]) func oneRecoveryKeyOpensTheVault(end: String) throws {
     let script = """
       \(Self.vault)
-      coffer vault slot add --new-recovery-key --passphrase-fd 3 3<old >first
-      $inject coffer vault rotate --force --new-recovery-key --passphrase-fd 3 3<old >second 2>errors
+      coffer vault slot add --new-recovery-key --key-file key >first
+      $inject coffer vault rotate --force --new-recovery-key --passphrase-fd 3 --slot-key-file 2=key 3<old >second 2>errors
       status=$?
       [ $status = 137 ] || [ $status = 12 ] || [ $status = 0 ] || { echo "$call $when: ended with $status"; cat errors; }
       opened=
@@ -92,7 +96,7 @@ import Testing
       *) echo "$call $when: ended with $status, and opened by: $opened";;
       esac
       [ "$(opens old)" = 0 ] || { echo "$call $when: the passphrase:"; cat said.old; }
-      content old >found 2>&1; cmp -s expected found || { echo "$call $when: something is lost"; diff expected found; }
+      content >found 2>&1; cmp -s expected found || { echo "$call $when: something is lost"; diff expected found; }
       [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
       """
     let injection = Injection(
@@ -158,7 +162,7 @@ import Testing
       done
       file=$(sed -n 's/^note: \\(.*before-rotation.coffer\\): opens with the credentials of before.*/\\1/p' said)
       coffer vault verify --vault "$file" --passphrase-fd 3 3<old
-      coffer vault rotate --force --passphrase-fd 3 3<new >said 2>&1; echo $?
+      \(Self.rotating) 3<new >said 2>&1; echo $?
       grep -A 1 'were removed' said | grep -c before-rotation; ls "$file" 2>&1 | grep -c 'No such file'; ls coffer/backups | wc -l
       """
     let outcome = try Workspace().run(script: script)
@@ -172,17 +176,17 @@ import Testing
       when=1; while [ $when -lt 400 ]; do
         rm -rf coffer; cp -a template coffer
         strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
-          coffer vault rotate --force --passphrase-fd 3 3<old >said 2>&1
+          \(Self.rotating) 3<old >said 2>&1
         status=$?
-        coffer group list --passphrase-fd 3 3<old >list 2>note
+        coffer group list --key-file key >list 2>note
         [ -s note ] && break
         when=$((when + 5))
       done
-      echo $status; cat note; head -n 1 said; coffer vault status --passphrase-fd 3 3<old | grep re-key | cut -f 1
-      coffer group list --json --passphrase-fd 3 3<old | grep -c '"rekey":{"done":'
-      content old | cmp - expected
-      coffer vault rotate --force --passphrase-fd 3 3<old >said 2>&1; echo $?; coffer group list --passphrase-fd 3 3<old 2>&1 >list
-      content old | cmp - expected
+      echo $status; cat note; head -n 1 said; coffer vault status --key-file key | grep re-key | cut -f 1
+      coffer group list --json --key-file key | grep -c '"rekey":{"done":'
+      content | cmp - expected
+      \(Self.rotating) 3<old >said 2>&1; echo $?; coffer group list --key-file key 2>&1 >list
+      content | cmp - expected
       """
     let outcome = try Workspace().run(script: script)
     let lines = outcome.output.split(separator: "\n").map(String.init)
