@@ -45,7 +45,7 @@ demo: all
 # Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
 test: setup-tests examples
 	$(SWIFT) build $(TEST) --build-tests
-	Tests/bounded $(MINUTES) Tests/CloseCheck/run $(SWIFT) test $(TEST) --skip-build
+	Tests/bounded $(MINUTES) Tests/CloseCheck/run Tests/shards $(SWIFT) test $(TEST) --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources
