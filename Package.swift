@@ -321,5 +321,8 @@ if let names = Context.environment["COFFER_ONLY"] {
     for case .byNameItem(let name, _) in target.dependencies { open.append(name) }
   }
   package.targets.removeAll { !kept.contains($0.name) }
-  package.products.removeAll()
+  package.products.removeAll {
+    let targets = ($0 as? Product.Executable)?.targets ?? ($0 as? Product.Library)?.targets ?? []
+    return !kept.isSuperset(of: targets)
+  }
 }
