@@ -28,23 +28,37 @@ extension Vault {
   /// is interrupted, each commit stands, and the next call goes on; the old keys go with the last commit.
   /// - Parameters:
   ///   - leavingOthers: Whether items of other devices, which do not open here, keep their keys.
+  ///   - rowsPerWalk: How many identifiers a walk keeps in memory.
   ///   - step: Called after each commit with the rows done and the rows in all. If it throws, the rest waits for the next call.
   /// - Throws: `wrongDeviceKey`, `deviceKeyMissing` for items of other devices; `groupNotFound`, `vaultFull` (255 keys), `locked`;
   ///   integrity errors; the error of `step`.
   package mutating func rekey(
-    _ group: AccessGroup, leavingOthers: Bool = false, step: (UInt64, UInt64) throws -> Void = { _, _ in }
+    _ group: AccessGroup, leavingOthers: Bool = false, rowsPerWalk: Int = 1 << 18,
+    step: (UInt64, UInt64) throws -> Void = { _, _ in }
   ) throws {
-    let total = try transaction { try $0.addEpochs(group, leavingOthers: leavingOthers) }
-    var (done, first) = (UInt64(0), UInt8(1))
+    var marked = try transaction { try $0.addEpochs(group, leavingOthers: leavingOthers, rowsPerWalk) }
+    let total = marked.count
+    var done: UInt64 = 0
     while true {
-      let batch = try transaction { try $0.resealBatch(of: group, from: first) }
-      done += UInt64(batch.count)
-      try step(min(done, total), total)
-      guard let next = batch.next else { break }
-      first = next
+      repeat {
+        done += UInt64(try transaction { try $0.resealBatch(of: group, &marked) })
+        try step(min(done, total), total)
+      } while !marked.ids.isEmpty
+      guard let more = try transaction({ try $0.dropOldEpochs(of: group, marked, rowsPerWalk) }) else { return }
+      marked = more
     }
-    try transaction { try $0.dropOldEpochs(of: group) }
   }
+}
+
+/// The rows of a group under marked keys, as a walk has found them.
+private struct MarkedRows {
+  /// In ascending order; those that are not sealed anew yet.
+  var ids: ArraySlice<Identifier> = []
+  /// All that the walk has met, also if `ids` had no room for them.
+  var count: UInt64 = 0
+  /// The generation of the newest state of which it is proven that `ids` are all of them: that of the walk, and then that of each batch
+  /// which follows it immediately. nil if `ids` are not all, or another program has written in between.
+  var generation: UInt64?
 }
 
 extension Transaction {
@@ -53,56 +67,64 @@ extension Transaction {
   package static let batchByteCount = 16 << 20
 
   /// Marks the keys of a group as replaced, and adds new ones. If some are marked already, a re-key was interrupted and goes on.
-  /// - Returns: How many rows are under marked keys.
-  fileprivate mutating func addEpochs(_ name: AccessGroup, leavingOthers: Bool) throws -> UInt64 {
+  fileprivate mutating func addEpochs(_ name: AccessGroup, leavingOthers: Bool, _ room: Int) throws -> MarkedRows {
     try keys.checkUnlocked()
     var group = try group(name)
     if !group.isBeingReplaced {
       group = try group.replacingKeys(keys: keys, version: generation)
       try put(group)
     }
-    var count: UInt64 = 0
-    try state.forEachSealed(0x01...0xFF) { record, meta in
-      guard record.group == group.groupID else { return true }
-      guard group.isReplaced(meta.accessibility, epoch: meta.epoch) else {
-        // A key that does not open here has no mark.
-        if !leavingOthers { _ = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys) }
-        return true
-      }
-      count += 1
-      return true
+    return try markedRows(of: group, room) { meta in
+      // A key that does not open here has no mark.
+      if !leavingOthers { _ = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys) }
     }
+  }
+
+  /// - Parameter other: Called for each row of the group under a key without a mark.
+  private func markedRows(
+    of group: GroupKeys, _ room: Int, other: (RecordMeta) throws -> Void = { _ in }
+  ) throws -> MarkedRows {
+    var rows = MarkedRows()
+    try state.forEachListed(0x01...0xFF) { id, leaf, row in
+      do {
+        let record = try row.get()
+        try state.prove(record, id: id, leaf: leaf)
+        let meta = try RecordMeta(parsing: record, header: state.header)
+        guard record.group == group.groupID else { return }
+        guard group.isReplaced(meta.accessibility, epoch: meta.epoch) else { return try other(meta) }
+        rows.count += 1
+        if rows.ids.count < room { rows.ids.append(id) }
+      } catch let error as VaultError {
+        throw error.naming(id)
+      }
+    }
+    if rows.count == rows.ids.count { rows.generation = resultingGeneration }
+    return rows
+  }
+
+  /// The generation of the vault after this transaction.
+  private var resultingGeneration: UInt64 { change.isEmpty ? state.header.generation : generation }
+
+  /// Seals the next rows anew.
+  /// - Returns: How many.
+  fileprivate mutating func resealBatch(of name: AccessGroup, _ rows: inout MarkedRows) throws -> Int {
+    let group = try group(name)
+    let isNext = rows.generation == state.header.generation
+    var (count, byteCount) = (0, 0)
+    while count < Self.batchRowCount, byteCount < Self.batchByteCount, let id = rows.ids.popFirst() {
+      guard let record = try state.record(id) else { continue }
+      let meta = try RecordMeta(parsing: record, header: state.header)
+      // Another program may have written it under the new key since.
+      guard record.group == group.groupID, group.isReplaced(meta.accessibility, epoch: meta.epoch) else { continue }
+      try reseal(record, meta, in: group)
+      (count, byteCount) = (count + 1, byteCount + record.attributes.count + record.secretCount)
+    }
+    rows.generation = isNext ? resultingGeneration : nil
     return count
   }
 
-  /// The next rows under marked keys, in the order of their identifiers.
-  /// - Returns: How many, and the first byte of an identifier from which to go on; nil at the end.
-  fileprivate mutating func resealBatch(of name: AccessGroup, from first: UInt8) throws -> (count: Int, next: UInt8?) {
-    let group = try group(name)
-    var (byteCount, ids) = (0, [Identifier]())
-    for byte in first...0xFF {
-      var isFull = false
-      try state.forEachSealed(byte...byte) { record, meta in
-        guard record.group == group.groupID, group.isReplaced(meta.accessibility, epoch: meta.epoch) else { return true }
-        isFull = ids.count == Self.batchRowCount || byteCount > Self.batchByteCount
-        guard !isFull else { return false }
-        ids.append(record.id)
-        byteCount += record.attributes.count + record.secretCount
-        return true
-      }
-      if isFull || ids.count == Self.batchRowCount || byteCount > Self.batchByteCount {
-        for id in ids { try reseal(id, in: group) }
-        return (ids.count, byte)
-      }
-    }
-    for id in ids { try reseal(id, in: group) }
-    return (ids.count, nil)
-  }
-
   /// The same attributes and secret under the newest key of the class; the version of an item's value stays.
-  private mutating func reseal(_ id: Identifier, in group: GroupKeys) throws {
-    guard let record = try state.record(id) else { return }
-    let meta = try RecordMeta(parsing: record, header: state.header)
+  private mutating func reseal(_ record: RecordHead, _ meta: RecordMeta, in group: GroupKeys) throws {
     var item = try state.decodedItem(record, meta: meta, group: group)
     var marks = try HistoryMarks(takenFrom: &item, isItem: meta.kind == .item)
     let number = marks.number
@@ -110,39 +132,20 @@ extension Transaction {
     // No room for the number: the value counts as one of this write.
     if item.encoded(marks).count > Padding.maximumCount { marks.number = number }
     let secret = try state.openSecret(record, meta: meta, group: group)
-    try edit(id, place(meta.accessibility, in: group).seal(id, meta.kind, item.encoded(marks), secret, generation, keys))
+    let place = try place(meta.accessibility, in: group)
+    try edit(record.id, place.seal(record.id, meta.kind, item.encoded(marks), secret, generation, keys))
   }
 
-  /// The marked keys go, once a walk has proven that no row is under them.
-  fileprivate mutating func dropOldEpochs(of name: AccessGroup) throws {
+  /// The marked keys go, once it is proven that no row is under them: by the walk, if each commit after it was one of this re-key, and else by
+  /// a walk now.
+  /// - Returns: The rows that this walk has met; nil if the keys are gone.
+  fileprivate mutating func dropOldEpochs(of name: AccessGroup, _ rows: MarkedRows, _ room: Int) throws -> MarkedRows? {
     let group = try group(name)
-    try state.forEachSealed(0x01...0xFF) { record, meta in
-      guard record.group != group.groupID || !group.isReplaced(meta.accessibility, epoch: meta.epoch) else {
-        throw VaultError(.unknownGroup, "a record under a key that is replaced")
-      }
-      return true
+    if rows.generation != state.header.generation {
+      let left = try markedRows(of: group, room)
+      guard left.count == 0 else { return left }
     }
     try put(group.droppingReplacedKeys(version: generation))
-  }
-}
-
-extension ProvenState {
-  private struct End: Error {}
-
-  /// Each item and former version in this range of first bytes, proven; until `body` returns false.
-  fileprivate func forEachSealed(
-    _ firstBytes: ClosedRange<UInt8>, _ body: (RecordHead, RecordMeta) throws -> Bool
-  ) throws {
-    do {
-      try forEachListed(firstBytes) { id, leaf, row in
-        do {
-          let record = try row.get()
-          try prove(record, id: id, leaf: leaf)
-          guard try body(record, RecordMeta(parsing: record, header: header)) else { throw End() }
-        } catch let error as VaultError {
-          throw error.naming(id)
-        }
-      }
-    } catch is End {}
+    return nil
   }
 }
