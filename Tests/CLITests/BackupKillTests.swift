@@ -30,8 +30,6 @@ import Testing
     """
   }
 
-  static func next(_ when: Int) -> Int { when < 4 ? when + 1 : when + 17 }
-
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func aFileWithTheNameOfABackupIsOne(end: String) throws {
     let calls =
       switch end {
@@ -39,14 +37,14 @@ import Testing
       case "error=EIO": ["pwrite64", "fsync", "renameat2", "mkdir"]
       default: ["pwrite64", "renameat2", "mkdir"]
       }
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2", "mkdir"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2", "mkdir"])
     let faults = try injection.faults(of: Self.checking("coffer vault backup"), in: Workspace())
     #expect(faults.isEmpty, "\(faults)")
   }
 
   /// The control: a copy under its own name from the beginning is found.
   @Test func aBackupThatIsNotMadeInOneStepIsFound() throws {
-    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: [], next: { $0 + 30 })
+    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: [])
     let copy = "dd if=coffer/vault.coffer of=coffer/backups/20231114T221320Z-g1.coffer bs=4096 status=none"
     let faults = try injection.faults(of: Self.checking("sh -c 'mkdir coffer/backups; exec \(copy)'"), in: Workspace())
     #expect(faults.contains { $0.contains("g1.coffer:") }, "\(faults)")

@@ -25,14 +25,11 @@ import Testing
     [ $status = 0 ] && exit 3; exit 0
     """
 
-  /// Each of the first calls, and then one of so many: the transaction writes some hundred pages.
-  static func next(_ when: Int) -> Int { when < 4 ? when + 1 : when + 23 }
-
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC"]) func theFileIsWhole(end: String) throws {
     let calls =
       end == "signal=SIGKILL"
       ? ["pwrite64", "write", "fsync", "fdatasync", "renameat2", "ftruncate", "unlink"] : ["pwrite64", "write", "renameat2"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "write"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "write"])
     let faults = try injection.faults(of: Self.checking, in: Workspace())
     #expect(faults.isEmpty, "\(faults)")
   }

@@ -47,13 +47,11 @@ import Testing
 
   static let repair = "coffer vault repair --from old --force --key-file key"
 
-  static func next(_ when: Int) -> Int { when < 3 ? when + 1 : when + 13 }
-
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func theVaultIsTheOneBeforeOrRepaired(end: String) throws {
     let calls =
       end == "signal=SIGKILL"
       ? ["pwrite64", "fdatasync", "fsync", "renameat2", "rename", "write"] : ["pwrite64", "fdatasync", "fsync", "renameat2"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"])
     let faults = try injection.faults(of: Self.checking(Self.repair), in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }

@@ -64,15 +64,13 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
-  static func next(_ when: Int) -> Int { when < 3 ? when + 1 : when + 19 }
-
   @Test(arguments: ["continuing", "replacing", "exchanging", "logged"], ["signal=SIGKILL", "error=ENOSPC", "error=EIO"])
   func theVaultIsTheOneBeforeOrThatOfTheBackup(way: String, end: String) throws {
     let calls =
       end == "signal=SIGKILL"
       ? ["pwrite64", "write", "fsync", "fdatasync", "renameat2", "rename", "link", "unlink", "mkdir"]
       : ["pwrite64", "fsync", "fdatasync", "renameat2", "rename", "mkdir"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"])
     let faults = try injection.faults(of: "way=\(way)\n\(Self.checking)", in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
@@ -86,7 +84,7 @@ import Testing
 
   /// The control: a vault whose file is copied over in its place is found damaged.
   @Test func aRestoreInPlaceIsFound() throws {
-    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: ["write"], next: { $0 + 7 })
+    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: ["write"])
     let script = Self.checking.replacing(
       "coffer vault restore old --force --other-vault --key-file key >said",
       with: "dd if=old of=coffer/vault.coffer bs=4096 status=none >said")

@@ -57,12 +57,10 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
-  static func next(_ when: Int) -> Int { when < 4 ? when + 1 : when + 7 }
-
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"], [SweepKillTests.moving, SweepKillTests.undoing])
   func everyFileIsWholeAndNoSecretIsLost(end: String, script: String) throws {
     let calls = end == "error=ENOSPC" ? ["write", "pwrite64"] : ["write", "pwrite64", "fsync", "rename,renameat2"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["write", "pwrite64"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["write", "pwrite64"])
     let faults = try injection.faults(of: script, in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }

@@ -51,25 +51,23 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
-  static func next(_ when: Int) -> Int { when < 4 ? when + 1 : when + 11 }
-
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func aFileWithTheNameOfAnExportIsOne(end: String) throws {
     let calls = end == "error=ENOSPC" ? ["pwrite64", "renameat2"] : ["pwrite64", "fsync", "renameat2"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"])
     let faults = try injection.faults(of: Self.exporting, in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func anImportLeavesWholeItems(end: String) throws {
     let calls = end == "error=ENOSPC" ? ["pwrite64", "write"] : ["pwrite64", "fdatasync", "fsync", "write"]
-    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"], next: Self.next)
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"])
     let faults = try injection.faults(of: Self.importing, in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
   /// The control: a file that is written under its own name is found.
   @Test func anExportThatIsNotMadeInOneStepIsFound() throws {
-    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: ["write"], next: { $0 + 5 })
+    let injection = Injection(end: "signal=SIGKILL", calls: ["write"], mustReach: ["write"])
     let script = Self.exporting.replacing(
       "$inject coffer secret export --to out --vault other --key-file key --new-key-file key",
       with: "$inject dd if=other of=out bs=4096 status=none")
