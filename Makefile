@@ -79,7 +79,7 @@ fuzz: setup
 trust: setup-tests
 	Tests/Mutation/run
 	$(SWIFT) build $(TEST) --build-tests
-	COFFER_TRUST=1 $(SWIFT) test $(TEST) --skip-build --filter 'PreferenceSafetyTests|SimulationTests'
+	COFFER_TRUST=1 $(SWIFT) test $(TEST) --skip-build --filter 'PreferenceSafetyTests|SimulationTests|KillTests|aKilledAgent'
 
 # Builds only what is not there: after `make`, root only copies. Without symbols, which take two thirds of the size and which nothing
 # prints: a crash says no more than its signal.

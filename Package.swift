@@ -253,7 +253,8 @@ let package = Package(
         "UnitCredentials",
         "CofferAgent", "AgentProbe", "SystemBench", "cofferd", "coffer-logind", "CofferCommand", "CofferRequests", "Pinentry",
         "CLinux", "Coffer", "CofferApps", "CofferAudit", "FakePinentry", "AppContainers", "Passphrases", "CofferStorage",
-        "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting", "Waiting",
+        "CofferLifecycle", "CofferFiles", "CofferWire", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory",
+        "CofferTesting", "Waiting",
       ],
       exclude: ["Systemd"]),
     .testTarget(

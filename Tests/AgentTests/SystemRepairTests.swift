@@ -1,9 +1,8 @@
 import Foundation
 import SystemBench
 import Testing
-import Waiting
 
-/// Repair of the system's vault, and a restore without room.
+/// Repair of the system's vault, and its restore by an agent that is killed, or has no room.
 @Suite(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason)), .timeLimit(.minutes(60)))
 struct SystemRepairTests {
   private let bench: SystemBench
@@ -97,28 +96,9 @@ struct SystemRepairTests {
     #expect(try coffer("vault", "verify", "--key-file", key).status == 9)
   }
 
-  // MARK: Errors
+  // MARK: Kills, and errors
 
-  /// Runs a command while a system call of the agent is injected with an error.
-  /// - Returns: nil if the call was not reached.
-  private func injected(_ end: String, _ call: String, _ when: String, _ arguments: [String]) throws -> SystemBench.Outcome? {
-    // A lock brings the log into the file, and closes it: after that the agent writes nothing by itself.
-    try #require(try bench.coffer("vault", "lock").status == 0)
-    try wait(for: "the file to be closed") { try shell("[ ! -e \(vault)-wal ]", as: 0).status == 0 }
-    let trace = bench.directory.path + "/trace"
-    let tracer = try bench.command(
-      "/usr/bin/strace",
-      [
-        "-f", "-qq", "-o", trace, "-p", "\(bench.agentProcess)", "-e", "trace=\(call)", "-e",
-        "inject=\(call):\(end):when=\(when)",
-      ],
-      as: 0)
-    defer { tracer.end() }
-    let status = "/proc/\(bench.agentProcess)/status"
-    try wait(for: "the tracer") { try shell("grep -c '^TracerPid:.*[1-9]' \(status)", as: 0).output == "1\n" }
-    let outcome = try bench.run(bench.programs.appending(path: "coffer").path, arguments)
-    return try shell("grep -q INJECTED \(trace)", as: 0).status == 0 ? outcome : nil
-  }
+  private var unlocking: String { "coffer vault unlock --key-file \(key)" }
 
   private func expectRestorable(_ place: SourceLocation = #_sourceLocation) throws {
     try unlock()
@@ -134,13 +114,62 @@ struct SystemRepairTests {
     #expect(left.output == "", sourceLocation: place)
   }
 
+  @Test(arguments: ["pwrite64", "fdatasync", "renameat2", "unlink"])
+  func aKilledAgentLeavesTheVaultOrTheRestoredOne(call: String) throws {
+    try set("three")
+    let injection = AgentInjection(bench: bench, call: call, unlock: unlocking)
+    try injection.kill(in: "coffer vault restore \(old) --force --key-file \(key)") { outcome, place in
+      #expect([0, 12].contains(outcome.status), "\(place): \(outcome)")
+      try unlock()
+      if outcome.status == 0 { #expect(try items() == ["one", "two"], "\(place)") }
+      try expectRestorable()
+    }
+  }
+
+  @Test(arguments: ["pwrite64", "fdatasync", "renameat2"]) func aKilledAgentLeavesTheRepairToTheNext(call: String) throws {
+    try damageOneItem()
+    let injection = AgentInjection(bench: bench, call: call, unlock: unlocking)
+    try injection.kill(in: "coffer vault repair --from \(old) --force --key-file \(key)") { outcome, place in
+      #expect([0, 12].contains(outcome.status), "\(place): \(outcome)")
+      try unlock()
+      let state = try coffer("vault", "verify", "--key-file", key)
+      #expect(state.status == 0 || outcome.status != 0 && state.status == 9, "\(place): \(state) \(outcome)")
+      let again = try coffer("vault", "repair", "--from", old, "--force", "--key-file", key)
+      #expect(again.status == 0, "\(place): \(again)")
+      try expectRestorable()
+    }
+  }
+
   @Test(arguments: ["write", "pwrite64", "renameat2"]) func withoutRoomNothingIsChanged(call: String) throws {
     try set("three")
-    let outcome = try #require(
-      try injected("error=ENOSPC", call, "1+", ["vault", "restore", old, "--force", "--key-file", key]), "\(call)")
-    #expect(outcome.status == 12, "\(call): \(outcome)")
+    let injection = AgentInjection(bench: bench, call: call, unlock: unlocking)
+    let traced = try injection.run("coffer vault restore \(old) --force --key-file \(key)", "error=ENOSPC:when=1+")
+    #expect(traced.isInjected && traced.outcome.status == 12, "\(call): \(traced)")
     try unlock()
     #expect(try items() == ["one", "three", "two"])
+    try expectRestorable()
+  }
+
+  /// The agent's directory of backups alone is full: a copy is written there before anything else is.
+  @Test(.enabled(if: SystemBench.mayMount)) func withoutRoomForItsCopyNothingIsChanged() throws {
+    try set("three")
+    try damageOneItem()
+    let before = try items()
+    let backups = bench.state.path + "/backups"
+    let mounted = try shell(
+      "mkdir -p \(backups) && mount -t tmpfs -o size=64k,mode=0700,uid=\(bench.agent),gid=\(bench.agent) tmpfs \(backups) && "
+        + "head -c 60000 /dev/zero >\(backups)/full", as: 0)
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? shell("umount -l \(backups)", as: 0) }
+    for arguments in [["backup"], ["restore", old, "--force"], ["repair", "--force"]] {
+      let outcome = try bench.run(
+        bench.programs.appending(path: "coffer").path, ["vault"] + arguments + ["--key-file", key])
+      #expect(outcome.status == 12 && outcome.errors.contains("no room on the disk"), "\(arguments): \(outcome)")
+      #expect(try shell("ls -A \(backups)", as: 0).output == "full\n")
+    }
+    #expect(try items() == before)
+    try #require(try shell("umount -l \(backups)", as: 0).status == 0)
+    #expect(try coffer("vault", "repair", "--from", old, "--force", "--key-file", key).status == 0)
     try expectRestorable()
   }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import SystemBench
 import Testing
-import Waiting
 
 /// New keys for the system's vault, which its agent makes.
 @Suite(.enabled(if: SystemBench.isPossible, Comment(rawValue: SystemBench.reason)), .timeLimit(.minutes(60)))
@@ -141,18 +140,12 @@ struct SystemRotationTests {
 
   /// The agent is killed before one of its system calls. Its user's command ends, and names the backup; the next agent has the vault.
   @Test(arguments: ["pwrite64", "renameat2", "unlink"]) func aKilledAgentLeavesOnePassphrase(call: String) throws {
-    let copy = bench.directory.path + "/copy"
-    bench.stop()
-    try shell("cp -a \(bench.state.path) \(copy)", as: 0)
-    var (when, kills) = (1, 0)
-    while true {
-      try bench.start()
-      let outcome = try leaked(killedBefore: call, when)
-      bench.stop(SIGKILL)
-      try bench.start()
+    let injection = AgentInjection(bench: bench, call: call, unlock: "coffer vault unlock --passphrase-fd 3 3<old")
+    let leaked = "coffer vault passphrase --leaked --force --passphrase-fd 3 --new-passphrase-fd 4 3<old 4<new"
+    try injection.kill(in: leaked) { outcome, place in
       let (old, new) = (try opens("old"), try opens("new"))
-      #expect([old, new].sorted() == [0, 7], "\(call) \(when): \(old) \(new) \(outcome)")
-      #expect(outcome.status != 0 || new == 0, "\(call) \(when): \(outcome)")
+      #expect([old, new].sorted() == [0, 7], "\(place): \(old) \(new) \(outcome)")
+      #expect(outcome.status != 0 || new == 0, "\(place): \(outcome)")
       let present = old == 0 ? "old" : "new"
       try expectWhole(present)
       if outcome.status != 0, new == 0 { #expect(outcome.errors.contains("before-rotation.coffer: opens with"), "\(outcome)") }
@@ -160,34 +153,7 @@ struct SystemRotationTests {
       #expect(
         next.status == 0 && !backups.contains { $0.contains("before-rotation") || $0.hasSuffix(".new") }, "\(next) \(backups)")
       try expectWhole(present)
-      bench.stop()
-      try shell("rm -rf \(bench.state.path); cp -a \(copy) \(bench.state.path)", as: 0)
-      guard outcome.status != 0 else { break }
-      kills += 1
-      when += when < 3 ? 1 : 23
     }
-    #expect(kills > 0, "\(call): the agent never got there")
-  }
-
-  private func leaked(killedBefore call: String, _ when: Int) throws -> SystemBench.Outcome {
-    // A lock brings the log into the file, and closes it.
-    try #require(try shell("coffer vault unlock --passphrase-fd 3 3<old && coffer vault lock").status == 0)
-    try wait(for: "the file to be closed") { try shell("[ ! -e \(vault)-wal ]", as: 0).status == 0 }
-    let tracer = try bench.command(
-      "/usr/bin/strace",
-      [
-        "-f", "-qq", "-o", "/dev/null", "-p", "\(bench.agentProcess)", "-e", "trace=\(call)", "-e",
-        "inject=\(call):signal=SIGKILL:when=\(when)",
-      ],
-      as: 0)
-    defer { tracer.end() }
-    let status = "/proc/\(bench.agentProcess)/status"
-    try wait(for: "the tracer, or the end of the agent by a late write of the lock") {
-      try shell("grep -c -e '^TracerPid:.*[1-9]' -e '^State:.*Z' \(status)", as: 0).output != "0\n"
-    }
-    // The socket is there without an agent, and nobody would answer.
-    return try shell(
-      "exec timeout -s KILL 120 coffer vault passphrase --leaked --force --passphrase-fd 3 --new-passphrase-fd 4 3<old 4<new")
   }
 
   /// The other slot is asked for after the plan, and before anything is changed.

@@ -3,8 +3,8 @@ import Testing
 /// `coffer vault passphrase --leaked --force`, killed before its system calls, or with errors of the disk: exactly one of the two passphrases opens
 /// the vault, nothing is lost, and the next rotation completes.
 @Suite struct RotationKillTests {
-  /// A vault with two groups, former versions, a removed item and a grant; `expected` is what it has. What it holds is read with a key
-  /// file, because a passphrase takes ten times as long.
+  /// A vault with two groups, former versions, a removed item and a grant; `expected` is what it has. A key file reads its content,
+  /// because a passphrase takes ten times as long.
   static let vault = """
     umask 077
     content() {

@@ -6,12 +6,16 @@ import Synchronization
 /// than its unit gives it. Takes the superuser.
 public final class SystemBench: Sendable {
   /// Without these there are no two users, or no look at what another user runs.
-  public static let isPossible: Bool = {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let bounds = status.split(separator: "\n").first { $0.hasPrefix("CapBnd:") }?.split(separator: "\t").last
-    return geteuid() == 0 && UInt64(bounds ?? "", radix: 16).map { $0 & 1 << 19 != 0 } ?? false
-  }()
+  public static let isPossible = geteuid() == 0 && isSet(capability: 19, in: "CapBnd")
+  /// Whether the superuser may mount file systems here.
+  public static let mayMount = isPossible && isSet(capability: 21, in: "CapEff")
   public static let reason = "takes the superuser with CAP_SYS_PTRACE: only then there are three users to act as"
+
+  private static func isSet(capability: UInt64, in name: String) -> Bool {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let field = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }?.split(separator: "\t").last
+    return UInt64(field ?? "", radix: 16).map { $0 & 1 << capability != 0 } ?? false
+  }
 
   /// The user number of the vault's owner.
   public let user: UInt32

@@ -1,0 +1,222 @@
+import Children
+import CofferStorage
+import CofferTesting
+import SecretMemory
+import Testing
+import VaultCore
+import VaultUpkeep
+
+@testable import CofferLifecycle
+
+/// A rotation step by step: what others find meanwhile, and what ends it before anything is changed.
+@Suite struct RotationStepTests {
+  private let fixture = Fixture()
+
+  private struct Declined: Error {}
+
+  /// A person who agrees, and what happens while the work is under way.
+  private final class Party: RotationParty {
+    var parts: [String] = []
+    var askedCount = 0
+    var commitCount = 0
+    var agreed: () throws -> Void = {}
+    var began: (String) throws -> Void = { _ in }
+    var stepped: (String) throws -> Void = { _ in }
+    var prepared: () throws -> Void = {}
+    var beforeCommit: () throws -> Void = {}
+    var afterCommit: () throws -> Void = {}
+    var credential: () throws -> Credential = { try .throwAway() }
+
+    func begin(_ part: String) throws {
+      parts.append(part)
+      try began(part)
+    }
+    func step(_ done: UInt64, of total: UInt64) throws { try stepped(parts.last ?? "") }
+    func agree(to plan: RotationPlan) throws { try agreed() }
+    func credentials(for slot: RotationPlan.Slot) throws -> SlotCredentials {
+      askedCount += 1
+      return SlotCredentials(present: nil, new: try credential())
+    }
+    func prepare(backup: String) throws { try prepared() }
+    func excluding(_ commit: () throws -> Void) throws {
+      commitCount += 1
+      try beforeCommit()
+      try commit()
+      try afterCommit()
+    }
+  }
+
+  private func rotate(
+    _ party: Party, at seconds: Int64 = 0, _ change: (inout RotationOrder) -> Void = { _ in }
+  ) throws -> RotationOutcome {
+    var order = RotationOrder()
+    change(&order)
+    var opened = try fixture.open()
+    let rotation = Rotation(
+      of: try FileStore(at: fixture.path), backups: fixture.backups, order, ceiling: .standard, holding: nil)
+    let outcome = try rotation.carryOut(
+      on: &opened, deviceKey: { nil }, now: Timestamp(secondsSince1970: 1_700_000_000 + seconds), with: party)
+    try opened.close()
+    return outcome
+  }
+
+  private func masterEpoch() throws -> UInt32 { try Vault.inspect(FileStore(at: fixture.path)).masterEpoch }
+
+  private func expectMasterEpoch(_ epoch: UInt32) throws { #expect(try masterEpoch() == epoch) }
+
+  /// The agent refuses its clients there. All that takes longer is done before it, or after.
+  @Test func otherProgramsAreKeptOutDuringTheCommitOfTheMasterKeyAlone() throws {
+    try fixture.makeVault()
+    let party = Party()
+    party.prepared = { try expectMasterEpoch(1) }
+    party.beforeCommit = { try expectMasterEpoch(1) }
+    party.afterCommit = { try expectMasterEpoch(2) }
+    #expect(try rotate(party).masterEpoch == 2)
+    #expect(party.commitCount == 1 && party.parts == ["checking", "copying", "re-key of default", "checking"])
+    // New keys of a group alone keep nobody out.
+    let other = Party()
+    _ = try rotate(other, at: 60) { $0.groups = [.standard] }
+    #expect(other.commitCount == 0 && other.parts == ["checking", "copying", "re-key of default", "checking"])
+  }
+
+  /// It is one commit, as any other backup, and opens with the new credential. Rows of it may be under old keys until the last commit.
+  @Test(arguments: [true, false]) func aBackupThatIsMadeMeanwhileProves(prunes: Bool) throws {
+    try fixture.makeVault(items: 1200)
+    let party = Party()
+    var made: [String] = []
+    party.stepped = { part in
+      guard part.hasPrefix("re-key") else { return }
+      let path = try #require(try fixture.backup(at: 60).path)
+      made.append(path)
+      #expect(try fixture.open(path).verify().isSound)
+    }
+    var last: String?
+    party.began = { part in
+      guard part == "checking", !made.isEmpty else { return }
+      last = try fixture.backup(at: 600).path
+    }
+    let outcome = try rotate(party) { $0.prunesBackups = prunes }
+    #expect(made.count > 1)
+    for path in made { #expect((prunes ? outcome.removed : outcome.left).contains(path), "\(path)") }
+    // With new keys alone.
+    #expect(last.map(outcome.left.contains) ?? false)
+    #expect(fixture.backups.paths == outcome.left)
+  }
+
+  /// Another vault was at the path before, and has left a backup.
+  @Test func backupsOfAnotherVaultStay() throws {
+    try fixture.makeVault()
+    let other = try #require(try fixture.backup().path)
+    run("rm", fixture.path, "\(fixture.path).lock")
+    try fixture.makeVault()
+    let own = try #require(try fixture.backup(at: 60).path)
+    let outcome = try rotate(Party(), at: 120) { $0.prunesBackups = true }
+    #expect(outcome.left == [other] && outcome.removed.contains(own) && outcome.removed.count == 2)
+  }
+
+  /// The backup opens with a credential that others know.
+  @Test(arguments: [true, false]) func theBackupOfALeakedCredentialGoes(keeps: Bool) throws {
+    try fixture.makeVault()
+    let outcome = try rotate(Party()) { ($0.isLeaked, $0.keepsBackup) = (true, keeps) }
+    #expect(outcome.left.count == (keeps ? 1 : 0) && outcome.removed.count == (keeps ? 0 : 1))
+  }
+
+  /// A reader that began before keeps the log, in which rows under old keys lie.
+  @Test func aLogThatIsReadIsReported() throws {
+    try fixture.makeVault(items: 600)
+    #expect(try rotate(Party()).isFolded)
+    let reader = try FileStore(at: fixture.path)
+    let outcome = try reader.read { _ in try rotate(Party(), at: 60) }
+    #expect(!outcome.isFolded)
+  }
+
+  // MARK: Before anything is changed
+
+  private func expectUnchanged(_ body: () throws -> Void) throws {
+    let before = try Vault.inspect(FileStore(at: fixture.path))
+    try body()
+    let after = try Vault.inspect(FileStore(at: fixture.path))
+    #expect(after.masterEpoch == 1 && after.generation == before.generation)
+    #expect(try fixture.open().verify().isSound)
+  }
+
+  @Test func nothingIsDoneUntilThePlanIsAgreedTo() throws {
+    try fixture.makeVault()
+    let party = Party()
+    // The lock is free while a person thinks.
+    party.agreed = {
+      _ = try MaintenanceLock(forVaultAt: fixture.path)
+      throw Declined()
+    }
+    try expectUnchanged { #expect(throws: Declined.self) { _ = try rotate(party) } }
+    #expect(party.askedCount == 0 && party.parts == ["checking"] && fixture.backups.paths == [])
+  }
+
+  @Test func aCredentialThatDoesNotFitIsAskedForThreeTimes() throws {
+    try fixture.makeVault()
+    let party = Party()
+    party.credential = { try .derived(.random(count: 32), .passphrase, salt: [UInt8](repeating: 1, count: 16)) }
+    try expectUnchanged { #expect(throws: LifecycleError(.otherCredential)) { _ = try rotate(party) } }
+    #expect(party.askedCount == 3 && fixture.backups.paths == [])
+  }
+
+  @Test func theSlotThatOpenedTheVaultIsNotDropped() throws {
+    try fixture.makeVault()
+    try expectUnchanged {
+      #expect(throws: LifecycleError(.openedSlotDropped)) { _ = try rotate(Party()) { $0.droppedSlots = [1] } }
+    }
+    #expect(fixture.backups.paths == [])
+  }
+
+  @Test func aGroupThatIsNotThereIsNamed() throws {
+    try fixture.makeVault()
+    let party = Party()
+    party.agreed = { Issue.record("it was planned") }
+    let none = try AccessGroup("none")
+    try expectUnchanged { #expect(throws: VaultError(.groupNotFound)) { _ = try rotate(party) { $0.groups = [none] } } }
+  }
+
+  /// The slots of the new master key were sealed for the slots of before.
+  @Test func aSlotThatIsAddedMeanwhileEndsIt() throws {
+    try fixture.makeVault()
+    let party = Party()
+    party.prepared = {
+      var other = try fixture.open()
+      _ = try other.addSlot(.keyFile(Secret(testing: [UInt8](repeating: 1, count: 64))), kdf: .floor)
+    }
+    #expect(throws: LifecycleError(.changedMeanwhile)) { _ = try rotate(party) }
+    #expect(try masterEpoch() == 1 && Vault.inspect(FileStore(at: fixture.path)).slots.count == 2)
+    #expect(party.parts == ["checking", "copying"])
+  }
+
+  /// A second operation on the whole vault is refused, and the rotation goes on.
+  @Test func oneOperationOnTheWholeVaultAtATime() throws {
+    try fixture.makeVault()
+    let party = Party()
+    party.began = { part in
+      guard part != "checking" || party.parts.count > 1 else { return }
+      let isHeld = try MaintenanceLock.isHeld(forVaultAt: fixture.path)
+      #expect(isHeld, "\(part)")
+      #expect(throws: StorageError(.maintenance), "\(part)") { _ = try rotate(Party()) }
+    }
+    #expect(try rotate(party).masterEpoch == 2)
+    #expect(try !MaintenanceLock.isHeld(forVaultAt: fixture.path))
+  }
+
+  /// A person or a signal ends it between two commits: those that are made stay, and the next rotation begins with the unfinished group.
+  @Test func theNextRotationBeginsWithTheUnfinishedGroup() throws {
+    try fixture.makeVault(items: 1200)
+    var vault = try fixture.open()
+    try vault.createGroup(AccessGroup("a-team"), at: .test)
+    try vault.close()
+    let party = Party()
+    party.stepped = { part in if part == "re-key of default" { throw Declined() } }
+    #expect(throws: Declined.self) { _ = try rotate(party) }
+    #expect(try fixture.open().unfinishedRekeys().map(\.group) == [.standard])
+    #expect(try fixture.open().verify().isSound)
+    let next = Party()
+    _ = try rotate(next, at: 60) { $0.isMasterOnly = true }
+    #expect(next.parts == ["checking", "copying", "re-key of default", "checking"])
+    #expect(try fixture.open().unfinishedRekeys() == [])
+  }
+}
