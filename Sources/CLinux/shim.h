@@ -138,6 +138,19 @@ static inline int coffer_spawn_close_from(posix_spawn_file_actions_t *actions, i
   return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
 }
 
+extern int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *, int);
+
+/// The process group of the program that is spawned becomes the one in the foreground of a terminal, before the program begins.
+static inline int coffer_spawn_in_foreground(posix_spawn_file_actions_t *actions, int terminal) {
+  return posix_spawn_file_actions_addtcsetpgrp_np(actions, terminal);
+}
+
+/// kcmp(2): 1 if both descriptors are of one open file, 0 if not; -1 if the kernel does not tell.
+static inline int coffer_is_same_open_file(int first, int second) {
+  long result = syscall(SYS_kcmp, getpid(), getpid(), 0 /* KCMP_FILE */, (long)first, (long)second);
+  return result < 0 ? -1 : result == 0;
+}
+
 /// The program that is spawned begins in this open directory.
 static inline int coffer_spawn_in_directory(posix_spawn_file_actions_t *actions, int directory) {
   return posix_spawn_file_actions_addfchdir_np(actions, directory);

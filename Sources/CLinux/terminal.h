@@ -17,11 +17,13 @@ static inline int coffer_signalfd_next(int descriptor) {
   return read(descriptor, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
 }
 
-/// As coffer_signalfd_next. `is_from_kernel`: whether the kernel has sent it, as for a key that is typed at the terminal.
-static inline int coffer_signalfd_next_from(int descriptor, int *is_from_kernel) {
+/// As coffer_signalfd_next. `is_from_kernel`: whether the kernel has sent it, as for a key that is typed at the terminal. `is_own`: whether
+/// this process has.
+static inline int coffer_signalfd_next_from(int descriptor, int *is_from_kernel, int *is_own) {
   struct signalfd_siginfo info;
   if (read(descriptor, &info, sizeof info) != sizeof info) return 0;
   *is_from_kernel = info.ssi_code == SI_KERNEL;
+  *is_own = info.ssi_code <= 0 && (int)info.ssi_pid == getpid();
   return (int)info.ssi_signo;
 }
 

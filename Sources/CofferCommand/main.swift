@@ -2,4 +2,5 @@ import CofferFiles
 import Glibc
 
 Hardening.begin(startsPrograms: true)
+if ProgramMonitor.isCalled { ProgramMonitor.run() }
 exit(Coffer.start())

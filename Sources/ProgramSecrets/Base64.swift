@@ -61,6 +61,12 @@ package enum Base64 {
     return found == 0 ? nil : UInt8(truncatingIfNeeded: found - 1)
   }
 
+  /// RFC 4648, also of its alphabet for URLs.
+  static func letter(_ sextet: UInt8, isForURL: Bool) -> UInt8 {
+    guard isForURL, sextet >= 62 else { return letter(sextet) }
+    return UInt8(ascii: sextet == 62 ? "-" : "_")
+  }
+
   /// Without a table, whose look-ups would tell the cache which letters there are.
   private static func letter(_ sextet: UInt8) -> UInt8 {
     let value = Int(sextet)

@@ -73,6 +73,22 @@ package struct ProgramEnvironment {
     return block
   }
 
+  /// The secrets in the variables, as they are and as filters have changed them, with the names of the variables.
+  package func secrets(_ secret: (String) throws -> HeldSecret) throws -> [(name: String, reference: String, held: HeldSecret)] {
+    try variables.flatMap { variable in
+      let name = String(decoding: variable.name, as: UTF8.self)
+      let changed = try variable.text.resolved(secret).compactMap { piece -> HeldSecret? in
+        if case .secret(let held) = piece { held } else { nil }
+      }
+      return try zip(variable.text.placeholders, changed).flatMap { placeholder, changed in
+        let plain = (name, placeholder.reference, try secret(placeholder.reference))
+        // The forms of a secret have those of the other filters.
+        let isOther = placeholder.filters.count > 1 || [.xml, .sh].contains(placeholder.filters.first)
+        return isOther ? [plain, (name, placeholder.reference, changed)] : [plain]
+      }
+    }
+  }
+
   /// As the kernel passes it, MAX_ARG_STRLEN, with the zero byte at its end.
   private static let longestEntry = 131_072
 
@@ -120,6 +136,47 @@ package final class EnvironmentBlock {
       unsafe pointers.append(nil)
       // The pointers into locked memory are valid as long as `held` is.
       return withExtendedLifetime(held) { unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) } }
+    }
+  }
+}
+
+// MARK: To another process
+
+extension EnvironmentBlock {
+  /// Before bytes of a secret: their count with this bit. Before those of the others, which come first: their count.
+  private static let secretMark: UInt32 = 1 << 31
+  private static let endMark = UInt32.max
+
+  /// Writes the variables for `init(reading:)`.
+  package func write(_ sink: (RawSpan) throws -> Void) rethrows {
+    func write(_ number: UInt32) throws { try unsafe withUnsafeBytes(of: number) { try unsafe sink(RawSpan(_unsafeBytes: $0)) } }
+    try write(UInt32(plain.count))
+    try unsafe plain.withUnsafeBytes { try unsafe sink(RawSpan(_unsafeBytes: $0)) }
+    for entry in held {
+      try write(UInt32(entry.secret.count) | Self.secretMark)
+      try entry.secret.withBytes(sink)
+    }
+    try write(Self.endMark)
+  }
+
+  /// - Parameter read: Fills all of the memory.
+  /// - Throws: what `read` throws; as `Secret(count:)`.
+  package convenience init(reading read: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+    self.init()
+    while true {
+      var head: UInt32 = 0
+      try unsafe withUnsafeMutableBytes(of: &head) { try unsafe read($0) }
+      guard head != Self.endMark else { return }
+      let count = Int(head & ~Self.secretMark)
+      if head & Self.secretMark != 0 {
+        var secret = try Secret(count: count)
+        try secret.withMutableBytes { bytes in try unsafe bytes.withUnsafeMutableBytes { try unsafe read($0) } }
+        append(HeldSecret(secret))
+      } else if count > 0 {
+        var bytes = [UInt8](repeating: 0, count: count)
+        try unsafe bytes.withUnsafeMutableBytes { try unsafe read($0) }
+        for entry in bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false) { append(Array(entry)) }
+      }
     }
   }
 }

@@ -159,13 +159,18 @@ extension Secret {
     return result
   }
 
-  borrowing func trimmed() throws -> Secret {
-    let range = withBytes { bytes in
+  /// Where the secret begins and ends without blanks and line ends.
+  borrowing func trimmedRange() -> Range<Int> {
+    withBytes { bytes in
       var (start, end) = (0, bytes.byteCount)
       while start < end, Self.isBlank(bytes.byte(at: start)) { start += 1 }
       while end > start, Self.isBlank(bytes.byte(at: end - 1)) { end -= 1 }
       return start..<end
     }
+  }
+
+  borrowing func trimmed() throws -> Secret {
+    let range = trimmedRange()
     return try copy(range.lowerBound, range.count)
   }
 

@@ -83,8 +83,29 @@ final class PseudoTerminal {
     }
   }
 
+  func resize(rows: UInt16, columns: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// All flags and characters of its mode.
+  var mode: [UInt8] {
+    var mode = termios()
+    guard unsafe tcgetattr(slave, &mode) == 0 else { return [] }
+    return unsafe withUnsafeBytes(of: mode) { unsafe Array($0) }
+  }
+
   func drain() {
     while take(wait: 20) {}
+  }
+
+  /// - Parameter mode: As for `has`.
+  func waitForMode(_ mode: String, until deadline: Deadline) -> Bool {
+    while !has(mode) {
+      guard !deadline.hasPassed else { return false }
+      _ = take(wait: 20)
+    }
+    return true
   }
 
   /// `+echo`: on, `-echo`: off.

@@ -140,7 +140,7 @@ final class Workspace {
 
 extension Child {
   /// A command that writes to a terminal must be read, or it never ends.
-  fileprivate func wait(until deadline: Deadline, while read: () -> Void) -> Int32? {
+  func wait(until deadline: Deadline, while read: () -> Void) -> Int32? {
     while true {
       read()
       if let status = wait(until: Deadline(milliseconds: 20), killing: deadline.hasPassed) { return status }

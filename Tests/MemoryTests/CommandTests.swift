@@ -60,6 +60,24 @@ import Testing
     print("memory: \(scans.count) commands, \(memory) memory, \(read >> 20) MiB, \(Self.needles.count + 1) needles: \(hits) hits")
   }
 
+  /// The output of the program passes through the command, which also compares it with every form of the secrets.
+  @Test(arguments: Place.Memory.allCases) func outputThatIsSearchedLeavesNothing(memory: Place.Memory) throws {
+    let place = try Place(Self.needles, memory)
+    let opening = ["--key-file", place.file("key-file")]
+    for words in [["vault", "init", "--no-passphrase"], ["secret", "set", "mail/ada"], ["secret", "set", "mail/bob"]] {
+      let input = words.last == "mail/bob" ? "other-secret" : "secret"
+      #expect(try place.scan("coffer", words + opening, descriptors: [0: input]).ending == "exit 0")
+    }
+    let references = ["--set", "A=coffer://default/mail/ada", "--file", "B=coffer://default/mail/bob"]
+    let script = "echo $A; echo $A >&2; cat $B; base64 $B; od -An -v -tx1 $B | tr -d ' '"
+    let scan = try place.scan(
+      "coffer", ["run"] + references + opening + ["--", "/bin/sh", "-c", script], descriptors: [1: "output"])
+    #expect(scan.ending == "exit 0")
+    #expect(scan.leaks.isEmpty)
+    let output = try place.content("output")
+    #expect(String(decoding: output, as: UTF8.self).contains("<concealed A>"))
+  }
+
   /// The keys of the vault, which the reference implementation works out from the file.
   @Test(arguments: Place.Memory.allCases) func noKeyIsLeft(memory: Place.Memory) throws {
     let place = try Place([.bytes("key-file", count: 64), .text("secret", count: 48)], memory)

@@ -110,6 +110,20 @@ struct CofferVaults {
     }
   }
 
+  /// `true` with a secret in its environment, whose output is searched for it or not.
+  func run(isMasked: Bool) throws -> (Int) -> Command {
+    let path = try copy(of: try SampleVault(itemCount: 10, in: directory), to: "\(directory)/run-\(isMasked).coffer")
+    return { index in
+      let name = SampleVault.name(index % 10)
+      return Command(
+        [
+          program, "run", "--set", "SECRET=coffer://default/\(name.service)/\(name.account)", "--vault", path, "--key-file",
+          keyFile,
+          "--no-input",
+        ] + (isMasked ? [] : ["--no-masking"]) + ["--", "true"], environment: environment(path))
+    }
+  }
+
   /// A home for each file, because an anchor belongs to a vault's identity, which the copies of one vault share. The home is made anew
   /// with the copy: by the anchor of an earlier run, a fresh copy would be reported as rolled back.
   private func copy(of sample: SampleVault, to path: String) throws -> String {

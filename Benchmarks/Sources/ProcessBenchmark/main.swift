@@ -16,6 +16,14 @@ let starts = [
   Track("`/bin/true`") { _ in Command(["/bin/true"]) },
   Track("`coffer --version`") { _ in Command([coffer, "--version"]) },
 ]
+let runs =
+  isOfSettings
+  ? []
+  : [
+    Track("`env true`") { _ in Command(["env", "true"]) },
+    Track("`coffer run --no-masking -- true`, vault of 10", try vaults.run(isMasked: false)),
+    Track("`coffer run -- true`, vault of 10", try vaults.run(isMasked: true)),
+  ]
 let passphraseGet = Track("`coffer secret get`, passphrase vault of 10", try vaults.passphraseGet())
 var gets: [[Track]] = []
 var puts: [[Track]] = []
@@ -29,7 +37,7 @@ for size in sizes {
   let put = contenders.compactMap { contender in contender.put.map { Track(contender.name, itemCount: size, $0) } }
   // Each round runs each of them once, so that a busy moment of the machine affects all alike.
   for round in 0..<rounds {
-    for track in starts + get + put { try track.run(round: round) }
+    for track in starts + runs + get + put { try track.run(round: round) }
     if !isOfSettings, round % 10 == 0 { try passphraseGet.run(round: round) }
   }
   gets.append(get)
@@ -52,7 +60,7 @@ private func table(_ title: String, _ columns: [[Track]]) -> MarkdownTable {
 
 print("Whole processes, from posix_spawn to the end, p50 / p90 in ms. \(Machine.description)\n")
 var starting = MarkdownTable(["start", "ms"])
-for track in starts { starting.append([track.name, cell(track.samples)]) }
+for track in starts + runs { starting.append([track.name, cell(track.samples)]) }
 if !isOfSettings {
   starting.append([passphraseGet.name, cell(passphraseGet.samples)])
   let withoutKDF = gets[0][0].samples.median

@@ -1,3 +1,4 @@
+import CLinux
 import CofferConsole
 import CofferFiles
 import Glibc
@@ -36,6 +37,18 @@ struct ProgramFile {
       if error == EACCES { refusal = EACCES }
     }
     throw SystemError(number: refusal)
+  }
+
+  /// One that was found before.
+  init(at path: UnsafePointer<CChar>) {
+    let word = unsafe [UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path)))
+    self.path = Self.terminated(word)
+    name = String(decoding: word, as: UTF8.self)
+  }
+
+  /// - Parameter body: gets the path.
+  func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    unsafe path.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
   }
 
   private static func terminated(_ bytes: [UInt8]) -> [CChar] { (bytes + [0]).map { CChar(bitPattern: $0) } }

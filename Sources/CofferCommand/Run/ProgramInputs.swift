@@ -101,6 +101,26 @@ struct ProgramInputs {
     }
   }
 
+  /// The secrets that the program gets, for its output. A note is printed for each that is not searched for.
+  /// - Returns: nil if there is none.
+  func concealed(_ values: ReferencedSecrets) throws -> ConcealedSecrets? {
+    let concealed = try ConcealedSecrets()
+    var given = try environment.secrets { try values[$0] }
+    for file in files + self.given { given.append((file.name, file.reference, try values[file.reference])) }
+    if let standardInput { given.append(("stdin", standardInput, try values[standardInput])) }
+    for secret in given where !values.isAttribute(secret.reference) {
+      let name = secret.name.escapingControls()
+      switch concealed.add(secret.held, named: name) {
+      case .tooShort(let count):
+        Descriptor.error.note("note: \(name): too short to be concealed in the output (\(counted(count, "byte")))\n")
+      case .ordinary: Descriptor.error.note("note: \(name): an ordinary word, which is not concealed in the output\n")
+      case nil: break
+      }
+    }
+    concealed.prepare()
+    return concealed.isEmpty ? nil : concealed
+  }
+
   func block(_ values: ReferencedSecrets) throws -> EnvironmentBlock {
     try environment.block {
       try values[$0]

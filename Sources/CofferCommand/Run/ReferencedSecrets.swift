@@ -16,7 +16,12 @@ struct ReferencedSecrets {
     var subject: String { "\(place) (\(reference))" }
   }
 
-  private var values: [ItemName: HeldSecret] = [:]
+  struct Value {
+    let held: HeldSecret
+    let isAttribute: Bool
+  }
+
+  private var values: [ItemName: Value] = [:]
   private var names: [String: ItemName] = [:]
 
   /// Opens no vault if nothing is wanted.
@@ -30,7 +35,7 @@ struct ReferencedSecrets {
     for one in wanted {
       guard let name = names[one.reference], values[name] == nil else { continue }
       do {
-        values[name] = HeldSecret(try items.value(of: name, purpose: purpose))
+        values[name] = try items.value(of: name, purpose: purpose)
       } catch {
         throw one.failure(error, of: name)
       }
@@ -44,8 +49,13 @@ struct ReferencedSecrets {
       guard let value = names[reference].flatMap({ values[$0] }) else {
         throw Failure(.other, "\(reference): was not looked up")
       }
-      return value
+      return value.held
     }
+  }
+
+  /// Whether a reference means an attribute, which lists show and output may.
+  func isAttribute(_ reference: String) -> Bool {
+    names[reference].flatMap { values[$0] }?.isAttribute ?? false
   }
 }
 
@@ -74,12 +84,14 @@ extension ReferencedSecrets.Wanted {
 
 extension OpenItems {
   /// The value that a name means: the secret of an item, one of its attributes, or the secret of its companion for the field.
-  func value(of name: ItemName, purpose: String) throws -> Secret {
+  func value(of name: ItemName, purpose: String) throws -> ReferencedSecrets.Value {
     var item = name
     item.field = nil
     let entry = try entry(named: item)
     guard let field = name.field, field != "secret" else { return try secret(of: entry, purpose: purpose) }
-    if let value = entry.attribute(field) { return try Secret(copying: Array(value.text.utf8)) }
+    if let value = entry.attribute(field) {
+      return .init(held: HeldSecret(try Secret(copying: Array(value.text.utf8))), isAttribute: true)
+    }
     return try secret(of: companion(field, of: item, entry), purpose: purpose)
   }
 
@@ -96,8 +108,8 @@ extension OpenItems {
     return found
   }
 
-  private func secret(of entry: Entry, purpose: String) throws -> Secret {
-    try keychain.secret(of: entry.reference, purpose: purpose)
+  private func secret(of entry: Entry, purpose: String) throws -> ReferencedSecrets.Value {
+    .init(held: HeldSecret(try keychain.secret(of: entry.reference, purpose: purpose)), isAttribute: false)
   }
 
   /// The item of this name, of any class: a reference does not name one. Generic passwords come first.

@@ -33,6 +33,9 @@ struct RunCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Make the secret the standard input of the program.", valueName: "reference"))
   var stdin: String?
 
+  @Flag(help: "Become the program, and let its output pass as it is.")
+  var noMasking = false
+
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
@@ -47,14 +50,15 @@ struct RunCommand: ParsableCommand {
     let file = try found(name, secrets.environment)
     let values = try ReferencedSecrets(secrets.wanted, for: "run \(name)", access, vault)
     let descriptors = try secrets.makeFiles(values)
-    if secrets.paths.isEmpty {
+    let concealed = noMasking ? nil : try secrets.concealed(values)
+    if secrets.paths.isEmpty, concealed == nil {
       let variables = try secrets.block(values)
       let error = unsafe variables.lend { unsafe file.become(RawArguments.ofProgram, $0) }
       withExtendedLifetime(descriptors) {}
       Launch.fail(name, error)
     }
     do {
-      SupervisedProgram.end(as: try supervised(file, &secrets, values))
+      SupervisedProgram.end(as: try supervised(file, &secrets, values, concealed))
     } catch let error as NotStarted {
       Launch.fail(name, error.error)
     }
@@ -69,14 +73,29 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// The directory is gone when this returns or throws.
-  private func supervised(_ file: ProgramFile, _ secrets: inout ProgramInputs, _ values: ReferencedSecrets) throws -> Int32 {
-    var supervised = try SupervisedProgram()
+  /// The directory of `--path` is gone when this returns or throws.
+  private func supervised(
+    _ file: ProgramFile, _ secrets: inout ProgramInputs, _ values: ReferencedSecrets, _ concealed: ConcealedSecrets?
+  ) throws -> Int32 {
+    if let concealed, let session = try SessionProgram(concealed) {
+      let directory = try self.directory(&secrets, values)
+      defer { withExtendedLifetime(directory) {} }
+      let error = unsafe try session.start(file, RawArguments.ofProgram, secrets.block(values))
+      guard error == 0 else { throw NotStarted(error: SystemError(number: error)) }
+      return try session.wait()
+    }
+    var supervised = try SupervisedProgram(concealed)
+    let directory = try self.directory(&secrets, values)
+    defer { withExtendedLifetime(directory) {} }
+    let error = unsafe supervised.start(file, RawArguments.ofProgram, try secrets.block(values))
+    guard error == 0 else { throw NotStarted(error: SystemError(number: error)) }
+    return try supervised.wait()
+  }
+
+  private func directory(_ secrets: inout ProgramInputs, _ values: ReferencedSecrets) throws -> ScratchDirectory? {
+    guard !secrets.paths.isEmpty else { return nil }
     let directory = try ScratchDirectory(for: "--path", hint: "--file NAME=REFERENCE, which needs no directory")
     try secrets.write(values, into: directory)
-    let variables = try secrets.block(values)
-    let error = unsafe variables.lend { unsafe supervised.start(file, RawArguments.ofProgram, $0) }
-    guard error == 0 else { throw NotStarted(error: SystemError(number: error)) }
-    return supervised.wait()
+    return directory
   }
 }

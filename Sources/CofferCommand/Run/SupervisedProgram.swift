@@ -2,38 +2,45 @@ import CLinux
 import CofferConsole
 import CofferFiles
 import Glibc
+import ProgramSecrets
 
 /// A program for which this process waits, and for which it stands: signals that this process gets go to the program, and if the program
 /// stops or ends, this process does.
 struct SupervisedProgram: ~Copyable {
   private let signals: BlockedSignals
+  private var streams = OutputRelay.Streams()
   private var process: pid_t = 0
 
   private static let forwarded = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT]
   private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
 
   /// From here on signals wait, so that none ends this process while there is something to clean up.
-  init() throws {
+  /// - Parameter secrets: Those for which the output is searched; nil: the output does not pass through here.
+  init(_ secrets: ConcealedSecrets?) throws {
+    if let secrets { try OutputRelay.addPipes(to: &streams, except: [], secrets) }
     signals = try BlockedSignals(BlockedSignals.notIgnored(Self.forwarded + Self.stops) + [SIGCHLD])
   }
 
   /// - Returns: 0, or the errno.
-  mutating func start(_ file: ProgramFile, _ words: CStrings.Pointers, _ variables: CStrings.Pointers) -> Int32 {
+  mutating func start(_ file: ProgramFile, _ words: CStrings.Pointers, _ variables: EnvironmentBlock) -> Int32 {
     var program = ChildProgram(file.name)
     program.closesOthers = false
+    program.streams = streams.program
     program.blocked = signals.previousMask
-    let started = unsafe file.start(program, words, variables)
+    let started = unsafe variables.lend { unsafe file.start(program, words, $0) }
     process = started.process
+    streams.given = []
     return started.errno
   }
 
   /// - Returns: The status of the program, as waitpid(2) has it.
-  func wait() -> Int32 {
+  func wait() throws -> Int32 {
     while true {
-      var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&entry, 1, -1)
+      _ = streams.relay.wait([pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)])
       while let signal = signals.nextWithSender() { forward(signal.number, isFromKernel: signal.isFromKernel) }
-      if let status = reap() { return status }
+      guard let status = reap() else { continue }
+      streams.relay.drain(signals)
+      return try streams.relay.checked(status)
     }
   }
 

@@ -35,11 +35,11 @@ struct BlockedSignals: ~Copyable {
     return signal > 0 ? signal : nil
   }
 
-  /// As `next`, and whether the kernel has sent it to all of the process group, as for a key at the terminal.
-  func nextWithSender() -> (number: Int32, isFromKernel: Bool)? {
-    var isFromKernel: Int32 = 0
-    let signal = unsafe coffer_signalfd_next_from(descriptor, &isFromKernel)
-    return signal > 0 ? (signal, isFromKernel != 0) : nil
+  /// As `next`, and whether the kernel has sent it to all of the process group, as for a key at the terminal, or this process has.
+  func nextWithSender() -> (number: Int32, isFromKernel: Bool, isOwn: Bool)? {
+    var (isFromKernel, isOwn): (Int32, Int32) = (0, 0)
+    let signal = unsafe coffer_signalfd_next_from(descriptor, &isFromKernel, &isOwn)
+    return signal > 0 ? (signal, isFromKernel != 0, isOwn != 0) : nil
   }
 
   /// Lets one signal act as if it had never been blocked. Comes back only from a stop.

@@ -29,6 +29,10 @@ package struct ChildProgram {
   package var directory: Int32?
   /// Whether it gets a session of its own, so that keys typed at this terminal do not end it.
   package var hasSession = false
+  /// Whether it gets a process group of its own.
+  package var hasGroup = false
+  /// The terminal in whose foreground its group is from the begin: a descriptor of the new program.
+  package var foregroundTerminal: Int32?
   /// The signals that are blocked in it. nil: as in this thread.
   package var blocked: sigset_t?
   /// The signals that get their default action. Those that are ignored here are ignored there otherwise.
@@ -81,10 +85,13 @@ package struct ChildProgram {
       }
     }
     if closesOthers { unsafe coffer_spawn_close_from(&actions, Int32(streams.count)) }
+    if let foregroundTerminal { unsafe coffer_spawn_in_foreground(&actions, foregroundTerminal) }
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var flags: Int32 = hasSession ? 0x80 : 0  // POSIX_SPAWN_SETSID
+    // To the group that has the number of the process, which is the initial value.
+    if hasGroup { flags |= Int32(POSIX_SPAWN_SETPGROUP) }
     if var blocked {
       flags |= Int32(POSIX_SPAWN_SETSIGMASK)
       unsafe posix_spawnattr_setsigmask(&attributes, &blocked)

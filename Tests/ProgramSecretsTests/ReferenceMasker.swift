@@ -1,0 +1,99 @@
+import ProgramSecrets
+
+/// A second implementation: it has all of the output at once and every form as an array, and compares every place with every form.
+struct ReferenceMasker {
+  struct Form {
+    let owner: Int
+    let bytes: [UInt8]
+    let isWrapped: Bool
+  }
+
+  var forms: [Form] = []
+  private var names: [String] = []
+
+  mutating func add(_ secret: [UInt8], named name: String) {
+    guard secret.count >= 6, Set(secret).count > 1, !names.contains(name) else { return }
+    names.append(name)
+    let owner = names.count - 1
+    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+    let trimmed = Array(secret.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    for text in trimmed == secret ? [secret] : [secret, trimmed] {
+      var plain = [text, text.flatMap { $0 == 10 ? [13, 10] : [$0] }]
+      plain.append(
+        text.flatMap { byte in Self.isUnreserved(byte) ? [byte] : Array("%".utf8) + Self.hex([byte], "0123456789ABCDEF") })
+      plain.append(text.flatMap(Self.json))
+      var wrapped = [Self.hex(text, "0123456789abcdef"), Self.hex(text, "0123456789ABCDEF")]
+      for shift in 0..<3 { for end in ["+/", "-_"] { wrapped.append(Self.base64(text, shift, end)) } }
+      forms += plain.filter { $0.count >= 6 }.map { Form(owner: owner, bytes: $0, isWrapped: false) }
+      forms += wrapped.filter { $0.count >= 6 }.map { Form(owner: owner, bytes: $0, isWrapped: true) }
+    }
+    for line in secret.split(separator: 10) {
+      let line = Array(line.reversed().drop { $0 == 13 }.reversed())
+      guard line.count >= 8, Set(line).count > 1 else { continue }
+      forms.append(Form(owner: owner, bytes: line, isWrapped: false))
+    }
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
+  }
+
+  private static func hex(_ bytes: [UInt8], _ digits: String) -> [UInt8] {
+    let digits = Array(digits.utf8)
+    return bytes.flatMap { [digits[Int($0) / 16], digits[Int($0) % 16]] }
+  }
+
+  private static func json(_ byte: UInt8) -> [UInt8] {
+    let short: [UInt8: String] = [34: "\\\"", 92: "\\\\", 10: "\\n", 13: "\\r", 9: "\\t", 8: "\\b", 12: "\\f"]
+    if let text = short[byte] { return Array(text.utf8) }
+    return byte < 32 ? Array("\\u00".utf8) + hex([byte], "0123456789abcdef") : [byte]
+  }
+
+  /// The letters that do not depend on the bytes around it, if `shift` bytes come before it in its group of three.
+  private static func base64(_ bytes: [UInt8], _ shift: Int, _ end: String) -> [UInt8] {
+    let letters = Array(("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + end).utf8)
+    let bits = (Array(repeating: 0, count: shift) + bytes).flatMap { byte in (0..<8).map { (byte >> (7 - $0)) & 1 } }
+    var result: [UInt8] = []
+    for start in stride(from: 0, to: bits.count - 5, by: 6) where start >= 8 * shift {
+      result.append(letters[bits[start..<start + 6].reduce(0) { $0 * 2 + Int($1) }])
+    }
+    return result
+  }
+
+  /// How much of a form is at a place: its bytes, and where the last of them ends.
+  private func match(_ form: Form, _ text: [UInt8], _ start: Int) -> (count: Int, end: Int) {
+    var (count, end) = (0, start)
+    while count < form.bytes.count {
+      var next = end
+      if form.isWrapped, count > 0 { while next < text.count, next - end < 4, [10, 13].contains(text[next]) { next += 1 } }
+      guard next < text.count, text[next] == form.bytes[count] else { break }
+      (count, end) = (count + 1, next + 1)
+    }
+    return (count, end)
+  }
+
+  func mask(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var concealed = 0
+    var busy = [Int](repeating: 0, count: forms.count)
+    for start in text.indices {
+      var best: (count: Int, owner: Int, end: Int) = (0, .max, start)
+      for (index, form) in forms.enumerated() where busy[index] <= start && form.bytes[0] == text[start] {
+        let found = match(form, text, start)
+        guard found.count >= min(256, form.bytes.count) else { continue }
+        if form.bytes.count > 256 { busy[index] = found.end }
+        let decisive = min(256, found.count)
+        best.end = max(best.end, found.end)
+        if decisive > best.count || decisive == best.count && form.owner < best.owner {
+          (best.count, best.owner) = (decisive, form.owner)
+        }
+      }
+      if best.owner != .max {
+        if start >= concealed { result += Array("<concealed \(names[best.owner])>".utf8) }
+        concealed = max(concealed, best.end)
+      }
+      if start >= concealed { result.append(text[start]) }
+    }
+    return result
+  }
+}
