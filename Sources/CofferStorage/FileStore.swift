@@ -189,6 +189,16 @@ public final class FileStore: Store {
     }
   }
 
+  /// Writes each page of the file anew, so that nothing is left of rows that were changed or removed: to be called once their keys are
+  /// to open nothing. No row is changed. Takes up to twice the size of the file in room, until the next `checkpoint`.
+  /// - Throws: As `commit`.
+  package func rebuild() throws {
+    enter()
+    defer { leave() }
+    guard case .failed(let error) = state else { return try write(Deadline(after: busyTimeout)) { try $0.rebuild() } }
+    throw error
+  }
+
   private func write(_ deadline: Deadline, _ body: (OpenVault) throws -> Void) throws {
     guard location.isWritable, !isUnchanging else { throw StorageError(.readOnly, location.path) }
     let vault = try opened(deadline, forWriting: true)

@@ -201,6 +201,14 @@ final class OpenVault {
     try finishWriting()
   }
 
+  /// Within the side lock: see `Connection.rebuild`.
+  func rebuild() throws {
+    try prepareToWrite()
+    try read { _ in }
+    try connection.rebuild()
+    try finishWriting()
+  }
+
   private func prepareToWrite() throws {
     // SQLite keeps a log for each name. Under two names, each overwrites what was acknowledged under the other.
     guard try (Files.status(at: location.path)?.links ?? 1) == 1 else { throw StorageError(.hardLink, location.path) }

@@ -81,7 +81,9 @@ final class RotationDialogue {
       + "\(counted(outcome.groupCount, "group")) with new keys\n"
     if slots.recoveryKeys.isEmpty { try Descriptor.output.write(text) } else { Descriptor.error.note(text) }
     if !outcome.isFolded {
-      Descriptor.error.note("note: another program reads the vault; its log beside the file still has rows under old keys\n")
+      Descriptor.error.note(
+        "note: rows under old keys are left in the file or its log, because another program reads the vault, or the disk is full; "
+          + "another coffer vault rotate removes them\n")
     }
     note("backups that opened with the credentials and keys of before were removed", outcome.removed)
     note("backups open with the credentials and keys of their time", outcome.left)

@@ -86,7 +86,8 @@ package struct RotationOutcome: Equatable, Sendable {
   package let masterEpoch: UInt32
   package let slotCount: Int
   package let groupCount: Int
-  /// Whether the log beside the file has been brought in. If not, it holds rows under old keys for as long as another program reads.
+  /// Whether the file has been rebuilt, and its log brought in. If not, rows under old keys are left in one of the two: another program
+  /// reads, or there is no room.
   package let isFolded: Bool
   /// The paths of backups that were removed, and of those that are left.
   package let removed: [String]

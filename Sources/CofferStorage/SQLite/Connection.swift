@@ -147,9 +147,25 @@ internal import CofferFiles
   }
 
   /// - Throws: `full` and `busy`, after which nothing has been changed; `inDoubt`.
-  func commit() throws(StorageError) {
+  func commit() throws(StorageError) { try decide(.commit) }
+
+  /// Writes each page of the file anew. Rests of former rows in the gaps of pages are gone then: `secure_delete` overwrites
+  /// a row that is removed, but not the copy that stays behind when rows move within their pages.
+  ///
+  /// Takes the size of the file once more in the directory for temporary files, and again in the log.
+  /// - Throws: As `commit`.
+  func rebuild() throws(StorageError) {
+    // SQLite attaches the new pages as a database of their own.
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+    defer { unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
+    try run(.temporaryInFile)
+    defer { try? run(.temporaryInMemory) }
+    try decide(.rebuild)
+  }
+
+  private func decide(_ statement: SQL) throws(StorageError) {
     do {
-      try run(.commit)
+      try run(statement)
     } catch {
       endWithoutChange()
       // Without room nothing was acknowledged, and what lies in the log has no end mark; a waiting reader kept us from beginning.

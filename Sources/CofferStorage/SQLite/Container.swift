@@ -60,6 +60,12 @@ enum Container {
     else { throw StorageError(.storageDamaged, "the file header is not one of a vault") }
   }
 
+  /// The size of the file that its first 100 bytes claim; nil if they claim none.
+  static func byteCount(start: [UInt8]) -> Int64? {
+    let pages = start.count >= 100 ? number(start, 28, 4) : 0
+    return pages > 0 ? pages * Int64(pageByteCount) : nil
+  }
+
   /// The format of before by the first 100 bytes of the file.
   static func oldFormat(_ start: [UInt8]) -> OldFormat? {
     start.count >= 100 ? OldFormat.marked(number(start, 68, 4), number(start, 60, 4)) : nil

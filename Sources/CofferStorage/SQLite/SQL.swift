@@ -8,6 +8,9 @@ enum SQL: String {
   case temporaryInMemory = "PRAGMA temp_store=MEMORY"
   case overwriteDeleted = "PRAGMA secure_delete=ON"
 
+  case temporaryInFile = "PRAGMA temp_store=FILE"
+  case rebuild = "VACUUM"
+
   case beginRead = "BEGIN"
   case beginWrite = "BEGIN IMMEDIATE"
   case commit = "COMMIT"

@@ -1,0 +1,34 @@
+import Testing
+
+/// The bytes of a vault's file after a rotation.
+@Suite struct RotationRestTests {
+  private static let script = """
+    umask 077; head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase
+    i=0; while [ $i -lt 1500 ]; do printf 'VAR%d=%0*d\\n' $i $((i * 37 % 900 + 10)) 0; i=$((i + 1)); done >env
+    coffer import dotenv env --key-file key >said 2>&1 || cat said
+    cp coffer/vault.coffer old
+    coffer vault rotate --force --key-file key >said 2>&1 || cat said
+    cat >rests.py <<'PYTHON'
+    import sqlite3, sys
+    parts = set()
+    for row in sqlite3.connect("old").execute("SELECT a, s FROM rec"):
+        for box in row:
+            parts.update(box[i:i + 16] for i in range(0, len(box) - 16, 16))
+    with open(sys.argv[1], "rb") as file:
+        now = file.read()
+    print(len(parts) > 50000, sum(now[i:i + 16] in parts for i in range(len(now) - 15)))
+    PYTHON
+    """
+
+  /// Boxes of secrets are random bytes: a part of 16 bytes that is found again is one of the old box.
+  @Test func noPartOfAnOldBoxIsLeft() throws {
+    let outcome = try Workspace().run(script: "\(Self.script)\npython3 rests.py coffer/vault.coffer")
+    #expect(outcome.output == "True 0\n" && outcome.errors == "", "\(outcome.output)\(outcome.errors)")
+  }
+
+  /// The control.
+  @Test func partsAreFoundInTheOldFile() throws {
+    let outcome = try Workspace().run(script: "\(Self.script)\npython3 rests.py old")
+    #expect(outcome.output.hasPrefix("True ") && outcome.output != "True 0\n", "\(outcome.output)\(outcome.errors)")
+  }
+}
