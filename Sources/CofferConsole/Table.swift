@@ -31,21 +31,3 @@ package struct Table {
     return line
   }
 }
-
-extension String {
-  /// How many columns it takes on a terminal. The wide ranges are those of East Asian scripts and of pictures.
-  fileprivate var columns: Int {
-    reduce(0) { $0 + ($1.unicodeScalars.first?.isWide == true ? 2 : 1) }
-  }
-}
-
-extension Unicode.Scalar {
-  fileprivate var isWide: Bool {
-    switch value {
-    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
-      0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-      true
-    default: false
-    }
-  }
-}

@@ -12,7 +12,7 @@ enum Clipboard: String {
     guard let clipboard = isSet("WAYLAND_DISPLAY") ? Clipboard.wayland : isSet("DISPLAY") ? .x11 : nil else {
       throw Failure(.other, "clipboard: there is no display", hint: "--osc52 asks the terminal to copy")
     }
-    for program in Set([clipboard.copying[0], clipboard.pasting[0]]).sorted() where !isThere(program) {
+    for program in Set([clipboard.copying[0], clipboard.pasting[0]]).sorted() where !FilterProgram.isThere(program) {
       throw Failure(
         .notFound, "\(program): not found, and copies to the clipboard", hint: "apt install \(clipboard.debianPackage)")
     }
@@ -20,10 +20,6 @@ enum Clipboard: String {
   }
 
   private static func isSet(_ variable: String) -> Bool { Environment[variable].map { !$0.isEmpty } ?? false }
-
-  private static func isThere(_ program: String) -> Bool {
-    (Environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
-  }
 
   private var debianPackage: String { self == .wayland ? "wl-clipboard" : "xclip" }
 
@@ -39,9 +35,7 @@ enum Clipboard: String {
   private func understandsHint() throws -> Bool {
     guard self == .wayland else { return false }
     let help = try FilterProgram([copying[0], "--help"]).run(Secret(count: 0), limit: Self.helpCount)
-    return help.output.withBytes { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self).contains(Self.hint) }
-    }
+    return help.output.text.contains(Self.hint)
   }
 
   private static let helpCount = 1 << 14

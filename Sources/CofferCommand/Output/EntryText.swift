@@ -28,8 +28,6 @@ extension Entry {
   var name: String { item.name(in: reference.group) }
   var nameWithGroup: String { item.nameWithGroup(reference.group) }
 
-  static let columns = ["NAME", "GROUP", "CLASS", "LABEL", "MODIFIED"]
-
   var row: [String] {
     [name, reference.group.name, ClassName(item.itemClass).rawValue, item.label ?? "", item.modified?.text ?? ""]
   }

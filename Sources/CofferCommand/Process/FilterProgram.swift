@@ -4,7 +4,7 @@ import CofferFiles
 import Glibc
 import SecretMemory
 
-/// A program that reads a text, writes another one, and ends soon. Both are in locked memory here, and go through pipes.
+/// A program that reads a text and writes another one, through pipes.
 struct FilterProgram {
   /// The longest input. A pipe takes it at once, so that a program that reads nothing delays nothing.
   static let longestInput = 1 << 16
@@ -14,6 +14,8 @@ struct FilterProgram {
   private let words: [String]
   /// nil: as in this process.
   var environment: [String]?
+  /// Whether a person uses it at this terminal. Then it has the time that the person takes.
+  var isForPerson = false
 
   struct Outcome: ~Copyable {
     let output: Secret
@@ -23,11 +25,22 @@ struct FilterProgram {
 
   init(_ words: [String]) { self.words = words }
 
+  /// Whether a program of this name would be found.
+  static func isThere(_ name: String) -> Bool {
+    (Environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").contains { unsafe access("\($0)/\(name)", X_OK) == 0 }
+  }
+
   /// - Parameter limit: The longest output; of a longer one the beginning is returned. 0: it gets no standard output.
   /// - Throws: not found or I/O, if it cannot be started; as `Secret(count:)`.
   func run(_ input: borrowing Secret, limit: Int = 0) throws -> Outcome {
     precondition(input.count <= Self.longestInput)
-    let deadline = Deadline(milliseconds: Self.patience)
+    return try run(limit: limit) { target in try input.withBytes { try target.write($0) } }
+  }
+
+  /// As above.
+  /// - Parameter write: Writes the input. One that is longer than `longestInput` waits until the program has read.
+  func run(limit: Int, writing write: (Descriptor) throws -> Void) throws -> Outcome {
+    let deadline = isForPerson ? nil : Deadline(milliseconds: Self.patience)
     var output = try Secret(count: limit)
     let question = try Pipe()
     let answer = try Pipe()
@@ -35,7 +48,7 @@ struct FilterProgram {
     let source = answer.keepSource()
     let target = question.keepTarget()
     // A program that does not read its input decides by its exit status whether it has failed.
-    try? input.withBytes { try Descriptor(number: target.number, name: words[0]).write($0) }
+    try? write(Descriptor(number: target.number, name: words[0]))
     Self.close(target)
     var count = 0
     while count < limit, Self.isReady(source.number, deadline) {
@@ -56,8 +69,10 @@ struct FilterProgram {
     var program = ChildProgram(words[0], Array(words.dropFirst()))
     program.isSearched = true
     program.environment = environment
-    program.streams = [.descriptor(question.source.number), isAnswered ? .descriptor(answer.target.number) : .none, .none]
-    program.hasSession = true
+    program.streams = [
+      .descriptor(question.source.number), isAnswered ? .descriptor(answer.target.number) : .none, isForPerson ? .same : .none,
+    ]
+    program.hasSession = !isForPerson
     program.blocked = ChildProgram.noSignals
     program.defaults = ChildProgram.allSignals
     let started = program.start()
@@ -65,16 +80,16 @@ struct FilterProgram {
     return started.process
   }
 
-  private static func isReady(_ descriptor: Int32, _ deadline: Deadline) -> Bool {
+  private static func isReady(_ descriptor: Int32, _ deadline: Deadline?) -> Bool {
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let result = unsafe poll(&entry, 1, deadline.left)
+      let result = unsafe poll(&entry, 1, deadline?.left ?? -1)
       if result >= 0 { return result > 0 }
       guard errno == EINTR else { return false }
     }
   }
 
-  private static func status(of process: pid_t, _ deadline: Deadline) -> Int32? {
+  private static func status(of process: pid_t, _ deadline: Deadline?) -> Int32? {
     guard let end = OwnedDescriptor(coffer_pidfd_open(process)), !isReady(end.number, deadline) else {
       return ChildProgram.wait(for: process)
     }
@@ -104,4 +119,9 @@ struct Pipe: ~Copyable {
 
   consuming func keepSource() -> OwnedDescriptor { source }
   consuming func keepTarget() -> OwnedDescriptor { target }
+}
+
+extension Secret {
+  /// As text, for an answer that is no secret.
+  var text: String { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } } }
 }

@@ -7,7 +7,7 @@ struct SecretList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items, never their secrets.",
     discussion:
-      "Columns: name, group, class, label, time of the last change; at no terminal without a heading, separated by tabs.",
+      "At a terminal by groups. Elsewhere in columns, separated by tabs: name, group, class, label, time of the last change.",
     aliases: ["ls"])
 
   @Option(help: ArgumentHelp("Only this group.", valueName: "name"), completion: OfferedNames.groups)
@@ -88,8 +88,10 @@ private enum Listing {
       let objects = try entries.map { JSON.object(try $0.members()) }
       try Descriptor.output.write(JSON.array(objects).description + "\n")
     } else {
-      let table = Table(heading: Entry.columns, rows: entries.map(\.row))
-      try Descriptor.output.write(table.text(style: .current()))
+      let style = OutputStyle.current()
+      let text =
+        style.isTerminal ? Outline(entries).text(style: style) : Table(heading: [], rows: entries.map(\.row)).text(style: style)
+      try Descriptor.output.write(text)
     }
     guard found.damagedCount == 0 else {
       throw Failure(

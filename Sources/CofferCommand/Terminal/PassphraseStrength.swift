@@ -52,8 +52,7 @@ struct PassphraseStrength {
     do {
       let outcome = try filter.run(passphrase.copy(0, min(passphrase.count, byteCount)), limit: answerCount)
       guard outcome.status == 0 else { return nil }
-      let text = outcome.output.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
-      return text.split(separator: "\n").first.map(String.init)
+      return outcome.output.text.split(separator: "\n").first.map(String.init)
     } catch {
       return nil
     }
