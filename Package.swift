@@ -120,6 +120,9 @@ let package = Package(
     // Secrets for other programs: their variables, files and output
     .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
     .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
+    .target(name: "CWords"),
+    .target(name: "GeneratedSecrets", dependencies: ["SecretMemory", "CWords"]),
+    .target(name: "OneTimeCodes", dependencies: ["SecretMemory", "KeyedHashes"]),
     // Files of other programs in which secrets lie
     .target(name: "ForeignFormats", dependencies: ["CredentialProtocols", "ProgramSecrets", "VaultCore", "SecretMemory"]),
     // Programs
@@ -154,7 +157,8 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
-        "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "OpenSSHAgent",
+        "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "GeneratedSecrets", "OneTimeCodes", "CredentialProtocols",
+        "ForeignFormats", "OpenSSHAgent",
         "SSHAgentProtocol",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -268,6 +272,8 @@ let package = Package(
     .testTarget(
       name: "SSHAgentTests",
       dependencies: ["OpenSSHAgent", "SSHAgentProtocol", "coffer-ssh-agent", "SecretMemory", "CofferFiles"]),
+    .testTarget(name: "GeneratedSecretsTests", dependencies: ["GeneratedSecrets", "SecretMemory"]),
+    .testTarget(name: "OneTimeCodesTests", dependencies: ["OneTimeCodes", "KeyedHashes", "SecretMemory"]),
     .testTarget(name: "ProgramSecretsTests", dependencies: ["ProgramSecrets", "SecretMemory", "CofferTesting"]),
     .testTarget(
       name: "CLITests",

@@ -7,7 +7,7 @@ final class Home {
   /// The text that the person in the examples types, by question.
   private static let answers = [
     ("[y/N]", "y"), ("New passphrase", "correct horse battery staple"), ("Passphrase", "correct horse battery staple"),
-    ("Secret", secret), (group, ""),
+    ("Secret", secret), ("URI or key", "JBSWY3DPEHPK3PXP"), (group, ""),
   ]
   private static let secret = "hunter2"
   /// Begins the question about one of the eight groups of a new recovery key.

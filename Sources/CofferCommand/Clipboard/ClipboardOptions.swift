@@ -35,8 +35,9 @@ struct ClipboardOptions: ParsableArguments {
     return .terminal(Descriptor(number: number, name: "terminal"))
   }
 
+  /// - Parameter items: Those that the text comes from; nil: it is of no vault, whose lock would clear it.
   /// - Throws: usage, for a text that is too long or has a zero byte; not found; I/O.
-  func copy(_ text: borrowing Secret, _ name: String, to target: Target, _ items: OpenItems, _ vault: VaultOptions) throws {
+  func copy(_ text: borrowing Secret, _ name: String, to target: Target, _ items: OpenItems?, _ vault: VaultOptions) throws {
     guard text.count <= FilterProgram.longestInput else {
       throw Failure(
         .other, "\(name): \(text.count) bytes are too long for the clipboard, which gets \(FilterProgram.longestInput)",
@@ -46,7 +47,7 @@ struct ClipboardOptions: ParsableArguments {
     case .terminal(let terminal): try copy(text, name, by: terminal)
     case .display(let clipboard):
       // An item that can be read while the agent is locked is not cleared by that.
-      let isUnlocked = try items.keychain.agentStateIfThere() == .unlocked
+      let isUnlocked = try items?.keychain.agentStateIfThere() == .unlocked
       let process = try ClipboardClearing.start(
         clipboard, ClipboardProof(of: text), seconds: clearAfter, isUnlocked ? vault : nil)
       let isHinted: Bool

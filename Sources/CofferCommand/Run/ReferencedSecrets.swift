@@ -99,13 +99,18 @@ extension OpenItems {
   /// - Parameter name: The name of the item, as it was given.
   /// - Throws: `notFound`, for an item that has neither a companion nor an attribute of this name.
   func companion(_ field: String, of name: ItemName, _ entry: Entry) throws -> Entry {
-    let (service, account) = ItemName.parts(of: entry.item)
-    let companion = try ItemName(group: name.group, service: service + Companions.mark + field, account: account)
-    guard let found = try Selection(companion, entry.item.itemClass).exact(in: self) else {
+    guard let found = try companionIfThere(field, of: name, entry) else {
       throw Failure(
         .notFound, "\(entry.name): has no attribute \(field)", hint: "coffer secret find --json SERVICE shows them")
     }
     return found
+  }
+
+  /// As `companion`. Returns nil if there is none.
+  func companionIfThere(_ field: String, of name: ItemName, _ entry: Entry) throws -> Entry? {
+    let (service, account) = ItemName.parts(of: entry.item)
+    let companion = try ItemName(group: name.group, service: service + Companions.mark + field, account: account)
+    return try Selection(companion, entry.item.itemClass).exact(in: self)
   }
 
   private func secret(of entry: Entry, purpose: String) throws -> ReferencedSecrets.Value {

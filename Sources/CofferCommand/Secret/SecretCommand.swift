@@ -7,10 +7,8 @@ struct SecretCommand: ParsableCommand {
     commandName: "secret",
     abstract: "Keep secrets, and get them back.",
     subcommands: [
-      SecretSet.self, SecretGet.self, SecretCopy.self, SecretList.self, SecretFind.self, SecretPick.self, SecretEdit.self,
-      SecretRemove.self,
-      SecretMove.self,
-      SecretDuplicate.self,
+      SecretSet.self, SecretGenerate.self, SecretGet.self, SecretCopy.self, SecretOTP.self, SecretSetOTP.self, SecretList.self,
+      SecretFind.self, SecretPick.self, SecretEdit.self, SecretRemove.self, SecretMove.self, SecretDuplicate.self,
       SecretHistory.self, SecretRestore.self, SecretPurge.self, SecretExport.self, SecretClearClipboard.self,
     ]
   )

@@ -71,11 +71,7 @@ struct SecretGet: ParsableCommand {
     try output.write(output.isTerminal ? value.text.escapingControls() + "\n" : value.text)
   }
 
-  /// The members are text; the secret goes out between them from locked memory.
   private func write(_ members: [(String, JSON)], _ secret: borrowing Secret, to output: Descriptor) throws {
-    let encoded = try Base64.encode(secret)
-    try output.write(String(JSON.object(members).description.dropLast()) + #","encoding":"base64","secret":""#)
-    try encoded.withBytes { try output.write($0) }
-    try output.write("\"}\n")
+    try output.write(members + [("encoding", .text("base64"))], "secret", Base64.encode(secret))
   }
 }

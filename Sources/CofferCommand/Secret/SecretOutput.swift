@@ -9,6 +9,16 @@ extension Secret {
   }
 }
 
+extension Descriptor {
+  /// A line of JSON: an object whose last member is a secret, which goes out from locked memory.
+  /// - Parameter text: Needs no escapes.
+  func write(_ members: [(String, JSON)], _ name: String, _ text: borrowing Secret) throws {
+    try write(String(JSON.object(members).description.dropLast()) + ",\"\(name)\":\"")
+    try text.withBytes { try write($0) }
+    try write("\"}\n")
+  }
+}
+
 /// Shows a recovery key, the only time that it can be shown.
 enum RecoveryKeyOutput {
   /// Standard output has the key and a line end; what it is for goes beside it.

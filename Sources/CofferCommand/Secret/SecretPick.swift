@@ -16,6 +16,9 @@ struct SecretPick: ParsableCommand {
   @Flag(help: "Copy its secret to the clipboard, as coffer copy does.")
   var clip = false
 
+  @Flag(help: "Pick one of the items with one-time codes, and write its code.")
+  var otp = false
+
   @Option(help: ArgumentHelp("Only this group.", valueName: "name"), completion: OfferedNames.groups)
   var group: String?
 
@@ -24,26 +27,40 @@ struct SecretPick: ParsableCommand {
 
   func run() throws {
     guard !(get && clip) else { throw Failure.usage("--get: not with --clip") }
+    guard !(get && otp) else { throw Failure.usage("--get: not with --otp") }
     guard vault.isAnybodyThere else {
       throw Failure(.locked, "pick: a person is needed, and there is no terminal", hint: "coffer secret list prints the names")
     }
-    let clipboard = try ClipboardOptions.parse([])
-    let target = try clip ? clipboard.target() : nil
+    let target = try clip ? ClipboardOptions.parse([]).target() : nil
     let group = try group.map { try AccessGroup($0) }
     let items = try access.open(vault)
     if let group, items.application == nil { try items.checkExists(group, hint: "--group names one of these") }
     let entries = try about("pick") { try items.keychain.listing(KeychainQuery(group: group)).entries }
-      .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
-    guard !entries.isEmpty else { throw Failure(.notFound, "pick: there are no items", hint: "coffer set SERVICE/ACCOUNT") }
+      .filter { !otp || CodeItem.isOne($0) }.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
+    guard !entries.isEmpty else {
+      throw otp
+        ? Failure(.notFound, "pick: there are no one-time codes", hint: "coffer secret set-otp NAME keeps the key of one")
+        : Failure(.notFound, "pick: there are no items", hint: "coffer set SERVICE/ACCOUNT")
+    }
     let entry = try Self.pick(entries)
-    if let target {
-      try clipboard.copy(items.secret(of: entry, to: "copy"), entry.name, to: target, items, vault)
-    } else if get {
-      try items.secret(of: entry, to: "read").write(to: .output)
+    if otp {
+      let issued = try IssuedCode(entry, isNext: false, in: items)
+      try write(issued.code, of: entry, to: target, items)
+      issued.noteTime()
+    } else if get || clip {
+      try write(items.secret(of: entry, to: clip ? "copy" : "read"), of: entry, to: target, items)
     } else {
       try Descriptor.output.write(entry.nameWithGroup.escapingControls() + "\n")
     }
     items.finish()
+  }
+
+  /// - Parameter target: nil: standard output.
+  private func write(
+    _ secret: borrowing Secret, of entry: Entry, to target: ClipboardOptions.Target?, _ items: OpenItems
+  ) throws {
+    guard let target else { return try secret.write(to: .output) }
+    try ClipboardOptions.parse([]).copy(secret, entry.name, to: target, items, vault)
   }
 
   /// - Throws: cancelled.
