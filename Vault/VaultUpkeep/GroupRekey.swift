@@ -111,12 +111,16 @@ extension Transaction {
     let group = try group(name)
     let isNext = rows.generation == state.header.generation
     var (count, byteCount) = (0, 0)
+    var places: [Accessibility: Place] = [:]
     while count < Self.batchRowCount, byteCount < Self.batchByteCount, let id = rows.ids.popFirst() {
-      guard let record = try state.record(id) else { continue }
+      guard let leaf = try tree.leaf(id) else { continue }
+      let record = try state.record(id, expecting: leaf)
       let meta = try RecordMeta(parsing: record, header: state.header)
       // Another program may have written it under the new key since.
       guard record.group == group.groupID, group.isReplaced(meta.accessibility, epoch: meta.epoch) else { continue }
-      try reseal(record, meta, in: group)
+      let place = try places[meta.accessibility] ?? place(meta.accessibility, in: group)
+      places[meta.accessibility] = place
+      try reseal(record, meta, at: place)
       (count, byteCount) = (count + 1, byteCount + record.attributes.count + record.secretCount)
     }
     rows.generation = isNext ? resultingGeneration : nil
@@ -124,16 +128,19 @@ extension Transaction {
   }
 
   /// The same attributes and secret under the newest key of the class; the version of an item's value stays.
-  private mutating func reseal(_ record: RecordHead, _ meta: RecordMeta, in group: GroupKeys) throws {
-    var item = try state.decodedItem(record, meta: meta, group: group)
+  private mutating func reseal(_ record: RecordHead, _ meta: RecordMeta, at place: Place) throws {
+    var item = try state.decodedItem(record, meta: meta, group: place.group)
     var marks = try HistoryMarks(takenFrom: &item, isItem: meta.kind == .item)
     let number = marks.number
     marks.number = number ?? meta.version
-    // No room for the number: the value counts as one of this write.
-    if item.encoded(marks).count > Padding.maximumCount { marks.number = number }
-    let secret = try state.openSecret(record, meta: meta, group: group)
-    let place = try place(meta.accessibility, in: group)
-    try edit(record.id, place.seal(record.id, meta.kind, item.encoded(marks), secret, generation, keys))
+    var attributes = item.encoded(marks)
+    if attributes.count > Padding.maximumCount {
+      // No room for the number: the value counts as one of this write.
+      marks.number = number
+      attributes = item.encoded(marks)
+    }
+    let secret = try state.openSecret(record, meta: meta, group: place.group)
+    try edit(record.id, place.seal(record.id, meta.kind, attributes, secret, generation, keys))
   }
 
   /// The marked keys go, once it is proven that no row is under them: by the walk, if each commit after it was one of this re-key, and else by
