@@ -59,7 +59,9 @@ let package = Package(
     .target(name: "CofferLifecycle", dependencies: ["CofferStorage", "VaultUpkeep", "VaultCore", "SecretMemory", "CofferFiles"]),
     // Beside the service
     .target(name: "LeakDetection", dependencies: ["CofferPropertyLists"]),
-    .target(name: "CredentialProtocols", dependencies: ["VaultCore", "SecretMemory"]),
+    // Secrets for other programs: their variables, files and output
+    .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
+    .target(name: "CredentialProtocols", dependencies: ["ProgramSecrets", "VaultCore", "SecretMemory"]),
     .target(name: "SSHAgentProtocol", dependencies: ["SecretMemory"]),
     .target(
       name: "OpenSSHAgent", dependencies: ["SSHAgentProtocol", "VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
@@ -117,8 +119,6 @@ let package = Package(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
-    // Secrets for other programs: their variables, files and output
-    .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
     .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
     .target(name: "CWords"),
     .target(name: "GeneratedSecrets", dependencies: ["SecretMemory", "CWords"]),

@@ -52,6 +52,17 @@ SEEDS = {
         b"\4registry=x\n//a/:_authToken=t\n//b/:_auth=\"YTpi\"\n//c/:username=u\n//c/:_password=YQ==\n",
         b"\5[distutils]\nindex-servers=\n a\n[a]\nusername: u\npassword: p\n",
         b"\6[a]\naws_access_key_id=b\naws_secret_access_key=c\naws_session_token=d\n",
+        b'\7name,url,username,password,note\na,https://a:1/,u,"p,""\n",\nb,,,q,n\r\n',
+        b'\10\xef\xbb\xbfservice;account;password;otp;folder;x\n"s";u;p;gezd gnbv;a/b;\n',
+        b'\11{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"folderId":"f","type":1,"name":"n","notes":"x",'
+        b'"fields":[{"name":"p","value":"1","type":1}],"login":{"uris":[{"uri":"https://a"}],"username":"u","password":"p",'
+        b'"totp":"gezd"},"passwordHistory":[{"lastUsedDate":"1","password":"o"}]}]}',
+        b'\12{"accounts":[{"vaults":[{"attrs":{"name":"v"},"items":[{"details":{"loginFields":[{"value":"p","designation":"password"}],'
+        b'"sections":[{"fields":[{"title":"f","value":{"file":{"fileName":"k","documentId":"d"}}}]}]},"overview":{"title":"t"}}]}]}]}',
+        b'\13<?xml version="1.0"?><KeePassFile><Meta><Binaries><Binary ID="0">YQ==</Binary></Binaries></Meta><Root><Group><Entry>'
+        b'<String><Key>Password</Key><Value>&#x41;&amp;<![CDATA[x]]></Value></String><Binary><Key>f</Key><Value Ref="0"/></Binary>'
+        b'</Entry></Group></Root></KeePassFile>',
+        b"\14p\nlogin: u\nPIN: 1\nfree\notpauth://totp/a?secret=A\n",
     ],
     "ssh-message": [b"\x0b", b"\x0c\0\0\0\1" + ssh(SSH_KEY, b"ada"), b"\x0d" + ssh(SSH_KEY, SSH_LOGIN) + bytes(4),
                     b"\x0d" + ssh(SSH_KEY, b"SSHSIG" + ssh(b"git", b"", b"sha512", bytes(64))) + bytes(4),

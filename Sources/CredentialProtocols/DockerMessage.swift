@@ -1,3 +1,4 @@
+internal import ProgramSecrets
 package import SecretMemory
 
 /// The name of a registry, as docker has it: a host with a port, or a URL.
@@ -43,18 +44,55 @@ package struct DockerCredential: ~Copyable {
   package let user: String
   package let secret: Secret
 
-  /// - Throws: as `JSONStrings`; `valueNotText`, `zeroByte`, `serverMissing`, `userMissing`; as `Secret(count:)`.
+  /// - Throws: `notJSON`, `memberUnknown`, `memberTwice`, `memberNotText`; `valueNotText`, `zeroByte`, `serverMissing`, `userMissing`;
+  ///   as `Secret(count:)`.
   package init(parsing message: consuming Secret) throws {
-    let members = try JSONStrings(parsing: message, names: Member.allCases.map(\.rawValue))
-    let server = try members.secret(Member.server.rawValue).text(Member.server.rawValue)
-    let user = try members.secret(Member.user.rawValue).text(Member.user.rawValue)
-    let secret = try members.secret(Member.secret.rawValue)
+    let text = HeldSecret(message)
+    let members = try Self.members(of: text)
+    let server = try Self.secret(members[.server], text).text(Member.server.rawValue)
+    let user = try Self.secret(members[.user], text).text(Member.user.rawValue)
+    let secret = try Self.secret(members[.secret], text)
     guard !secret.contains(0), !server.contains("\0"), !user.contains("\0") else { throw CredentialError(.zeroByte) }
     guard !server.isEmpty else { throw CredentialError(.serverMissing) }
     guard !user.isEmpty else { throw CredentialError(.userMissing) }
     self.server = DockerServer(server)
     self.user = user
     self.secret = secret
+  }
+
+  private static func members(of text: HeldSecret) throws -> [Member: JSONText] {
+    let document: JSONText
+    do {
+      document = try JSONText(parsing: text)
+    } catch let error as JSONError {
+      guard error.code != .memberTwice else { throw CredentialError(.memberTwice, error.name) }
+      throw CredentialError(.notJSON, "byte \(error.offset + 1)")
+    }
+    guard document.isObject else { throw CredentialError(.notJSON, "byte \(document.range.lowerBound + 1)") }
+    var members: [Member: JSONText] = [:]
+    for member in document.members {
+      guard let known = Member(rawValue: member.name) else {
+        throw CredentialError(.memberUnknown, "byte \(member.offset + 2)")
+      }
+      guard member.value.isString else { throw CredentialError(.memberNotText, known.rawValue) }
+      members[known] = member.value
+    }
+    return members
+  }
+
+  /// The text of a member, in UTF-8 as far as the message is. Empty if there is no such member.
+  /// - Throws: as `Secret(count:)`.
+  private static func secret(_ value: JSONText?, _ text: HeldSecret) throws -> Secret {
+    guard let value else { return try Secret(count: 0) }
+    // An escape is longer than the character.
+    var secret = try Secret(count: value.range.count)
+    var count = 0
+    value.forEachByte(of: text) { byte in
+      secret.write(byte, at: count)
+      count += 1
+    }
+    secret.truncate(to: count)
+    return secret
   }
 }
 

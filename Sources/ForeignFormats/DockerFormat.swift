@@ -10,7 +10,7 @@ package enum DockerFormat {
 
   /// - Throws: as `JSONText`; `otherShape`, `base64Malformed`, `fieldTooLarge`.
   package static func items(of text: SourceText) throws -> ForeignItems {
-    let document = try JSONText(parsing: text)
+    let document = try JSONText(of: text)
     guard document.isObject else { throw ForeignError(.otherShape, line: document.line) }
     var result = ForeignItems()
     for member in document.members where member.name != "auths" {

@@ -13,9 +13,14 @@ package struct ForeignError: Error, Equatable, Sendable {
     // JSON
     case notJSON
     case tooDeep
-    /// JSON of another form than the format has.
+    /// JSON or XML of another form than the format has.
     case otherShape
     case memberTwice
+    /// An escape for one half of a character.
+    case halfCharacter
+
+    // XML
+    case notXML
 
     // Lines
     case assignmentMissing
@@ -30,6 +35,8 @@ package struct ForeignError: Error, Equatable, Sendable {
     case exportEncrypted
     case headerUnknown
     case columnCount
+    /// A column that the caller has named.
+    case columnMissing
     case textAfterQuote
   }
 

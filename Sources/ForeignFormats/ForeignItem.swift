@@ -7,13 +7,17 @@ package struct ForeignItem: Sendable {
   package struct Companion: Sendable {
     package let field: String
     package let secret: HeldSecret
+
+    package init(field: String, secret: HeldSecret) { (self.field, self.secret) = (field, secret) }
   }
 
   /// Class, names and attributes.
   package var item: Item
   package let secret: HeldSecret
   package var companions: [Companion] = []
-  /// The folder in which it lies there. nil: none.
+  /// Secrets before this one, the oldest first.
+  package internal(set) var former: [HeldSecret] = []
+  /// The folder in which it lies there, with a / between folders. nil: none.
   package var folder: String?
   /// The line on which it begins, from 1.
   package let line: Int
@@ -47,6 +51,12 @@ package struct LostPart: Sendable, Equatable {
     case tooLarge = "too-large"
     /// A kind of entry that the vault has no form for.
     case otherKind = "other-kind"
+    /// A file that is none of the format.
+    case otherFile = "other-file"
+    /// A file that the archive or the database names and does not have.
+    case fileMissing = "file-missing"
+    /// An entry that has been removed, and lies in a bin.
+    case removed
     /// A name that looks like a secret would be listed.
     case secretName = "secret-name"
     /// A name that the vault cannot hold.
@@ -66,8 +76,10 @@ package struct LostPart: Sendable, Equatable {
 
 /// The content of a file.
 package struct ForeignItems: Sendable {
-  package internal(set) var items: [ForeignItem] = []
-  package internal(set) var lost: [LostPart] = []
+  package var items: [ForeignItem] = []
+  package var lost: [LostPart] = []
+
+  package init(_ items: [ForeignItem] = [], lost: [LostPart] = []) { (self.items, self.lost) = (items, lost) }
 
   /// Leaves the items out that match, for a reason.
   package mutating func leave(_ reason: LostPart.Reason, where matches: (ForeignItem) -> Bool) {

@@ -14,16 +14,9 @@ package struct SourceText: Sendable, TextBytes {
   /// - Parameter fill: Writes the next bytes, and returns how many; 0 at the end.
   /// - Throws: `fileTooLarge`, `zeroByte`, `notUTF8`; what `fill` throws; as `Secret(count:)`.
   package init(fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
-    try unsafe self.init(byteCount: .max, fill: fill)
-  }
-
-  /// - Parameter byteCount: At least the size of the text. A short text then takes little locked memory.
-  private init(byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
-    // One byte stays free at the end.
-    let capacity = byteCount < Self.pieceByteCount ? byteCount + 1 : Self.pieceByteCount
     var isComplete = false
     while !isComplete {
-      let piece = try Secret(capacity: capacity) { span in
+      let piece = try Secret(capacity: Self.pieceByteCount) { span in
         try unsafe span.withUnsafeMutableBytes { buffer in
           var filled = 0
           while filled < buffer.count {
@@ -34,7 +27,7 @@ package struct SourceText: Sendable, TextBytes {
           return filled
         }
       }
-      isComplete = piece.count < capacity
+      isComplete = piece.count < Self.pieceByteCount
       count += piece.count
       guard count <= Self.maximumByteCount else { throw ForeignError(.fileTooLarge, line: 1) }
       // A short file does not keep a whole piece of locked memory.
@@ -45,16 +38,11 @@ package struct SourceText: Sendable, TextBytes {
 
   /// - Throws: `zeroByte`, `notUTF8`; as `Secret(count:)`.
   package init(_ secret: borrowing Secret) throws {
-    let count = secret.count
-    var taken = 0
-    try unsafe self.init(byteCount: count) { buffer in
-      let part = min(buffer.count, count - taken)
-      secret.withBytes { bytes in
-        for index in 0..<part { unsafe buffer[index] = bytes.byte(at: taken + index) }
-      }
-      taken += part
-      return part
+    count = secret.count
+    for start in stride(from: 0, to: count, by: Self.pieceByteCount) {
+      pieces.append(HeldSecret(try secret.copy(start, min(Self.pieceByteCount, count - start))))
     }
+    try check()
   }
 
   private func check() throws {

@@ -118,7 +118,7 @@ import Testing
       var rest = line
       if line.hasPrefix(".Nm ") {
         let words = line.split(separator: " ").dropFirst()
-        let name = words.prefix { $0.first?.isLowercase == true }
+        let name = words.prefix { $0.first?.isLowercase == true || $0.first?.isNumber == true }
         command = name.joined(separator: " ")
         found[command] = []
         rest = "." + words.dropFirst(name.count).joined(separator: " ")

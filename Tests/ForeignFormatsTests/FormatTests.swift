@@ -184,12 +184,16 @@ import VaultCore
       for options in [JSONSerialization.WritingOptions(), .withoutEscapingSlashes] {
         let data = try JSONSerialization.data(withJSONObject: ["k": text], options: options)
         let source = try SourceText(Secret(copying: [UInt8](data)))
-        #expect(try JSONText(parsing: source)["k"]?.text(in: source)?.utf8.elementsEqual(text.utf8) == true)
+        #expect(try JSONText(of: source)["k"]?.text(in: source)?.utf8.elementsEqual(text.utf8) == true)
       }
     }
-    for (escape, meant) in [("\\ud83d\\ude00", "😀"), ("\\ud83d", "\u{FFFD}"), ("\\ude00x", "\u{FFFD}x"), ("\\u00e9", "é")] {
+    for (escape, meant) in [("\\ud83d\\ude00", "😀"), ("\\uD83D\\uDE00x", "😀x"), ("\\u00e9", "é")] {
       let source = try FormatTests.text("\"\(escape)\"")
-      #expect(try JSONText(parsing: source).text(in: source) == meant)
+      #expect(try JSONText(of: source).text(in: source) == meant)
+    }
+    // A program that took the replacement character for it would change a password.
+    for half in ["\\ud83d", "\\ude00x", "\\ud83d\\u0041", "\\ud83dx", "\\ud83d\\ud83d"] {
+      #expect(throws: ForeignError(.halfCharacter, line: 2)) { try JSONText(of: FormatTests.text("\n\"\(half)\"")) }
     }
   }
 

@@ -11,9 +11,11 @@ extension ForeignError: Explained {
     case .cutOff: .init(.usage, "ends too early: the file is not complete")
     case .base64Malformed: .init(.usage, "a value is not base64, or has not the parts that it needs")
     case .notJSON: .init(.usage, "is not JSON")
-    case .tooDeep: .init(.usage, "more than 32 levels of JSON")
-    case .otherShape: .init(.usage, "is JSON, but not of this format")
+    case .tooDeep: .init(.usage, "more than 32 levels")
+    case .otherShape: .init(.usage, "is JSON or XML, but not of this format")
     case .memberTwice: .init(.usage, "a member stands twice, and programs take different ones")
+    case .halfCharacter: .init(.usage, "an escape \\uD800 to \\uDFFF stands alone, and is half of a character")
+    case .notXML: .init(.usage, "is not XML, or has a document type, which no export has")
     case .assignmentMissing: .init(.usage, "is not a comment and has no =")
     case .sectionMissing: .init(.usage, "a setting stands before the first [section]")
     case .sectionOpen: .init(.usage, "a [ is not closed")
@@ -23,8 +25,12 @@ extension ForeignError: Explained {
     case .quoteOpen: .init(.usage, "a quote is not closed")
     case .exportEncrypted:
       .init(.usage, "the export is encrypted", "export it without encryption, by a pipe: coffer import FORMAT -")
-    case .headerUnknown: .init(.usage, "the first line does not name the columns of a known export")
+    case .headerUnknown:
+      .init(
+        .usage, "the first line does not name the columns of this format",
+        "coffer import csv --column NAME=secret says what a column is")
     case .columnCount: .init(.usage, "has another number of columns than the first line")
+    case .columnMissing: .init(.usage, "there is no such column", "names are written as in the first line")
     case .textAfterQuote: .init(.usage, "text follows a closing quote")
     }
   }

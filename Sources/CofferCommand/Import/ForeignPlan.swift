@@ -11,38 +11,61 @@ struct ForeignPlan {
     /// With the name that it gets here.
     let item: Item
     let secret: HeldSecret
-    /// `added` or `identical`.
+    /// Secrets to be written before it, the oldest first. They become former versions.
+    let former: ArraySlice<HeldSecret>
+    /// The item of this name in the vault.
+    let present: Entry?
+    /// nil: that of the app in whose name the command works.
+    let group: AccessGroup?
+    /// `added`, `identical`, or `replaced`: the vault has a former secret of the entry.
     let outcome: ImportPlan.Outcome
     let line: Int
+
+    var nameWithGroup: String { item.nameWithGroup(group ?? .standard) }
+  }
+
+  /// An item or a companion, as it would be written.
+  private struct Part {
+    let item: Item
+    let secret: HeldSecret
+    var former: [HeldSecret] = []
   }
 
   private(set) var steps: [Step] = []
-  /// nil: that of the app in whose name the command works.
-  let group: AccessGroup?
   private let isRenaming: Bool
   /// The items of the file by their names here.
   private var taken: [[UInt8]: HeldSecret] = [:]
 
-  /// - Parameter isRenaming: Whether an item of a name that the vault has with another secret gets another name.
+  /// - Parameters:
+  ///   - isRenaming: Whether an item of a name that the vault has with another secret gets another name.
+  ///   - isGrouping: Whether the items of a folder go into a group of its name.
   /// - Throws: duplicate, if it does not.
   init(
-    for found: [ForeignItem], in items: OpenItems, group: AccessGroup?, _ work: LongWork, isRenaming: Bool = true
+    for found: [ForeignItem], in items: OpenItems, group: AccessGroup?, _ work: LongWork, isRenaming: Bool = true,
+    isGrouping: Bool = false
   ) throws {
-    self.group = group
     self.isRenaming = isRenaming
     for (index, one) in found.enumerated() {
       try work.step(UInt64(index), of: UInt64(found.count))
-      try about(one.item.nameWithGroup(group ?? .standard)) { try plan(one, items) }
+      var one = one
+      var target = group
+      if isGrouping, let folder = one.folder, let own = try? AccessGroup(folder) {
+        target = own
+      } else if let folder = one.folder {
+        one.set("folder", to: folder)
+      }
+      try about(one.item.nameWithGroup(target ?? .standard)) { try plan(one, items, target) }
     }
   }
 
-  private mutating func plan(_ found: ForeignItem, _ items: OpenItems) throws {
+  private mutating func plan(_ found: ForeignItem, _ items: OpenItems, _ group: AccessGroup?) throws {
     var number = 1
     while true {
       let item = try found.item.numbered(number)
-      let parts = try [(item, found.secret)] + found.companions.map { (try item.bareCompanion($0.field), $0.secret) }
-      let outcomes = try parts.map { try outcome(of: $0.0, $0.1, items) }
-      guard !outcomes.contains(.conflict) else {
+      let companions = try found.companions.map { Part(item: try item.bareCompanion($0.field), secret: $0.secret) }
+      let parts = [Part(item: item, secret: found.secret, former: found.former)] + companions
+      let outcomes = try parts.map { try outcome(of: $0, items, group) }
+      guard !outcomes.contains(where: { $0.outcome == .conflict }) else {
         guard isRenaming else {
           throw Failure(
             .duplicate,
@@ -52,38 +75,67 @@ struct ForeignPlan {
         number += 1
         continue
       }
-      for (part, outcome) in zip(parts, outcomes) {
-        taken[part.0.key] = part.1
-        steps.append(Step(item: part.0, secret: part.1, outcome: outcome, line: found.line))
+      for (part, (outcome, present, former)) in zip(parts, outcomes) {
+        taken[part.item.key(in: group)] = part.secret
+        steps.append(
+          Step(
+            item: part.item, secret: part.secret, former: former, present: present, group: group, outcome: outcome,
+            line: found.line))
       }
       return
     }
   }
 
-  private func outcome(of item: Item, _ secret: HeldSecret, _ items: OpenItems) throws -> ImportPlan.Outcome {
-    if let other = taken[item.key] { return other.secret.isEqual(to: secret.secret) ? .identical : .conflict }
-    guard let present = try items.item(item, in: group) else { return .added }
+  /// An import that was interrupted has left a former secret in the place of the newest one, which the next import writes.
+  /// - Returns: with the item that is there, and the former secrets that are to be written.
+  private func outcome(
+    of part: Part, _ items: OpenItems, _ group: AccessGroup?
+  ) throws -> (outcome: ImportPlan.Outcome, present: Entry?, former: ArraySlice<HeldSecret>) {
+    if let other = taken[part.item.key(in: group)] {
+      return (other.secret.isEqual(to: part.secret.secret) ? .identical : .conflict, nil, [])
+    }
+    guard let present = try items.item(part.item, in: group) else { return (.added, nil, part.former[...]) }
     let stored = try items.keychain.secret(of: present.reference, purpose: "to compare it")
-    return stored.isEqual(to: secret.secret) ? .identical : .conflict
+    if stored.isEqual(to: part.secret.secret) { return (.identical, present, []) }
+    guard let index = part.former.lastIndex(where: { stored.isEqual(to: $0.secret) }) else {
+      return (.conflict, present, [])
+    }
+    return (.replaced, present, part.former[(index + 1)...])
   }
 
   /// Each item in a commit of its own, as `ImportPlan.carryOut`.
   func carryOut(in items: OpenItems, _ work: LongWork) throws {
-    let writes = steps.filter { $0.outcome == .added }
+    let writes = steps.filter { $0.outcome != .identical }
     for (index, write) in writes.enumerated() {
       do {
         try work.step(UInt64(index), of: UInt64(writes.count))
-        try items.keychain.add(write.item, secret: write.secret.secret, group: group)
+        try write.carryOut(in: items)
       } catch {
-        throw ImportPlan.failure(error, at: write.item.nameWithGroup(group ?? .standard), done: index, of: writes.count)
+        throw ImportPlan.failure(error, at: write.nameWithGroup, done: index, of: writes.count)
       }
     }
   }
 }
 
+extension ForeignPlan.Step {
+  fileprivate func carryOut(in items: OpenItems) throws {
+    var secrets = former + [secret]
+    let first = secrets.removeFirst()
+    let reference =
+      if let present {
+        try items.keychain.update(present, secret: first.secret)
+      } else {
+        try items.keychain.add(item, secret: first.secret, group: group)
+      }
+    for secret in secrets { try items.keychain.update(reference, secret: secret.secret) }
+  }
+}
+
 extension Item {
-  /// The class and the primary attributes.
-  fileprivate var key: [UInt8] { Item(itemClass, primaryKey).encoded }
+  /// The group, the class and the primary attributes.
+  fileprivate func key(in group: AccessGroup?) -> [UInt8] {
+    Item(itemClass, primaryKey).encoded + Array((group?.name ?? "").utf8)
+  }
 
   /// The item itself, or the one that is called `NAME (2)`.
   fileprivate func numbered(_ number: Int) throws(Failure) -> Item {
@@ -99,24 +151,37 @@ extension Item {
 }
 
 extension ForeignItems {
-  /// Names are listed without a question: a token in the place of a user would be.
-  mutating func leaveSecretNames() {
-    leave(.secretName) { $0.namesAndAttributes.contains(where: PlainTextOptions.looksLikeSecret) }
+  /// Names and attributes are listed without a question. An attribute that looks like a secret becomes a companion; an item of which the
+  /// name does, such as a token in the place of a user, is left out.
+  mutating func hideSecretAttributes() {
+    moveAttributes(where: PlainTextOptions.looksLikeSecret)
+    leave(.secretName) { $0.item.attributes.contains { PlainTextOptions.looksLikeSecret($0.value.text) } }
   }
 
+  /// A text that is too long for an attribute becomes a companion.
   mutating func leaveOtherNames() {
-    leave(.nameNotAllowed) { item in
-      item.names.contains { (try? ItemName.check($0, "name")) == nil } || item.companions.contains { $0.field.utf8.count > 255 }
+    moveAttributes { $0.utf8.count > Attributes.maximumValueByteCount }
+    leave(.nameNotAllowed) { found in
+      let names = ItemName.parts(of: found.item)
+      return [names.service, names.account].contains { (try? ItemName.check($0, "name")) == nil }
+        || found.companions.contains { (try? ItemName.check(names.service + Companions.mark + $0.field, "name")) == nil }
+        || found.item.attributes.contains { $0.name.utf8.count > Attributes.maximumNameByteCount }
     }
-    leave(.tooLarge) { $0.item.attributes.contains { ($0.value.text).utf8.count > Attributes.maximumValueByteCount } }
+  }
+
+  private mutating func moveAttributes(where matches: (String) -> Bool) {
+    for index in items.indices { items[index].moveAttributes(where: matches) }
   }
 }
 
 extension ForeignItem {
-  fileprivate var names: [String] {
-    let names = ItemName.parts(of: item)
-    return [names.service, names.account]
+  fileprivate mutating func moveAttributes(where matches: (String) -> Bool) {
+    let names = Set(item.primaryKey.map(\.name))
+    for (name, value) in item.attributes where !names.contains(name) && matches(value.text) {
+      guard let secret = try? Secret(copying: Array(value.text.utf8)) else { continue }
+      let field = name.hasPrefix(Item.userPrefix) ? String(name.dropFirst(Item.userPrefix.count)) : name
+      companions.append(.init(field: field, secret: HeldSecret(secret)))
+      item.attributes[name] = nil
+    }
   }
-
-  fileprivate var namesAndAttributes: [String] { item.attributes.map(\.value.text) }
 }

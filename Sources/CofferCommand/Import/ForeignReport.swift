@@ -10,12 +10,11 @@ struct ForeignReport {
   let isTrial: Bool
 
   func write(asJSON isJSON: Bool) throws {
-    let group = plan.group ?? .standard
     guard !isJSON else {
       let items = plan.steps.map { step in
         JSON.object([
-          ("line", .integer(Int64(step.line))), ("name", .text(step.item.name(in: group))), ("group", .text(group.name)),
-          ("result", .text(step.outcome.rawValue)),
+          ("line", .integer(Int64(step.line))), ("name", .text(step.item.name(in: step.group ?? .standard))),
+          ("group", .text((step.group ?? .standard).name)), ("result", .text(step.outcome.rawValue)),
         ])
       }
       let parts = lost.map { part in
@@ -28,7 +27,10 @@ struct ForeignReport {
       ]
       return try Descriptor.output.write(JSON.object(members).description + "\n")
     }
-    let rows = plan.steps.map { [$0.outcome.rawValue, $0.item.name(in: group), group.name] }
+    let rows = plan.steps.map { step in
+      let group = step.group ?? .standard
+      return [step.outcome.rawValue, step.item.name(in: group), group.name]
+    }
     try Descriptor.output.write(Table(heading: ["RESULT", "NAME", "GROUP"], rows: rows).text(style: .current()))
     for part in lost {
       Descriptor.error.note("note: \(file):\(part.line): \(part.what): \(part.reason.words)\n".escapingControlsInLines())
@@ -47,6 +49,9 @@ extension LostPart.Reason {
     case .macro: "is a macro of ftp"
     case .tooLarge: "is larger than an item can hold"
     case .otherKind: "stands twice; the first one counts"
+    case .otherFile: "is not a file of this format"
+    case .fileMissing: "the file is not there"
+    case .removed: "lies in the recycle bin"
     case .secretName: "its name looks like a secret, and names are listed; --not-a-secret keeps it"
     case .nameNotAllowed: "its name has a control character, or more than 1024 bytes"
     }

@@ -50,7 +50,7 @@ struct SweepScan {
   // MARK: Variables
 
   private func variables() throws -> [SweepFinding] {
-    let service = ForeignPlace.service(ofFileAt: place.path) ?? "env"
+    let service = DotenvImport.project(ofFileAt: place.path) ?? "env"
     return try DotenvFormat.items(of: text, service: service).items.compactMap { one in
       let name = ItemName.parts(of: one.item).account
       guard let rule = one.secret.leakRule(named: name) else { return nil }

@@ -1,0 +1,77 @@
+import ArgumentParser
+import CofferConsole
+import CofferFiles
+import ForeignFormats
+import Glibc
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+/// Exports of other vaults.
+enum BitwardenImport: ForeignTextFormat {
+  typealias Options = FolderOptions
+  static let name = "bitwarden"
+  static let abstract = "Import an unencrypted export of Bitwarden or Vaultwarden (JSON)."
+
+  static func items(of text: SourceText, _: FolderOptions, from _: String?) throws -> ForeignItems {
+    try BitwardenFormat.items(of: text)
+  }
+}
+
+/// An archive with a JSON file, which unzip takes out.
+enum OnePasswordImport: ForeignFormat {
+  static let name = "1pux"
+  static let abstract = "Import an export of 1Password 8, by unzip."
+
+  static func found(
+    by shared: ForeignImportOptions, _ own: FolderOptions
+  ) throws -> (items: ForeignItems, source: String) {
+    guard let path = shared.file, path != "-" else {
+      throw Failure.usage("file: missing", hint: "an archive is not read from standard input: name a file")
+    }
+    let archive = try Descriptor.openFile(path)
+    let text = try member(OnePasswordFormat.dataName, of: archive, path) { try SourceText.reading($0) }
+    guard let text else { throw Failure.usage("\(path): has no \(OnePasswordFormat.dataName), as an export of 1Password has") }
+    var (found, attachments) = try text.located(in: "\(path): \(OnePasswordFormat.dataName)") {
+      try OnePasswordFormat.items(of: text)
+    }
+    for attachment in attachments {
+      guard let content = try content(attachment, of: archive, path, &found.lost) else { continue }
+      found.items[attachment.item].companions.append(.init(field: attachment.fileName, secret: content))
+    }
+    return (found, path)
+  }
+
+  /// Returns nil if it is a lost part.
+  private static func content(
+    _ file: OnePasswordFormat.Attachment, of archive: Descriptor, _ path: String, _ lost: inout [LostPart]
+  ) throws -> HeldSecret? {
+    do {
+      let content = try member(file.member, of: archive, path) {
+        try HeldSecret(.reading($0, limit: SourceText.maximumFieldByteCount))
+      }
+      if content == nil { lost.append(LostPart(line: file.line, what: file.fileName, .fileMissing)) }
+      return content
+    } catch let error as VaultError where error.code == .secretTooLarge {
+      lost.append(LostPart(line: file.line, what: file.fileName, .tooLarge))
+      return nil
+    }
+  }
+
+  /// Returns nil if the archive has no such member.
+  private static func member<Content>(
+    _ name: String, of archive: Descriptor, _ path: String, _ read: (Descriptor) throws -> Content
+  ) throws -> Content? {
+    // unzip takes names as patterns.
+    let pattern = name.reduce(into: "") { $0 += "\\*?[]".contains($1) ? "\\\($1)" : String($1) }
+    var program = ConvertingProgram(["unzip", "-p", ConvertingProgram.filePath, pattern], package: "unzip")
+    program.environment = ["PATH=\(Environment["PATH"] ?? "/usr/bin:/bin")", "LC_ALL=C.UTF-8"]
+    program.file = archive.number
+    let outcome = try program.run(read)
+    switch outcome.status {
+    case 0, 1: return outcome.output
+    case 11: return nil
+    default: throw Failure.usage("\(path): unzip has not read it to its end; nothing has been changed")
+    }
+  }
+}
