@@ -30,8 +30,34 @@ package struct BackupDirectory: Sendable {
   /// The beginning of the names of directories with files that could not be read.
   static let putAside = "damaged-"
 
-  /// The one that a restore takes if no other is named: the newest one that was not made because what it holds was to be replaced.
-  package var newest: BackupName? { names.first { $0.occasion == .ordinary } }
+  /// The path of the backup that a restore takes if none is named: the newest one that is a vault, apart from those that were made because
+  /// their content was to be replaced.
+  /// - Parameter vault: The path of the vault. If one is there, backups of other vaults are passed over.
+  /// - Throws: `noBackup`; `backupOrderUnclear`: the newest one by its time is another one than by its generation, because the clock was
+  ///   wrong, or an older vault was accepted.
+  package func newest(forVaultAt vault: String) throws -> String {
+    let present = Self.status(ofVaultAt: vault)?.id
+    let usable = names.filter { name in
+      guard name.occasion == .ordinary, let status = Self.status(ofVaultAt: path(of: name)) else { return false }
+      return present == nil || status.id == present
+    }
+    guard let first = usable.first, let last = usable.max(by: Self.isOfEarlierGeneration) else {
+      throw LifecycleError(.noBackup, path)
+    }
+    guard first.generation >= last.generation else { throw LifecycleError(.backupOrderUnclear, "\(path(of: first)), \(path(of: last))") }
+    return path(of: first)
+  }
+
+  /// The newest backup that is a vault, and whose time is not to come.
+  func newestUsable(at now: Timestamp) -> BackupName? {
+    names.first { $0.time.secondsSince1970 <= now.secondsSince1970 + 86_400 && Self.status(ofVaultAt: path(of: $0)) != nil }
+  }
+
+  private static func status(ofVaultAt path: String) -> VaultStatus? { try? Vault.inspect(FileStore(unchangingAt: path)) }
+
+  private static func isOfEarlierGeneration(_ left: BackupName, _ right: BackupName) -> Bool {
+    (left.generation, left.time) < (right.generation, right.time)
+  }
 
   package func path(of name: BackupName) -> String { Path.join(path, name.text) }
 
@@ -68,17 +94,24 @@ package struct BackupDirectory: Sendable {
   }
 
   /// Removes the oldest backups. One that cannot be removed stays.
-  /// - Parameter kept: The paths, in any form, of files that stay, whatever the clock gave the others for names.
+  ///
+  /// The newest ones by their times stay, and those by their generations, in turn. Mostly they are the same. A clock that was wrong for
+  /// a while makes the times wrong, and a vault of before that was accepted makes the generations small.
+  /// - Parameter kept: The paths, in any form, of files that stay.
   /// - Returns: the paths of those that were removed.
   @discardableResult
   package func prune(keeping kept: [String]) -> [String] {
     let kept = kept.compactMap { try? Files.status(at: $0) }
-    let all = names.map(path(of:))
-    let others = all.filter { path in
-      guard let status = try? Files.status(at: path) else { return false }
-      return !kept.contains { $0.isSameFile(as: status) }
+    let all = names
+    var staying = Set(
+      all.filter { name in
+        guard let status = try? Files.status(at: path(of: name)) else { return true }
+        return kept.contains { $0.isSameFile(as: status) }
+      })
+    for pair in zip(all, all.sorted { Self.isOfEarlierGeneration($1, $0) }) {
+      for name in [pair.0, pair.1] where staying.count < Self.keptCount { staying.insert(name) }
     }
-    return others.dropFirst(max(0, Self.keptCount - (all.count - others.count))).filter { (try? remove($0)) != nil }
+    return all.filter { !staying.contains($0) }.map(path(of:)).filter { (try? remove($0)) != nil }
   }
 }
 

@@ -11,6 +11,8 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case directoryMissing
     /// No file is named, and there is none to take.
     case noBackup
+    /// No file is named, and times and generations of the backups disagree which one is the newest.
+    case backupOrderUnclear
     /// The vault has fewer records than its header says.
     case recordsMissing
     /// Changes of the backup lie in a log beside it, which is not copied in.

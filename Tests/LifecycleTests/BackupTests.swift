@@ -81,15 +81,52 @@ import VaultCore
     #expect(directory.names.count == 10 && directory.names.last.map(directory.path(of:)) == oldest)
   }
 
+  /// Their times are of a day when the clock was wrong, in the future or in the past.
+  @Test(arguments: [86_400 * 1500, -86_400 * 1500]) func aWrongClockCostsNoBackup(wrong: Int64) throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    let old = try #require(try fixture.backup().path)
+    for second in 1...12 {
+      run("cp", old, directory.path(of: BackupName(time: Self.time(wrong + Int64(second)), generation: 2)))
+    }
+    for number in 1...6 {
+      var vault = try fixture.open()
+      try vault.add(Item(service: "new", account: "\(number)"), secret: Secret(testing: "x"), at: .test)
+      try vault.close()
+      let backup = try fixture.backup(at: Int64(number) * 60)
+      directory.prune(keeping: [try #require(backup.path)])
+    }
+    let generations = directory.names.map(\.generation).sorted(by: >)
+    #expect(generations.count == 10 && generations.prefix(5) == [8, 7, 6, 5, 4], "\(directory.names.map(\.text))")
+    guard wrong > 0 else { return }
+    #expect(throws: LifecycleError(.backupOrderUnclear)) { try directory.newest(forVaultAt: fixture.path) }
+    #expect(directory.newestUsable(at: Self.time(0))?.generation == 8)
+  }
+
+  @Test func aFileThatIsNoVaultIsPassedOver() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    let backup = try #require(try fixture.backup().path)
+    func name(_ number: Int64) -> String { directory.path(of: BackupName(time: Self.time(number), generation: 9)) }
+    run("sh", "-c", "head -c 4096 \(backup) >\(name(1)); mkfifo \(name(2)); ln -s \(backup) \(name(3)); mkdir \(name(4))")
+    #expect(try directory.newest(forVaultAt: fixture.path) == backup)
+    #expect(directory.newestUsable(at: Self.time(5)).map(directory.path(of:)) == backup)
+  }
+
+  private static func time(_ seconds: Int64) -> Timestamp { Timestamp(secondsSince1970: 1_700_000_000 + seconds) }
+
   @Test func theStateBeforeARestoreIsNotTheNewestBackup() throws {
     let fixture = Fixture()
     try fixture.makeVault()
     let store = try FileStore(at: fixture.path)
     _ = try Backup.make(of: store, at: .directory(fixture.backups, .restore), now: .test, step: { _, _ in })
-    #expect(fixture.backups.newest == nil && fixture.backups.names.count == 1)
+    #expect(throws: LifecycleError(.noBackup)) { try fixture.backups.newest(forVaultAt: fixture.path) }
+    #expect(fixture.backups.names.count == 1)
     let backup = try fixture.backup(at: -60)
     _ = try Backup.make(of: store, at: .directory(fixture.backups, .repair), now: .test, step: { _, _ in })
-    #expect(fixture.backups.newest.map(fixture.backups.path(of:)) == backup.path)
+    #expect(try fixture.backups.newest(forVaultAt: fixture.path) == backup.path)
   }
 
   @Test func twoBackupsOfOneSecondAreBothKept() throws {

@@ -159,7 +159,7 @@ import VaultUpkeep
     let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
     let names = backups.names.map(backups.path(of:))
     #expect(names.count == 10 && names.contains(oldest) && names.contains(outcome.kept ?? ""))
-    #expect(backups.newest.map(backups.path(of:)) != outcome.kept)
+    #expect(try backups.newest(forVaultAt: scene.fixture.path) != outcome.kept)
   }
 
   @Test(arguments: ["-wal", "-journal"]) func changesBesideTheBackupAreNotLeftOut(log: String) throws {

@@ -9,7 +9,7 @@ import VaultUpkeep
 
 extension VaultAdministration {
   /// For `coffer doctor`, without a credential: dates and a path, which are also in the log.
-  func backupState() throws -> BackupState? { try BackupState(ofVaultAt: places.vault, places) }
+  func backupState() throws -> BackupState? { try BackupState(ofVaultAt: places.vault, places, at: Self.now) }
 
   /// - Throws: `UnsoundVault` if the copy is not sound; `missingEntitlement` without a credential to all but root; as `Backup.make`.
   func backup(

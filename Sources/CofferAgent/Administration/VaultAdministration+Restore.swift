@@ -62,10 +62,10 @@ extension VaultAdministration {
   }
 
   private func newest(at place: RestorePlace, _ session: UpkeepSession) throws -> ForeignVault {
-    guard let newest = place.backups.newest else { throw LifecycleError(.noBackup, place.backups.path) }
+    let newest = try place.backups.newest(forVaultAt: place.vault)
     try session.begin("reading")
     return try ForeignVault(
-      copiedFrom: place.backups.path(of: newest), besides: place.vault, in: place.backups, step: session.step)
+      copiedFrom: newest, besides: place.vault, in: place.backups, step: session.step)
   }
 
   /// A copy of the file that the client hands on.

@@ -9,6 +9,11 @@ extension LifecycleError: Explained {
     case .nameOfTheVaults: .init(.usage, "is the name of a file of the vault's own", "name another file")
     case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
     case .noBackup: .init(.notFound, "there is no backup", "name a file, or make one: coffer vault backup")
+    case .backupOrderUnclear:
+      .init(
+        .usage, "the newest backup by its time has not the highest generation",
+        "the clock was wrong, or an older vault was accepted; name the file, and see what it has: coffer vault restore --dry-run FILE"
+      )
     case .recordsMissing: .init(.integrity, "records are missing", "coffer vault repair lists what is lost")
     case .hasLog:
       .init(

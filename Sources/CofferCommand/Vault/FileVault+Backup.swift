@@ -10,7 +10,7 @@ import VaultUpkeep
 extension FileVault {
   func backupState() throws -> BackupState? {
     let places = try Places { Environment[$0] }
-    return try BackupState(ofVaultAt: options.vault ?? places.vault, places)
+    return try BackupState(ofVaultAt: options.vault ?? places.vault, places, at: .now())
   }
 
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {

@@ -43,8 +43,9 @@ extension FileVault {
   }
 
   private func newest(_ place: RestorePlace) throws -> String {
-    guard let newest = place.backups.newest else { throw Failure(LifecycleError(.noBackup), about: place.backups.path) }
-    return place.backups.path(of: newest)
+    do { return try place.backups.newest(forVaultAt: place.vault) } catch let error as LifecycleError {
+      throw Failure(error, about: error.detail)
+    }
   }
 
   /// A copy of a backup: nothing is opened where it lies.
