@@ -1,5 +1,6 @@
 import AccessRights
 internal import CofferFiles
+internal import CofferLifecycle
 package import CofferRequests
 internal import CofferStorage
 internal import Glibc
@@ -82,9 +83,9 @@ public final class Keychain: Sendable {
     do {
       let places = try Places(environment: { Environment[$0] })
       let store = try FileStore(at: path ?? places.vault)
-      return try Vault.open(
-        store, with: credential, anchor: places.anchors(forVaultAt: store.path),
-        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
+      let vault = try Vault.open(store, with: credential, anchor: places.anchors(forVaultAt: store.path))
+      try places.deviceKeys(of: vault.keys.vault).open(vault)
+      return vault
     } catch {
       throw KeychainError(error)
     }

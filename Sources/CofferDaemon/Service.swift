@@ -70,14 +70,7 @@ struct Service {
     let data = try DataDirectory(at: directory)
     let log = try DecisionLog(in: places.state)
     self.log = log
-    let inspect: @Sendable () throws -> VaultStatus = { try Vault.inspect(FileStore(at: places.vault)) }
-    let vault = AgentVault(at: places.vault, quota: .standard, inspect: inspect) { credential in
-      // Anew for each: it may not be there yet.
-      let store = try FileStore(at: places.vault)
-      return try Vault.open(
-        store, with: credential, anchor: places.anchors(forVaultAt: store.path),
-        deviceKey: try DeviceKeyFile(at: places.deviceKey).load())
-    }
+    let vault = AgentVault(ofSystem: places)
     // No questions are asked: a program of this user reaches neither the display nor the terminal of the other.
     server = try AgentServer(
       .listening(sockets.agent), lockPath: places.agentLock(forVaultAt: places.vault), vault: vault,

@@ -1,7 +1,7 @@
 import CofferFiles
 package import CofferStorage
 import Glibc
-package import SecretMemory
+import SecretMemory
 package import VaultCore
 import VaultUpkeep
 
@@ -33,8 +33,10 @@ package final class Restoration {
   package func status() throws -> VaultStatus { try Vault.inspect(store) }
 
   /// - Throws: as `Vault.open`, anchors apart.
-  package func open(with credential: borrowing Credential, ceiling: KDFCeiling, deviceKey: consuming Secret?) throws {
-    opened = try RestoredVault(opening: store, with: credential, ceiling: ceiling, deviceKey: deviceKey)
+  package func open(with credential: borrowing Credential, ceiling: KDFCeiling) throws {
+    let backup = try RestoredVault(opening: store, with: credential, ceiling: ceiling)
+    try place.places.deviceKeys(of: backup.vault).open(backup, in: store)
+    opened = backup
   }
 
   /// The header that `open` has proven.

@@ -8,6 +8,7 @@ package struct RestorePlace {
   let anchors: AnchorFiles
   let agentLock: String
   let drill: String
+  let places: Places
 
   /// - Parameter path: nil: the user's own vault, whose directory is made where it is missing.
   /// - Throws: `StorageError`: what keeps the directory from being made.
@@ -18,6 +19,7 @@ package struct RestorePlace {
     anchors = places.anchors(forVaultAt: vault)
     agentLock = places.agentLock(forVaultAt: vault)
     drill = Drill.path(in: places)
+    self.places = places
   }
 
   /// The files that SQLite keeps beside the vault, and the vault itself last.

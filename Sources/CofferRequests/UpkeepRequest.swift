@@ -66,7 +66,8 @@ extension RotationOrder {
   /// For the audit log.
   fileprivate var note: String {
     let groups = groups.map { "groups " + $0.map(\.name).sorted().joined(separator: ", ") }
-    return [groups, isMasterOnly ? "master key only" : nil, isLeaked ? "leaked" : nil].compactMap(\.self).joined(separator: "; ")
+    let kinds = [isMasterOnly ? "master key only" : nil, renewsDevice ? "device key" : nil, isLeaked ? "leaked" : nil]
+    return ([groups] + kinds).compactMap(\.self).joined(separator: "; ")
   }
 }
 

@@ -11,6 +11,7 @@ extension RotationOrder {
       for (number, group) in groups.enumerated() { row["group-\(number)"] = .text(group.name) }
     }
     row["master-only"] = .integer(isMasterOnly ? 1 : 0)
+    row["device-key"] = .integer(renewsDevice ? 1 : 0)
     row["dropped"] = .data(droppedSlots.sorted().map { UInt8(clamping: $0) })
     row["recovery-key"] = .integer(renewsRecoveryKey ? 1 : 0)
     row["leave-device-items"] = .integer(leavesDeviceItems ? 1 : 0)
@@ -31,6 +32,7 @@ extension RotationOrder {
       self.groups = groups
     }
     isMasterOnly = try fields.flag("master-only")
+    renewsDevice = try fields.flag("device-key")
     droppedSlots = Set(try Fields.required("dropped", try fields.data("dropped")).map { Int($0) })
     renewsRecoveryKey = try fields.flag("recovery-key")
     leavesDeviceItems = try fields.flag("leave-device-items")
@@ -123,6 +125,8 @@ extension RotationOutcome {
     counts["groups"] = .integer(UInt64(groupCount))
     counts["folded"] = .integer(isFolded ? 1 : 0)
     counts["removed"] = .integer(UInt64(removed.count))
+    counts["device-key"] = deviceKey.map { .text($0) }
+    counts["shared-device-key"] = sharedDeviceKey.map { .text($0) }
     let paths = (removed + left).map { path in
       var row = Attributes()
       row["path"] = .text(path)
@@ -138,6 +142,7 @@ extension RotationOutcome {
     let (generation, epoch) = (try fields.requiredInteger("generation"), try fields.requiredInteger("master-epoch"))
     let (slots, groups) = (try fields.requiredInteger("slots"), try fields.requiredInteger("groups"))
     let (isFolded, removed) = (try fields.flag("folded"), try fields.requiredInteger("removed"))
+    let (deviceKey, sharedDeviceKey) = (try fields.text("device-key"), try fields.text("shared-device-key"))
     try fields.end()
     let paths = try rows.dropFirst().map { (row) throws(WireError) in
       var fields = Fields(row)
@@ -149,6 +154,6 @@ extension RotationOutcome {
     self.init(
       generation: generation, masterEpoch: UInt32(clamping: epoch), slotCount: Int(clamping: slots),
       groupCount: Int(clamping: groups), isFolded: isFolded, removed: Array(paths.prefix(Int(removed))),
-      left: Array(paths.dropFirst(Int(removed))))
+      left: Array(paths.dropFirst(Int(removed))), deviceKey: deviceKey, sharedDeviceKey: sharedDeviceKey)
   }
 }

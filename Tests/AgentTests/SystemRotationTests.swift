@@ -104,6 +104,28 @@ struct SystemRotationTests {
     #expect(try shell("coffer vault rotate --force --key-file key").status == 6)
   }
 
+  /// The agent has the key of the device, which is that of its machine and no user's.
+  @Test func theKeyOfTheDeviceIsNew() throws {
+    try #require(
+      try bench.coffer("secret", "set", "here", "--accessible", "when-unlocked-this-device", input: "here").status == 0)
+    let state = bench.state.path + "/state"
+    let before = try shell("ls \(state); cat \(state)/device-*.key | sha256sum", as: 0).lines
+    let refused = try shell("coffer vault rotate --device-key --group team --force --passphrase-fd 3 3<old")
+    #expect(refused.status == 2, "\(refused)")
+    let rotated = try shell("coffer vault rotate --device-key --force --passphrase-fd 3 3<old")
+    #expect(rotated.status == 0 && rotated.errors.contains("note: \(state)/device-"), "\(rotated)")
+    let after = try shell("ls \(state); cat \(state)/device-*.key | sha256sum", as: 0).lines
+    #expect(before.count > 2 && before.dropLast() == after.dropLast() && before.last != after.last, "\(before) \(after)")
+    try expectWhole("old")
+    #expect(try bench.coffer("secret", "get", "here").output == "here")
+    try #require(
+      try bench.coffer("secret", "set", "later", "--accessible", "when-unlocked-this-device", input: "later").status == 0)
+    let verified = try shell("coffer vault verify --passphrase-fd 3 3<old")
+    #expect(verified.status == 0 && verified.output.hasSuffix("records, all sound\n"), "\(verified)")
+    let log = try shell("coffer app log --passphrase-fd 3 3<old")
+    #expect(log.lines.contains { $0.contains("agent.rotate") && $0.contains("device key") }, "\(log)")
+  }
+
   @Test func aDamagedVaultStaysAsItIs() throws {
     bench.stop()
     let sql = "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')"

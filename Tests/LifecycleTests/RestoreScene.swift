@@ -43,7 +43,7 @@ struct RestoreScene {
     let lock = try MaintenanceLock(forVaultAt: place.vault)
     let copy = try ForeignVault(copiedFrom: file ?? backup, besides: place.vault, in: place.backups, step: { _, _ in })
     let restoration = Restoration(of: copy, at: place, holding: lock)
-    try restoration.open(with: .throwAway(), ceiling: .standard, deviceKey: nil)
+    try restoration.open(with: .throwAway(), ceiling: .standard)
     return restoration
   }
 }

@@ -55,7 +55,8 @@ import VaultUpkeep
     let rotation = Rotation(
       of: try FileStore(at: fixture.path), backups: fixture.backups, order, ceiling: .standard, holding: nil)
     let outcome = try rotation.carryOut(
-      on: &opened, deviceKey: { nil }, now: Timestamp(secondsSince1970: 1_700_000_000 + seconds), with: party)
+      on: &opened, Places(in: fixture.directory).deviceKeys(of: opened.status().id),
+      now: Timestamp(secondsSince1970: 1_700_000_000 + seconds), with: party)
     try opened.close()
     return outcome
   }
@@ -194,13 +195,25 @@ import VaultUpkeep
     try fixture.makeVault()
     let party = Party()
     party.began = { part in
-      guard part != "checking" || party.parts.count > 1 else { return }
+      guard party.parts.count > 2 else { return }
       let isHeld = try MaintenanceLock.isHeld(forVaultAt: fixture.path)
       #expect(isHeld, "\(part)")
       #expect(throws: StorageError(.maintenance), "\(part)") { _ = try rotate(Party()) }
     }
     #expect(try rotate(party).masterEpoch == 2)
     #expect(try !MaintenanceLock.isHeld(forVaultAt: fixture.path))
+    // Those that were refused have made no backup.
+    #expect(fixture.backups.paths.count == 1)
+  }
+
+  /// A recovery key is written down, and asked back, while others may repair the vault. The rotation is refused then, and changes nothing.
+  @Test func theLockIsFreeWhileAKeyIsWrittenDown() throws {
+    try fixture.makeVault()
+    let party = Party()
+    var lock: MaintenanceLock?
+    party.prepared = { lock = try MaintenanceLock(forVaultAt: fixture.path) }
+    try expectUnchanged { #expect(throws: StorageError(.maintenance)) { _ = try rotate(party) } }
+    #expect(lock != nil && party.commitCount == 0)
   }
 
   /// A person or a signal ends it between two commits: those that are made stay, and the next rotation begins with the unfinished group.

@@ -15,6 +15,8 @@ import VaultCore
     #expect(places.state == "/c/state")
     #expect(places.runtime == "/c/run")
     #expect(places.deviceKey == "/c/state/device.key")
+    let vault = try #require(Identifier([UInt8](repeating: 0xAB, count: 16)))
+    #expect(places.deviceKey(of: vault) == "/c/state/device-\(String(repeating: "ab", count: 16)).key")
   }
 
   @Test func theXDGDirectories() throws {

@@ -119,6 +119,21 @@ import Testing
     #expect(try vault.verify().isSound)
   }
 
+  /// A rotation that ends after its first commit has not replaced the keys of a group, and the vault says so.
+  @Test func theMasterKeyBeginsTheRekeyOfItsGroups() throws {
+    var vault = try filled(4)
+    let before = try content(vault)
+    var renewal = try MasterKeyRenewal(of: vault.status())
+    try renewal.seal(vault.openedSlot, under: .throwAway(), kdf: .floor)
+    try renewal.commit(to: &vault, replacing: [team])
+    #expect(try vault.unfinishedRekeys().map(\.group) == [team])
+    #expect(try content(vault) == before)
+    try vault.rekey(team)
+    #expect(try vault.unfinishedRekeys() == [] && content(vault) == before)
+    let groups = try vault.reading { state, _ in try GroupDirectory(state).all }
+    for group in groups { #expect(group.keyNames.map(\.epoch) == (group.group == team ? [2, 2] : [1, 1])) }
+  }
+
   @Test func anotherProgramHearsOfTheNewMasterKey() throws {
     var vault = try filled(2)
     var other = try Vault.openThrowAway(store)

@@ -22,7 +22,7 @@ import VaultCore
   @Test func anOrderArrives() throws {
     #expect(try sent(RotationOrder()) == RotationOrder())
     let flags: [WritableKeyPath<RotationOrder, Bool>] = [
-      \.isMasterOnly, \.renewsRecoveryKey, \.leavesDeviceItems, \.isLeaked, \.keepsBackup, \.prunesBackups,
+      \.isMasterOnly, \.renewsDevice, \.renewsRecoveryKey, \.leavesDeviceItems, \.isLeaked, \.keepsBackup, \.prunesBackups,
     ]
     for flag in flags {
       var order = RotationOrder()
@@ -85,6 +85,10 @@ import VaultCore
     let outcome = RotationOutcome(
       generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, isFolded: true, removed: ["/a"], left: ["/b", "/c"])
     #expect(try RotationOutcome(wireRows: outcome.wireRows) == outcome)
+    let withKey = RotationOutcome(
+      generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, isFolded: true, removed: [], left: [], deviceKey: "/d",
+      sharedDeviceKey: "/s")
+    #expect(try RotationOutcome(wireRows: withKey.wireRows) == withKey)
     #expect(throws: WireError(.field)) { _ = try RotationOutcome(wireRows: Array(outcome.wireRows.prefix(1))) }
     #expect(throws: WireError(.malformed)) { _ = try RotationOutcome(wireRows: []) }
   }

@@ -78,7 +78,7 @@ package final class VaultKeys {
 
   /// The key that seals the class key of a …ThisDevice class inside the group's record.
   /// - Throws: `locked`, `deviceKeyMissing`.
-  func deviceSealKey(groupID: Identifier, _ accessibility: Accessibility, epoch: UInt32) throws(VaultError) -> Key {
+  package func deviceSealKey(groupID: Identifier, _ accessibility: Accessibility, epoch: UInt32) throws(VaultError) -> Key {
     var context = Context(.device)
     context.append(vault)
     context.append(groupID)

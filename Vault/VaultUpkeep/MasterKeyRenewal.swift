@@ -22,12 +22,16 @@ package struct MasterKeyRenewal: ~Copyable {
     slots[slot.index] = try KeySlot(index: slot.index, sealing: master, under: credential, kdf: kdf, vault: vault)
   }
 
-  /// One commit: a new master key for all rows, which are proven. Items and their keys stay as they are. Slots that were not sealed
-  /// anew are gone.
-  /// - Parameter deviceKey: The key of this device, if the vault was opened with one.
+  /// One commit: a new master key for all rows, which are proven, and new boxes for the class keys of this device. Items and their keys
+  /// stay as they are. Slots that were not sealed anew are gone.
+  /// - Parameters:
+  ///   - deviceKey: The key of this device from this commit on, the same one or another.
+  ///   - groups: Those whose re-key begins with this commit, so that it is known as unfinished until `Vault.rekey` has done its work.
   /// - Throws: `rotationBlocked` for records that cannot be sealed anew, `noSuchSlot` if the slots were changed meanwhile,
-  ///   `lastSlot`, `passphraseSlotMissing`, `locked`; integrity errors.
-  package borrowing func commit(to opened: inout Vault, deviceKey: consuming Secret? = nil) throws {
+  ///   `lastSlot`, `passphraseSlotMissing`, `locked`; `deviceKeyMissing` if class keys of this device would be lost; integrity errors.
+  package borrowing func commit(
+    to opened: inout Vault, deviceKey: consuming Secret? = nil, replacing groups: [AccessGroup] = []
+  ) throws {
     guard !slots.isEmpty else { throw VaultError(.lastSlot) }
     let slots = slots
     let before = before
@@ -38,7 +42,7 @@ package struct MasterKeyRenewal: ~Copyable {
         let groups = try GroupDirectory(transaction.state).all
         guard !groups.contains(where: \.hasPasscodeKey) else { throw VaultError(.passphraseSlotMissing) }
       }
-      try Self.rebuild(&transaction, newKeys)
+      try Self.rebuild(&transaction, newKeys, replacing: groups)
       for slot in before { try transaction.setSlot(slot.index, slots[slot.index]) }
     }
     if let slot = slots[opened.openedSlot.index] { opened.openedSlot = slot.description }
@@ -57,7 +61,7 @@ package struct MasterKeyRenewal: ~Copyable {
     return try there.open(with: credential, vault: vault, ceiling: ceiling) != nil
   }
 
-  private static func rebuild(_ transaction: inout Transaction, _ newKeys: VaultKeys) throws {
+  private static func rebuild(_ transaction: inout Transaction, _ newKeys: VaultKeys, replacing groups: [AccessGroup]) throws {
     let state = transaction.state
     var change = Change()
     var tree = TreeEditor(empty: state.rows, keys: newKeys.integrity)
@@ -74,7 +78,7 @@ package struct MasterKeyRenewal: ~Copyable {
         try state.prove(record, id: id, leaf: leaf)
         let meta = try RecordMeta(parsing: record, header: state.header)
         guard meta.kind.isSystem else { return try tree.set(id, to: newKeys.integrity.leaf(record)) }
-        let sealed = try state.resealed(record, meta, with: newKeys, header)
+        let sealed = try state.resealed(record, meta, with: newKeys, header, replacing: groups)
         change.records[id] = .some(nil)
         change.records[sealed.head.id] = sealed
         try tree.set(sealed.head.id, to: newKeys.integrity.leaf(sealed.head))
@@ -91,11 +95,16 @@ extension ProvenState {
   /// A system record under new keys.
   /// - Throws: `rotationBlocked` for an alias, and for a rule or policy of a later version: their identifiers are not known.
   fileprivate func resealed(
-    _ record: RecordHead, _ meta: RecordMeta, with newKeys: VaultKeys, _ header: Header
+    _ record: RecordHead, _ meta: RecordMeta, with newKeys: VaultKeys, _ header: Header, replacing groups: [AccessGroup]
   ) throws -> SealedRecord {
     let id: Identifier?
     switch meta.kind {
-    case .group: id = try newKeys.groupRecordID(openGroup(record).group)
+    case .group:
+      var group = try openGroup(record).reboxed(keys, newKeys, version: header.generation)
+      if groups.contains(group.group), !group.isBeingReplaced {
+        group = try group.replacingKeys(keys: newKeys, version: header.generation)
+      }
+      return try newKeys.seal(group, masterEpoch: header.masterEpoch)
     case .accessRule: id = try openAccessRule(record)?.name.recordID(newKeys)
     case .policy: id = try openLimits(record) == nil ? nil : newKeys.policyID("limits")
     case .alias, .item, .history: id = nil

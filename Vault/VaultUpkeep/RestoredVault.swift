@@ -1,9 +1,9 @@
-package import SecretMemory
+import SecretMemory
 package import VaultCore
 
 /// A backup that was opened: its keys prove the backup, the vault that is to be replaced, and the result. Not thread-safe.
 package final class RestoredVault {
-  private let keys: VaultKeys
+  package var keys: VaultKeys
   private let sealedHeader: SealedHeader
 
   /// The 256 bytes of the backup's header.
@@ -13,11 +13,8 @@ package final class RestoredVault {
   package var vault: Identifier { keys.vault }
 
   /// - Throws: as `Vault.open`, anchors apart.
-  package init(
-    opening store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
-    deviceKey: consuming Secret? = nil
-  ) throws {
-    let keys = try Vault.unlock(store, with: credential, ceiling: ceiling).keys(device: deviceKey)
+  package init(opening store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard) throws {
+    let keys = try Vault.unlock(store, with: credential, ceiling: ceiling).keys(device: nil)
     self.keys = keys
     sealedHeader = try store.read { rows in try Self.prove(rows, keys).0.sealedHeader }
   }

@@ -40,6 +40,8 @@ extension VaultAdministration {
     }
     // An older state than the last one is worth a copy too.
     _ = try owned(by: proof, isCopy: true)
-    return try RestoredVault(opening: store, with: proof, deviceKey: DeviceKeyFile(at: places.deviceKey).load())
+    let prover = try RestoredVault(opening: store, with: proof)
+    try places.deviceKeys(of: prover.vault).open(prover, in: store)
+    return prover
   }
 }

@@ -83,8 +83,7 @@ extension VaultAdministration {
         throw WireError(.malformed, "no credential")
       }
       do {
-        return try restoration.open(
-          with: credential, ceiling: .standard, deviceKey: DeviceKeyFile(at: places.deviceKey).load())
+        return try restoration.open(with: credential, ceiling: .standard)
       } catch let error as VaultError {
         guard [.wrongCredential, .noSuchSlot].contains(error.code) else { throw error }
       }

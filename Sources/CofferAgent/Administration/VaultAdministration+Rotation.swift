@@ -16,9 +16,9 @@ extension VaultAdministration {
     try allowed()
     let store = try FileStore(at: places.vault)
     let rotation = Rotation(of: store, backups: backups, order, ceiling: .ofThisMachine, holding: nil)
-    let deviceKey = DeviceKeyFile(at: places.deviceKey)
     let outcome = try rotation.carryOut(
-      on: &opened, deviceKey: deviceKey.load, now: Self.now, with: RotationSession(session: session, vault: vault))
+      on: &opened, places.deviceKeys(of: opened.keys.vault), now: Self.now,
+      with: RotationSession(session: session, vault: vault))
     try opened.close()
     return outcome
   }

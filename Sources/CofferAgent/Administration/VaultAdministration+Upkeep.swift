@@ -73,9 +73,8 @@ extension VaultAdministration {
   /// - Throws: `missingEntitlement` for a key file that lies there for programs, as `Vault.open`.
   func owned(by proof: borrowing Credential, isCopy: Bool = false) throws -> Vault {
     let store = try FileStore(at: places.vault)
-    let opened = try Vault.open(
-      store, with: proof, anchor: places.anchors(forVaultAt: store.path),
-      deviceKey: DeviceKeyFile(at: places.deviceKey).load(), isCopy: isCopy)
+    let opened = try Vault.open(store, with: proof, anchor: places.anchors(forVaultAt: store.path), isCopy: isCopy)
+    try places.deviceKeys(of: opened.keys.vault).open(opened)
     guard try opened.isOpenedByOwner() else { throw Self.notOwner }
     return opened
   }

@@ -2,6 +2,7 @@ import AccessRights
 package import AppContainers
 import CofferApps
 import CofferFiles
+import CofferLifecycle
 import CofferRequests
 package import CofferStorage
 import Glibc
@@ -53,11 +54,12 @@ package final class VaultAdministration: Sendable {
     try Self.check(kdf)
     let store = try FileStore.create(at: places.vault)
     try allowed()
-    let deviceKey = DeviceKeyFile(at: places.deviceKey)
-    try deviceKey.createUnlessThere()
     let vault = try Vault.create(
-      in: store, with: credential, kdf: kdf, at: Self.now, anchor: places.anchors(forVaultAt: store.path),
-      deviceKey: try deviceKey.load(), second: recovery)
+      in: store, with: credential, kdf: kdf, at: Self.now, anchor: places.anchors(forVaultAt: store.path), second: recovery)
+    let deviceKeys = places.deviceKeys(of: vault.keys.vault)
+    // Without a key it has no items of this device. It is made: its recovery key counts, and the client has to show it.
+    try? deviceKeys.createBesideShared()
+    _ = try? deviceKeys.open(vault, making: true)
     let isOwner = try vault.isOpenedByOwner()
     let count = try self.vault.put(vault)
     return isOwner ? count : nil

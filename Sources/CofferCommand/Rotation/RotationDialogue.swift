@@ -36,7 +36,8 @@ final class RotationDialogue {
     try slots.checkObtainable(plan.slots)
     guard !options.force else { return }
     let parts =
-      (order.renewsMaster ? ["the master key"] : []) + (plan.groups.isEmpty ? [] : [counted(plan.groups.count, "group")])
+      (order.renewsMaster ? ["the master key"] : []) + (order.renewsDevice ? ["this device"] : [])
+      + (plan.groups.isEmpty ? [] : [counted(plan.groups.count, "group")])
     let pruning = order.prunesBackups ? ", and remove the backups of before" : ""
     try Question.agree(
       "Make new keys for \(parts.joined(separator: " and "))\(pruning)?", about: "new keys", vault, hint: "--force")
@@ -84,6 +85,13 @@ final class RotationDialogue {
       Descriptor.error.note(
         "note: rows under old keys are left in the file or its log, because another program reads the vault, or the disk is full; "
           + "another coffer vault rotate removes them\n")
+    }
+    if let path = outcome.deviceKey {
+      Descriptor.error.note(
+        "note: \(path.escapingControls()): the new key of this device, without which items of this device only are lost\n")
+    }
+    if let path = outcome.sharedDeviceKey {
+      Descriptor.error.note("note: \(path.escapingControls()): the key of before stays, because other vaults may use it\n")
     }
     note("backups that opened with the credentials and keys of before were removed", outcome.removed)
     note("backups open with the credentials and keys of their time", outcome.left)

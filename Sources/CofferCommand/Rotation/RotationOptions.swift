@@ -23,6 +23,9 @@ struct RotationOptions: ParsableArguments {
     help: ArgumentHelp("The key file of a slot. May be repeated.", valueName: "slot=file"))
   var slotKeyFiles: [String] = []
 
+  @Flag(help: "A new key of this device for the vault, too.")
+  var deviceKey = false
+
   @Flag(help: "Items of other devices keep their keys.")
   var leaveDeviceItems = false
 
@@ -41,12 +44,13 @@ struct RotationOptions: ParsableArguments {
   }
 
   /// Whether one is given.
-  var isUsed: Bool { concernsSlots || leaveDeviceItems || keepBackup || pruneBackups || force }
+  var isUsed: Bool { concernsSlots || deviceKey || leaveDeviceItems || keepBackup || pruneBackups || force }
 
   var order: RotationOrder {
     var order = RotationOrder()
     order.droppedSlots = Set(dropSlot)
     order.renewsRecoveryKey = newRecoveryKey
+    order.renewsDevice = deviceKey
     order.leavesDeviceItems = leaveDeviceItems
     order.keepsBackup = keepBackup
     order.prunesBackups = pruneBackups

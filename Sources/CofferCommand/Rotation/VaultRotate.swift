@@ -26,6 +26,10 @@ struct VaultRotate: ParsableCommand {
     guard group.isEmpty || !options.concernsSlots else {
       throw Failure.usage("--group: the master key and its slots stay", hint: "leave out --group, or the options of slots")
     }
+    guard group.isEmpty || !options.deviceKey else {
+      throw Failure.usage(
+        "--group: the device key is made anew together with the master key", hint: "leave out --group, or --device-key")
+    }
     var order = options.order
     order.isMasterOnly = masterOnly
     if !group.isEmpty { order.groups = try group.map { try AccessGroup($0) } }

@@ -44,7 +44,9 @@ extension FileVault {
 
   private func prover(_ place: VaultPlace) throws -> RestoredVault {
     try options.withCredential(for: place) { credential in
-      try RestoredVault(opening: place.store, with: credential, ceiling: options.ceiling, deviceKey: place.deviceKey())
+      let prover = try RestoredVault(opening: place.store, with: credential, ceiling: options.ceiling)
+      try place.deviceKeys(of: prover.vault).open(prover, in: place.store)
+      return prover
     }
   }
 

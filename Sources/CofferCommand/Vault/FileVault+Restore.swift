@@ -19,7 +19,7 @@ extension FileVault {
     // Held to the end: another command fails before it has read anything.
     let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
     let restoration = Restoration(of: try staged(file, besides: place.vault, in: place.backups, work), at: place, holding: lock)
-    let check = try prove(restoration, file, keyFile, places, work)
+    let check = try prove(restoration, file, keyFile, work)
     return try about(path) {
       var findings = RestoreFindings(
         try restoration.plan(step: work.step), of: chosen, generation: try restoration.generation(), VaultCheck(check))
@@ -54,14 +54,13 @@ extension FileVault {
   }
 
   private func prove(
-    _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ places: Places, _ work: LongWork
+    _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ work: LongWork
   ) throws -> Verification {
     try VaultRestore.naming(file) {
       try work.pause()
       let kinds = Set(try restoration.status().slots.map(\.type))
       try options.withCredential(kinds, file, keyFile) { credential in
-        try restoration.open(
-          with: credential, ceiling: options.ceiling, deviceKey: DeviceKeyFile(at: places.deviceKey).load())
+        try restoration.open(with: credential, ceiling: options.ceiling)
       }
       try work.begin("checking")
       let result = try restoration.verify(step: work.step)

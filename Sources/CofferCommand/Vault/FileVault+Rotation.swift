@@ -24,7 +24,8 @@ extension FileVault {
     _ rotation: Rotation, _ opened: consuming Vault, _ place: VaultPlace, _ party: FileRotation, _ dialogue: RotationDialogue
   ) throws -> RotationOutcome {
     do {
-      let outcome = try rotation.carryOut(on: &opened, deviceKey: place.deviceKey, now: .now(), with: party)
+      let outcome = try rotation.carryOut(
+        on: &opened, place.deviceKeys(of: opened.keys.vault), now: .now(), with: party)
       party.end()
       opened.finish()
       return outcome

@@ -22,9 +22,10 @@ struct FileVault: OwnedVault {
     let second: Credential? = recovery.count > 0 ? try .recoveryKey(recovery) : nil
     let vault = try about(place.path) {
       try Vault.create(
-        in: place.store, with: credential, kdf: kdf, at: .now(), anchor: place.anchor, deviceKey: try place.deviceKey(),
-        second: second)
+        in: place.store, with: credential, kdf: kdf, at: .now(), anchor: place.anchor, second: second)
     }
+    // It is made: its recovery key counts, and is about to be shown. Without a key of its own it uses that of the others.
+    try? place.deviceKeys(of: vault.keys.vault).createBesideShared()
     vault.finish()
   }
 

@@ -16,7 +16,8 @@ extension VaultOptions {
 
   func open(_ place: VaultPlace, with credential: borrowing Credential, isCopy: Bool = false) throws -> Vault {
     let vault = try Vault.open(
-      place.store, with: credential, ceiling: ceiling, anchor: place.anchor, deviceKey: try place.deviceKey(), isCopy: isCopy)
+      place.store, with: credential, ceiling: ceiling, anchor: place.anchor, isCopy: isCopy)
+    try place.openDeviceKey(of: vault)
     if case .tooFarBehind = vault.rollbackCheck {
       Descriptor.error.note(
         "coffer: \(place.path.escapingControls()): too many changes elsewhere to show that it continues\n")

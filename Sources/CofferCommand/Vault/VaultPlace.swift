@@ -5,6 +5,7 @@ import CofferLifecycle
 import CofferStorage
 import Glibc
 import SecretMemory
+import VaultCore
 
 /// A vault's file, and what lies beside it.
 struct VaultPlace {
@@ -78,22 +79,23 @@ struct VaultPlace {
   /// Where its backups lie that were given no name.
   var backups: BackupDirectory { BackupDirectory(at: places.backups(forVaultAt: store.path)) }
 
-  /// The key that binds items to this machine; nil if there is none.
-  func deviceKey() throws -> Secret? {
-    try newDeviceKey?.key.duplicate() ?? DeviceKeyFile(at: places.deviceKey).load()
+  func deviceKeys(of vault: Identifier) -> DeviceKeyFiles { places.deviceKeys(of: vault) }
+
+  /// Gives a vault that was just opened the key that binds items to this machine, or the new one, which has no file yet.
+  func openDeviceKey(of vault: borrowing Vault) throws {
+    let files = deviceKeys(of: vault.keys.vault)
+    guard try !about("the key of this device", { try files.open(vault) }), let newDeviceKey else { return }
+    newDeviceKey.file = files.own
+    try vault.use(deviceKey: newDeviceKey.key.duplicate())
   }
 
-  /// If there is no key of this device, `deviceKey` returns a new one from now on, which has no file yet.
-  mutating func prepareDeviceKey() throws {
-    let file = DeviceKeyFile(at: places.deviceKey)
-    if try about(file.path, { try file.load() == nil }) { newDeviceKey = try NewDeviceKey() }
-  }
+  /// If this device has no key for the vault, the vault is opened with a new one, which has no file yet.
+  mutating func prepareDeviceKey() throws { newDeviceKey = try NewDeviceKey() }
 
   /// Makes the file of the new key, before something is sealed with it. An existing one is never replaced, because items that were sealed
   /// with it would be lost.
   func keepNewDeviceKey() throws {
-    guard let newDeviceKey else { return }
-    let file = DeviceKeyFile(at: places.deviceKey)
+    guard let newDeviceKey, let file = newDeviceKey.file else { return }
     do { try file.create(newDeviceKey.key) } catch StorageError(.vaultExists) {
       throw Failure(
         .inputOutput, "\(file.path): another command has made it meanwhile; nothing has been changed", hint: "try again")
@@ -105,6 +107,8 @@ struct VaultPlace {
 /// A key of this device that may have no file yet.
 final class NewDeviceKey {
   let key: Secret
+  /// nil if this device has a key for the vault.
+  var file: DeviceKeyFile?
 
   init() throws { key = try .random(count: DeviceKeyFile.byteCount) }
 }

@@ -1,5 +1,5 @@
 package import CofferStorage
-package import SecretMemory
+import SecretMemory
 package import VaultCore
 import VaultUpkeep
 
@@ -17,7 +17,7 @@ package struct Rotation {
 
   /// - Parameters:
   ///   - ceiling: The highest cost of a slot that this machine, or that of the client, opens.
-  ///   - lock: The maintenance lock of the vault; nil: it is taken when the plan was agreed to and all credentials are there.
+  ///   - lock: The maintenance lock of the vault; nil: it is taken when nothing is left to be asked.
   package init(
     of store: FileStore, backups: BackupDirectory, _ order: RotationOrder, ceiling: KDFCeiling, holding lock: MaintenanceLock?
   ) {
@@ -26,19 +26,20 @@ package struct Rotation {
 
   /// - Parameters:
   ///   - opened: The vault, opened with a credential of one of its slots.
-  ///   - deviceKey: Loads the key of this device.
+  ///   - deviceKeys: The files of the key of this device.
   /// - Throws: `DamagedVault`; `LifecycleError`: `policyDamaged`, `openedSlotDropped`, `itemsOfOtherDevices`, `otherCredential`,
-  ///   `changedMeanwhile`; as `Backup.make`, `MasterKeyRenewal.commit`, `Vault.rekey`; the errors of `party`.
+  ///   `changedMeanwhile`; as `Backup.make`, `MasterKeyRenewal.commit`, `Vault.rekey`, `DeviceKeyFiles.load`; the errors of `party`.
   package func carryOut(
-    on opened: inout Vault, deviceKey: () throws -> Secret?, now: Timestamp, with party: some RotationParty
+    on opened: inout Vault, _ deviceKeys: DeviceKeyFiles, now: Timestamp, with party: some RotationParty
   ) throws -> RotationOutcome {
     let status = try opened.status()
     let (plan, unavailable) = try plan(for: opened, status, party)
     try party.agree(to: plan)
     var renewal = try MasterKeyRenewal(of: status)
     for slot in plan.slots { try seal(slot, &renewal, party) }
-    let lock = try lock ?? MaintenanceLock(forVaultAt: store.path)
-    defer { withExtendedLifetime(lock) {} }
+    guard try lock != nil || !MaintenanceLock.isHeld(forVaultAt: store.path) else {
+      throw StorageError(.maintenance, store.path)
+    }
     let old = OldBackups(in: backups, of: status.id)
     try party.begin("copying")
     let backup = try Backup.make(
@@ -46,7 +47,11 @@ package struct Rotation {
       step: { try party.step($0, of: $1) })
     let kept = backup.path ?? backups.path
     try party.prepare(backup: kept)
-    if order.renewsMaster { try commit(renewal, to: &opened, deviceKey, party) }
+    // A person may have taken long: no other work has waited for them.
+    let lock = try lock ?? MaintenanceLock(forVaultAt: store.path)
+    defer { withExtendedLifetime(lock) {} }
+    try deviceKeys.settle(for: opened)
+    if order.renewsMaster { try commit(renewal, to: &opened, for: plan.groups, deviceKeys, party) }
     for group in plan.groups {
       try party.begin("re-key of \(group.name)")
       try opened.rekey(group, leavingOthers: unavailable > 0) { try party.step($0, of: $1) }
@@ -61,7 +66,8 @@ package struct Rotation {
     let now = try opened.status()
     return RotationOutcome(
       generation: now.generation, masterEpoch: now.masterEpoch, slotCount: now.slots.count, groupCount: plan.groups.count,
-      isFolded: isFolded, removed: removed, left: backups.paths)
+      isFolded: isFolded, removed: removed, left: backups.paths, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
+      sharedDeviceKey: try order.renewsDevice && deviceKeys.shared.load() != nil ? deviceKeys.shared.path : nil)
   }
 
   /// The new rows are all in the file. Another connection rebuilds it, because a failure of that changes no row, and this one goes on.
@@ -84,7 +90,7 @@ package struct Rotation {
     // A walk that meets a damaged record names that one, and this lists all.
     try party.begin("checking")
     let unavailable = try check(opened, party).unavailableCount
-    guard unavailable == 0 || order.leavesDeviceItems || order.isMasterOnly else {
+    guard unavailable == 0 || order.leavesDeviceItems || order.isMasterOnly && !order.renewsDevice else {
       throw LifecycleError(.itemsOfOtherDevices, "\(unavailable)")
     }
     let slots = try order.renewsMaster ? slots(of: status, opened.openedSlot, limits) : []
@@ -152,14 +158,21 @@ package struct Rotation {
     }
   }
 
+  /// The commit of the master key seals the boxes of this device anew: a program that has the vault open has the device key of before, and
+  /// forgets it together with the master key.
   private func commit(
-    _ renewal: borrowing MasterKeyRenewal, to opened: inout Vault, _ deviceKey: () throws -> Secret?,
+    _ renewal: borrowing MasterKeyRenewal, to opened: inout Vault, for groups: [AccessGroup], _ deviceKeys: DeviceKeyFiles,
     _ party: some RotationParty
   ) throws {
+    if order.renewsDevice { try deviceKeys.prepareNext(for: &opened) }
     do {
-      try party.excluding { try renewal.commit(to: &opened, deviceKey: deviceKey()) }
+      try party.excluding {
+        let key = try order.renewsDevice ? deviceKeys.next.load() : deviceKeys.load(for: opened)
+        try renewal.commit(to: &opened, deviceKey: key, replacing: groups)
+      }
     } catch VaultError.Code.noSuchSlot {
       throw LifecycleError(.changedMeanwhile, store.path)
     }
+    if order.renewsDevice { try deviceKeys.takeNext() }
   }
 }

@@ -6,6 +6,8 @@ package struct RotationOrder: Equatable, Sendable {
   /// nil: those of all groups, and the master key.
   package var groups: [AccessGroup]?
   package var isMasterOnly = false
+  /// Whether the class keys of this device get boxes of a new device key, in the commit of the master key.
+  package var renewsDevice = false
   /// Slots that are gone afterwards, by their numbers.
   package var droppedSlots: Set<Int> = []
   /// Whether a recovery key that opened the vault is made anew, too. Others are in any case, because nobody types them in.
@@ -92,13 +94,19 @@ package struct RotationOutcome: Equatable, Sendable {
   /// The paths of backups that were removed, and of those that are left.
   package let removed: [String]
   package let left: [String]
+  /// The path of the new key of this device. nil if it was not made anew.
+  package let deviceKey: String?
+  /// The path of a key that is left beside the new one, because other vaults may use it. nil if there is none.
+  package let sharedDeviceKey: String?
 
   package init(
-    generation: UInt64, masterEpoch: UInt32, slotCount: Int, groupCount: Int, isFolded: Bool, removed: [String], left: [String]
+    generation: UInt64, masterEpoch: UInt32, slotCount: Int, groupCount: Int, isFolded: Bool, removed: [String], left: [String],
+    deviceKey: String? = nil, sharedDeviceKey: String? = nil
   ) {
     (self.generation, self.masterEpoch) = (generation, masterEpoch)
     (self.slotCount, self.groupCount) = (slotCount, groupCount)
     (self.isFolded, self.removed, self.left) = (isFolded, removed, left)
+    (self.deviceKey, self.sharedDeviceKey) = (deviceKey, sharedDeviceKey)
   }
 }
 

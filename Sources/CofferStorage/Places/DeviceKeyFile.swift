@@ -46,9 +46,13 @@ public struct DeviceKeyFile: Sendable {
   /// were sealed with that one would be lost.
   /// - Throws: `StorageError`: `vaultExists` if there is a key, `wrongLength`, `readOnly`, `full`, `accessDenied`, `io`.
   public func create(_ key: borrowing Secret) throws {
+    try write(key, replacing: false)
+  }
+
+  func write(_ key: borrowing Secret, replacing: Bool) throws {
     guard key.count == Self.byteCount else { throw StorageError(.wrongLength, "\(key.count) bytes") }
     try Files.makeDurableDirectory(Path.parent(of: path))
     let path = path
-    try key.withBytes { bytes throws(StorageError) in try SmallFile.write(bytes, to: path, replacing: false, .durable) }
+    try key.withBytes { bytes throws(StorageError) in try SmallFile.write(bytes, to: path, replacing: replacing, .durable) }
   }
 }

@@ -1,5 +1,6 @@
 internal import AppContainers
 internal import CofferFiles
+public import VaultCore
 
 /// Where a user's data lies: under `COFFER_HOME` if that is set, else as the XDG base directory specification says.
 ///
@@ -90,8 +91,16 @@ public struct Places: Sendable, Equatable {
     path == Self.resolved(vault) ? Path.join(Path.parent(of: path), "backups") : "\(path).backups"
   }
 
-  /// See `DeviceKeyFile`.
+  /// The key of this device for vaults that have none of their own: those of before each had one. See `DeviceKeyFile`.
   public var deviceKey: String { "\(state)/device.key" }
+
+  /// The key of this device for one vault.
+  public func deviceKey(of vault: Identifier) -> String { "\(state)/device-\(vault).key" }
+
+  /// The files that may have the key of this device for a vault.
+  package func deviceKeys(of vault: Identifier) -> DeviceKeyFiles {
+    DeviceKeyFiles(own: DeviceKeyFile(at: deviceKey(of: vault)), shared: DeviceKeyFile(at: deviceKey))
+  }
 
   /// A file name, nothing more: two paths that meet here would have one agent.
   static func fnv1a(_ text: String) -> UInt64 {

@@ -11,21 +11,21 @@ package final class GroupKeys {
   /// The generation that wrote the record.
   package let version: UInt64
   private let indexKey: Key
-  private let classKeys: [ClassKey]
+  package let classKeys: [ClassKey]
   /// Whether only those keys are left that a lock leaves.
   private let isLocked: Bool
 
   /// One class key. For …ThisDevice classes it is sealed under the device key, but for those of a locked vault, which has none.
-  final class ClassKey {
-    let accessibility: Accessibility
-    let epoch: UInt32
+  package final class ClassKey {
+    package let accessibility: Accessibility
+    package let epoch: UInt32
     /// 32 bytes, or a box of 168.
     fileprivate let stored: Secret
     fileprivate let isBoxed: Bool
     /// Nothing new is sealed under it, and its rows are being sealed anew.
     package let isReplaced: Bool
 
-    fileprivate init(
+    package init(
       _ accessibility: Accessibility, epoch: UInt32, stored: consuming Secret, isBoxed: Bool? = nil, isReplaced: Bool = false
     ) {
       self.isReplaced = isReplaced
@@ -87,7 +87,7 @@ package final class GroupKeys {
     try with(classKeys, group, version: version)
   }
 
-  private func with(_ classKeys: [ClassKey], _ group: AccessGroup, version: UInt64) throws(VaultError) -> GroupKeys {
+  package func with(_ classKeys: [ClassKey], _ group: AccessGroup, version: UInt64) throws(VaultError) -> GroupKeys {
     GroupKeys(
       group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: classKeys
     )

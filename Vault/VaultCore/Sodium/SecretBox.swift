@@ -73,7 +73,7 @@ package enum SecretBox {
 
   /// The box of a class key leaves no copy in ordinary memory: there a device key, which lies in a file, would open it also when the
   /// vault is locked.
-  static func sealInside(_ message: borrowing Secret, key: borrowing Key) throws(VaultError) -> Secret {
+  package static func sealInside(_ message: borrowing Secret, key: borrowing Key) throws(VaultError) -> Secret {
     var box = try seal(message, key: key)
     defer { unsafe sodium_memzero(&box, box.count) }
     return try Secret(copying: box)
