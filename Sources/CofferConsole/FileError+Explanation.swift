@@ -41,7 +41,7 @@ extension UserDirectories.Failure: Explained {
     switch self {
     case .relativePath: Explanation(.usage, "COFFER_HOME must be an absolute path")
     case .noHome:
-      Explanation(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault")
+      Explanation(.usage, "the home directory is not known", "set HOME or COFFER_HOME, or name a file with --vault")
     }
   }
 

@@ -30,6 +30,6 @@ package enum UserContainers {
   }
 
   private static func none(_ name: String) -> Failure {
-    Failure(.notFound, "\(name): there is no container", hint: "coffer app list shows the apps there are")
+    Failure(.notFound, "\(name): has no container", hint: "coffer app list shows the apps there are")
   }
 }

@@ -103,7 +103,7 @@ struct StartFailure: Error {
         "coffer vault status names the ways out"
       )
     case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
-    case .noHome: (.usage, "there is no home directory", "set HOME or COFFER_HOME")
+    case .noHome: (.usage, "the home directory is not known", "set HOME or COFFER_HOME")
     case .notAVault: (.integrity, "is not a vault", "name another file with --vault")
     case .newerFormat: (.other, "has a format this version does not know", "update coffer")
     case .migrationNeeded: (.other, "has a format of before", "to convert it: coffer vault migrate")

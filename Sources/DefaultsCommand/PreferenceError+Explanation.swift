@@ -36,7 +36,7 @@ extension PreferenceError: Explained {
     case .busy: .init(.inputOutput, "another process is writing", "try again")
     case .descriptorsExhausted: .init(.inputOutput, "too many open files", "raise the limit: ulimit -n")
     case .io: .init(.inputOutput, "reading or writing failed")
-    case .noPlace: .init(.usage, "there is no place for preferences", "set HOME, or COFFER_HOME, to an absolute path")
+    case .noPlace: .init(.usage, "the place for preferences is not known", "set HOME, or COFFER_HOME, to an absolute path")
     }
   }
 }

@@ -42,7 +42,7 @@ package struct PinentryError: Error, Equatable, Sendable {
   package var words: String { [Self.clauses[code] ?? code.name, detail].filter { !$0.isEmpty }.joined(separator: ": ") }
 
   private static let clauses: [Code: String] = [
-    .noProgram: "there is no pinentry", .noDisplay: "no display and no terminal is known",
+    .noProgram: "no pinentry was found", .noDisplay: "no display and no terminal is known",
     .notStarted: "the pinentry cannot be started", .silent: "the pinentry does not react", .ended: "the pinentry has ended",
     .lineTooLong: "a line to or from the pinentry is too long", .tooMuch: "the pinentry sends too much",
     .malformed: "the pinentry does not keep to its protocol", .failed: "the pinentry has failed",

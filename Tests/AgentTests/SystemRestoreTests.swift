@@ -125,7 +125,7 @@ struct SystemRestoreTests {
       ("cut", 9, "the file is damaged"), ("text", 9, "is not a vault"), ("directory", 9, "is not a vault"),
       ("empty", 9, "is not a vault"), ("newer", 1, "has a format"), ("damaged", 9, "problems"),
       ("logged", 1, "its latest changes lie in another file"), ("large", 9, "is larger than 64 GiB"),
-      ("missing", 3, "there is no such file"), ("foreign", 5, "does not open with the credential"),
+      ("missing", 3, "does not exist"), ("foreign", 5, "does not open with the credential"),
     ]
     for (name, status, words) in expected {
       let refused = try coffer("vault", "restore", "\(bench.home.path)/\(name)", "--force", "--key-file", key)

@@ -21,7 +21,7 @@ package struct Restoration: Sendable {
       try Self.unpack(input, into: fresh, of: isOfAnyApp ? nil : container.app)
       count = try Self.check(fresh)
       // A backup holds the directories at least. To take an empty archive for one would be to delete everything.
-      guard count > 0 else { throw FileError(.archiveRefused, "there is nothing in it") }
+      guard count > 0 else { throw FileError(.archiveRefused, "it is empty") }
       try AppContainer.complete(fresh)
       try Self.synchronize(fresh)
       try replacement.makeReady()
@@ -47,7 +47,7 @@ package struct Restoration: Sendable {
         let names = try MemoryFile()
         let list = try Tar.run(["--list", "--gzip", "--file=-"], in: directory, input: input.number, output: names.number)
         guard list.isSuccess, lseek(names.number, 0, SEEK_END) > 0 else {
-          throw FileError(.archiveRefused, Self.firstLine(list.message) ?? "there is nothing in it")
+          throw FileError(.archiveRefused, Self.firstLine(list.message) ?? "it is empty")
         }
       }
       throw FileError(.archiveOfAnotherApp, "\(app)")

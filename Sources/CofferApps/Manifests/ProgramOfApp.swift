@@ -56,7 +56,7 @@ package enum ProgramOfApp {
     let directory = try OpenDirectory.foreign(String(path[..<slash]))
     let name = try FileName(String(path[path.utf8.index(after: slash)...]))
     guard let bytes = try directory.contents(name, limit: ManifestFile.maximumByteCount) else {
-      throw AppsError(.bundleDamaged, "\(path): there is no manifest")
+      throw AppsError(.bundleDamaged, "\(path): has no manifest")
     }
     return try SignedManifestFile.read(bytes)
   }

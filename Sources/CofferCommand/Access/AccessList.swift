@@ -48,7 +48,7 @@ struct AccessRevoke: ParsableCommand {
     do {
       try agent.keychain().endLease(lease)
     } catch KeychainError.Code.notFound {
-      throw Failure(.notFound, "lease \(lease): there is none", hint: "coffer access list shows those that are open")
+      throw Failure(.notFound, "lease \(lease): does not exist", hint: "coffer access list shows those that are open")
     }
   }
 }

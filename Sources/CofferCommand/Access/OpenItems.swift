@@ -61,7 +61,7 @@ struct OpenItems {
 
 extension Failure {
   static func noGroup(_ group: AccessGroup, of groups: [AccessGroup], hint: String) -> Failure {
-    Failure(.notFound, "group \(group.name): there is none", hint: hint, details: groups.map { "group \($0.name)" })
+    Failure(.notFound, "group \(group.name): does not exist", hint: hint, details: groups.map { "group \($0.name)" })
   }
 }
 

@@ -15,11 +15,11 @@ struct BackupCheck {
     if let path = state.newest, let time = state.newestTime {
       lines.append("backup: \(age(of: time)), \(path)")
     } else {
-      lines.append("backup: there is none; coffer vault backup makes one")
+      lines.append("backup: none; coffer vault backup makes one")
     }
     lines.append(
       state.trial.map { "trial restore: \(age(of: $0))\(isOverdue ? "; coffer vault restore --dry-run makes another" : "")" }
-        ?? "trial restore: there was none; coffer vault restore --dry-run makes one")
+        ?? "trial restore: none; coffer vault restore --dry-run makes one")
     lines += state.leftovers.map { "left by a command that was killed: \($0); coffer vault restore --dry-run removes it" }
     if state.hasIntent {
       lines.append(

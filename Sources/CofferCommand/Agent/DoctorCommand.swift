@@ -95,7 +95,7 @@ private struct AuditCheck {
 
   /// Without a problem.
   var text: String {
-    guard exists else { return "there is none" }
+    guard exists else { return "none" }
     guard let ends else { return "no entries yet" }
     let since = rings.compactMap { $0.verification.since }.min().map { " since \(AuditTime.text($0))" } ?? ""
     return "\(count == 1 ? "1 entry" : "\(count) entries")\(since), whole, ends with \(ends.text)"

@@ -10,7 +10,7 @@ enum Clipboard: String {
   /// - Throws: other, if there is no display; not found, if its program is not there.
   static func current() throws(Failure) -> Clipboard {
     guard let clipboard = isSet("WAYLAND_DISPLAY") ? Clipboard.wayland : isSet("DISPLAY") ? .x11 : nil else {
-      throw Failure(.other, "clipboard: there is no display", hint: "--osc52 asks the terminal to copy")
+      throw Failure(.other, "clipboard: needs a display", hint: "--osc52 asks the terminal to copy")
     }
     for program in Set([clipboard.copying[0], clipboard.pasting[0]]).sorted() where !FilterProgram.isThere(program) {
       throw Failure(

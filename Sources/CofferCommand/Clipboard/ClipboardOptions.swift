@@ -30,7 +30,7 @@ struct ClipboardOptions: ParsableArguments {
     guard osc52 else { return .display(try Clipboard.current()) }
     let number = unsafe open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)
     guard number >= 0 else {
-      throw Failure(.other, "--osc52: there is no terminal", hint: "without it, the clipboard of the display is used")
+      throw Failure(.other, "--osc52: needs a terminal", hint: "without it, the clipboard of the display is used")
     }
     return .terminal(Descriptor(number: number, name: "terminal"))
   }

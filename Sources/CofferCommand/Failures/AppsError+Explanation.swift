@@ -19,7 +19,7 @@ extension AppsError: Explained {
         .denied, "is installed in this version, with another content", "another content needs a higher version")
     case .bundleDamaged: .init(.integrity, "its files are damaged", "install it again: coffer app install")
     case .appInstalled: .init(.denied, "is installed", "remove it first: coffer app remove")
-    case .appUnknown: .init(.notFound, "there is no such app in the vault", "coffer app list shows the apps there are")
+    case .appUnknown: .init(.notFound, "is not an app in the vault", "coffer app list shows the apps there are")
     case .severalApps: .init(.severalMatch, "apps of several teams have this identifier", "name one of them in full")
     case .damagedRecordsStay:
       .init(.integrity, "removed, but for damaged records of the vault, which may be its items", Hints.damage)

@@ -8,7 +8,7 @@ extension LifecycleError: Explained {
     case .isTheVault: .init(.usage, "is the vault itself", "name another file")
     case .nameOfTheVaults: .init(.usage, "is the name of a file of the vault's own", "name another file")
     case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
-    case .noBackup: .init(.notFound, "there is no backup", "name a file, or make one: coffer vault backup")
+    case .noBackup: .init(.notFound, "holds no backup", "name a file, or make one: coffer vault backup")
     case .backupOrderUnclear:
       .init(
         .usage, "the newest backup by its time has not the highest generation",

@@ -42,7 +42,7 @@ extension StorageError: Explained {
     case .tooLarge: .init(.integrity, "is larger than 64 GiB", "name a backup; this file is none that coffer has made")
     case .accessDenied: .init(.inputOutput, "you may not read or write it")
     case .relativePath: .init(.usage, "COFFER_HOME must be an absolute path")
-    case .noHome: .init(.usage, "there is no home directory", "set HOME or COFFER_HOME, or name a file with --vault")
+    case .noHome: .init(.usage, "the home directory is not known", "set HOME or COFFER_HOME, or name a file with --vault")
     case .symbolicLink: .init(.inputOutput, "is a symbolic link", "name the file itself with --vault")
     case .hardLink:
       .init(

@@ -7,12 +7,12 @@ extension TextError: Explained {
     case .placeholderOpen: .init(.usage, "a {{ with a reference has no }} in its line")
     case .referenceNotText: .init(.usage, "a reference is not UTF-8", Self.form)
     case .filterUnknown:
-      .init(.usage, "there is no such filter", "filters: " + SecretFilter.allCases.map(\.rawValue).joined(separator: ", "))
+      .init(.usage, "unknown filter", "filters: " + SecretFilter.allCases.map(\.rawValue).joined(separator: ", "))
     case .assignmentMissing: .init(.usage, "NAME=value is needed", "a comment begins with #")
     case .nameNotAllowed: .init(.usage, "a name has letters, digits and _, and begins with no digit")
     case .quoteOpen: .init(.usage, "a quote is not closed", #"within "…" a quote is written \"; '…' holds no '"#)
     case .escapeUnknown:
-      .init(.usage, #"there is no such escape in "…""#, #"escapes: \n \t \" \\ \$; '…' takes text as it is"#)
+      .init(.usage, #"unknown escape in "…""#, #"escapes: \n \t \" \\ \$; '…' takes text as it is"#)
     case .textAfterQuote: .init(.usage, "text follows the closing quote", "a comment begins with #")
     case .zeroByte: .init(.usage, "holds a zero byte, which no variable can have")
     case .valueNotText: .init(.other, "the secret is not UTF-8, so that this filter cannot write it", "base64 takes any bytes")

@@ -26,7 +26,7 @@ struct SSHRemove: ParsableCommand {
     let keys = try options.open()
     let found = try names.map { name in
       guard let key = try keys.key(name) else {
-        throw Failure(.notFound, "\(name): there is no such key", hint: "coffer ssh list shows the keys there are")
+        throw Failure(.notFound, "\(name): does not exist", hint: "coffer ssh list shows the keys there are")
       }
       return key
     }

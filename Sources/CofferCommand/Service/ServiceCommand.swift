@@ -138,7 +138,7 @@ struct ServiceRemove: ParsableCommand {
       // The drop-in first: what asks for a credential that is not there does not start.
       let hadDropIn = try root.dropIn(credential).remove()
       guard try root.map.remove(credential) || hadDropIn else {
-        throw Failure(.notFound, "\(subject): there is no such credential", hint: "coffer service list")
+        throw Failure(.notFound, "\(subject): does not exist", hint: "coffer service list")
       }
     }
     Descriptor.error.note("note: to make systemd read it: systemctl daemon-reload\n")

@@ -18,7 +18,7 @@ struct FileReplacement: ~Copyable {
       try Files<FileError>.remove(left)
     }
     guard let old = try OpenFile.open(content.path, FileAttributes.readOnly) else {
-      throw Failure(.notFound, "\(content.path): there is no such file any more")
+      throw Failure(.notFound, "\(content.path): does not exist any more")
     }
     let made = try Self.made(for: content, like: old)
     self.content = content

@@ -45,7 +45,7 @@ struct SweepPlaces {
     var found: [SweepPlace] = []
     for path in paths {
       guard let status = try Files<FileError>.status(at: path, followingLinks: true) else {
-        throw Failure(.notFound, "\(path): there is no such file")
+        throw Failure(.notFound, "\(path): does not exist")
       }
       let files = try status.kind == .directory ? Self.files(below: path) : [SweepPlace(path: path, kind: Self.kind(of: path))]
       found += files.filter { !found.contains($0) }

@@ -59,7 +59,7 @@ struct ReadFile {
   /// - Throws: I/O; `ForeignError`.
   init(at path: String) throws {
     guard let resolved = Path.resolved(path) else { throw Failure(.inputOutput, "\(path): leads nowhere") }
-    guard let file = try OpenFile.open(resolved, O_RDONLY) else { throw Failure(.notFound, "\(path): there is no such file") }
+    guard let file = try OpenFile.open(resolved, O_RDONLY) else { throw Failure(.notFound, "\(path): does not exist") }
     self.path = resolved
     status = try file.status()
     text = try unsafe SourceText { buffer in

@@ -43,7 +43,7 @@ struct VaultPolicy: ParsableCommand {
     }
     guard let name = Limits.Name(rawValue: String(parts[0])) else {
       let names = Limits.Name.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Failure.usage("\(parts[0]): there is no such limit", hint: "the limits are \(names)")
+      throw Failure.usage("\(parts[0]): is not a limit", hint: "the limits are \(names)")
     }
     let (least, most) = (name.range.lowerBound, name.range.upperBound)
     guard let value = UInt64(parts[1]) else {

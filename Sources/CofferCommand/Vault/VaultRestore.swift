@@ -51,7 +51,7 @@ struct VaultRestore: ParsableCommand {
     switch error {
     case let failure as Failure: return failure
     case StorageError(.noVault):
-      return Failure(.notFound, "\(name): there is no such file", hint: "coffer vault backup makes one")
+      return Failure(.notFound, "\(name): does not exist", hint: "coffer vault backup makes one")
     case StorageError(.symbolicLink): return Failure(.inputOutput, "\(name): is a symbolic link", hint: "name the file itself")
     default:
       let failure = Failure(error, about: name)

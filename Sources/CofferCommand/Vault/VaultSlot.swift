@@ -74,7 +74,7 @@ struct SlotRemove: ParsableCommand {
 
   private func named(in slots: [SlotDescription]) throws -> SlotDescription {
     guard let found = slots.first(where: { "\($0.index)" == slot || $0.id.description == slot }) else {
-      throw Failure(.notFound, "slot \(slot): there is none", hint: "coffer vault slot list")
+      throw Failure(.notFound, "slot \(slot): does not exist", hint: "coffer vault slot list")
     }
     return found
   }
