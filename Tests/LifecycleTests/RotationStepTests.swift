@@ -122,6 +122,14 @@ import VaultUpkeep
     #expect(outcome.left.count == (keeps ? 1 : 0) && outcome.removed.count == (keeps ? 0 : 1))
   }
 
+  /// The backup of the rotation is named before the others are, and stays if it is to.
+  @Test func theBackupOfTheRotationStaysIfItIsKept() throws {
+    try fixture.makeVault()
+    let old = try #require(try fixture.backup().path)
+    let outcome = try rotate(Party(), at: 60) { ($0.prunesBackups, $0.keepsBackup) = (true, true) }
+    #expect(outcome.removed == [old] && outcome.left.count == 1)
+  }
+
   /// A reader that began before keeps the log, in which rows under old keys lie.
   @Test func aLogThatIsReadIsReported() throws {
     try fixture.makeVault(items: 600)

@@ -1,4 +1,5 @@
 import CofferTesting
+import Passphrases
 import Testing
 
 @testable import SecretMemory
@@ -220,6 +221,22 @@ import Testing
     #expect(try vault.verify().problems == [] && vault.unfinishedRekeys() == [])
   }
 
+  /// They are met before the keys are marked. If they are left, they keep their key.
+  @Test func itemsOfOtherDevicesAreRefusedBeforeAnythingIsChanged() throws {
+    func device(_ byte: UInt8) throws -> Secret { try Secret(testing: [UInt8](repeating: byte, count: 32)) }
+    var vault = try Vault.throwAway(in: store, deviceKey: device(1))
+    let item = Item(service: "s", account: "of a device")
+    try vault.add(item, secret: Secret(testing: "x"), accessible: .whenUnlockedThisDevice, at: .test)
+    var other = try Vault.openThrowAway(store, deviceKey: device(2))
+    let before = store.header
+    #expect(code { try other.rekey(.standard) } == .wrongDeviceKey)
+    #expect(store.header == before)
+    try other.rekey(.standard, leavingOthers: true)
+    let own = try Vault.openThrowAway(store, deviceKey: device(1))
+    let reference = try #require(try own.entry(item)).reference
+    #expect(try own.secret(of: reference).copyIntoUnprotectedBytes() == Array("x".utf8))
+  }
+
   @Test func numbersOfVersionsStay() throws {
     var vault = try filled(4)
     let reference = try #require(try vault.entry(Item(service: "s", account: "0"))).reference
@@ -269,6 +286,25 @@ import Testing
     let before = store.header
     #expect(code { try renew(&vault) } == .recordForged)
     #expect(store.header == before)
+  }
+
+  /// A node that lists items alone. Without it they would be left out of the new tree.
+  @Test func aDamagedNodeStopsTheRenewalAndChangesNothing() throws {
+    var vault = try filled(600)
+    let prefix = try #require(store.nodes.keys.filter { $0.count == 1 && (1...0x7F).contains($0[0]) }.min { $0[0] < $1[0] })
+    store.nodes[prefix]?[40] ^= 1
+    let before = store.header
+    #expect(code { try renew(&vault) } == .nodeForged)
+    #expect(store.header == before)
+  }
+
+  /// Its text has a code point that is not assigned, and may be written in another way later.
+  @Test func aCredentialThatCannotBeGivenAgainGetsNoSlot() throws {
+    let vault = try filled(0)
+    var renewal = try MasterKeyRenewal(of: vault.status())
+    let slot = vault.openedSlot
+    #expect(
+      code { try renewal.seal(slot, under: .passphrase(Secret(testing: "\u{378}")), kdf: .floor) } == .passphraseNotText)
   }
 
   @Test func aRuleOfALaterVersionBlocksTheRenewal() throws {
