@@ -48,8 +48,14 @@ package final class ForeignVault {
     self.path = path
     copy = try directory.begin()
     try copy.fill(from: file, step: step)
-    store = try copy.store()
-    _ = try Vault.inspect(store)
+    do {
+      store = try copy.store()
+      _ = try Vault.inspect(store)
+    } catch let error as StorageError {
+      // The copy is gone when the error is read.
+      guard let name = error.detail.firstRange(of: Path.name(of: copy.path)) else { throw error }
+      throw StorageError(error.code, file.path + error.detail[name.upperBound...])
+    }
   }
 
   /// The kinds of its slots, not proven.

@@ -36,13 +36,15 @@ package struct Repair {
 
   /// Carries out a plan that was agreed to, if it still holds. Then it notes the outcome beside the backup, without names, because the file is
   /// not sealed, and removes the oldest backups.
-  /// - Parameter kept: The path of the backup, which is removed if nothing is changed.
+  /// - Parameters:
+  ///   - kept: The path of the backup, which is removed if nothing is changed.
+  ///   - now: The time of a group that is made.
   /// - Returns: why the report could not be written, if so. The vault is repaired.
   /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed.
   package func carryOut(
-    _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, step: @escaping Backup.Step
+    _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, now: Timestamp, step: @escaping Backup.Step
   ) throws -> StorageError? {
-    do { try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, progress: step) } catch {
+    do { try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, at: now, progress: step) } catch {
       if !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
       throw error
     }

@@ -55,6 +55,7 @@ extension RepairPlan {
     row["nodes"] = .integer(UInt64(nodeCount))
     row["miscounted"] = .integer(isMiscounted ? 1 : 0)
     row["history-faults"] = .integer(UInt64(historyFaultCount))
+    row["makes-default"] = .integer(makesStandardGroup ? 1 : 0)
     return row
   }
 
@@ -63,12 +64,14 @@ extension RepairPlan {
   package init(wireRow row: Attributes, _ rows: [Attributes]) throws(WireError) {
     var fields = Fields(row)
     guard try fields.requiredInteger("records") == UInt64(rows.count) else { throw WireError(.field, "records") }
-    let (kept, nodes) = (try fields.requiredInteger("kept"), try fields.requiredInteger("nodes"))
-    let (isMiscounted, faults) = (try fields.flag("miscounted"), try fields.requiredInteger("history-faults"))
+    self.init()
+    records = try rows.map { (row) throws(WireError) in try RepairedRecord(wireRow: row) }
+    keptCount = try fields.requiredInteger("kept")
+    nodeCount = Int(clamping: try fields.requiredInteger("nodes"))
+    isMiscounted = try fields.flag("miscounted")
+    historyFaultCount = Int(clamping: try fields.requiredInteger("history-faults"))
+    makesStandardGroup = try fields.flag("makes-default")
     try fields.end()
-    self.init(
-      records: try rows.map { (row) throws(WireError) in try RepairedRecord(wireRow: row) }, keptCount: kept,
-      nodeCount: Int(clamping: nodes), isMiscounted: isMiscounted, historyFaultCount: Int(clamping: faults))
   }
 }
 
@@ -82,6 +85,7 @@ extension RepairedRecord {
     row["kind"] = kind.map { .integer(UInt64($0.rawValue)) }
     row["group"] = group.map { .text($0.name) }
     row["generation"] = generation.map { .integer($0) }
+    row["replaced"] = replaced.map { .integer($0) }
     row["item"] = item.map { .data($0.named.encoded) }
     return row
   }
@@ -93,10 +97,10 @@ extension RepairedRecord {
     let outcome = try Fields.required("outcome", Outcome(rawValue: try fields.requiredText("outcome")))
     let (fault, kind) = (try fields.text("fault"), try fields.value("kind", RecordKind.self))
     let (group, generation) = (try fields.group("group"), try fields.integer("generation"))
-    let item = try fields.item()
+    let (replaced, item) = (try fields.integer("replaced"), try fields.item())
     try fields.end()
     self.init(id: id, outcome: outcome, reason: fault.map { VaultError.Code($0) })
-    (self.kind, self.group, self.generation, self.item) = (kind, group, generation, item)
+    (self.kind, self.group, self.generation, self.replaced, self.item) = (kind, group, generation, replaced, item)
   }
 }
 

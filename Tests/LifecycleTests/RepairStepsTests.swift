@@ -24,14 +24,14 @@ import VaultUpkeep
     for limit: UInt64 in [1024, 3000] {
       let kept = try repair.backUp(now: .test, step: { _, _ in })
       #expect(throws: Ended.self) {
-        _ = try repair.carryOut(plan, on: &opened, keeping: kept) { done, _ in if done >= limit { throw Ended() } }
+        _ = try repair.carryOut(plan, on: &opened, keeping: kept, now: .test) { done, _ in if done >= limit { throw Ended() } }
       }
       #expect(try opened.generation() == generation && !opened.verify().isSound)
       #expect(scene.fixture.names(scene.fixture.backups.path) == [])
     }
     let kept = try repair.backUp(now: .test, step: { _, _ in })
     steps = []
-    #expect(try repair.carryOut(plan, on: &opened, keeping: kept) { steps.append(($0, $1)) } == nil)
+    #expect(try repair.carryOut(plan, on: &opened, keeping: kept, now: .test) { steps.append(($0, $1)) } == nil)
     #expect(steps.map(\.done) == steps.map(\.done).sorted() && steps.allSatisfy { $0.done < $0.total } && steps.count == 5)
     #expect(try opened.verify().isSound && scene.fixture.names(scene.fixture.backups.path).count == 2)
   }
@@ -45,7 +45,7 @@ import VaultUpkeep
     let plan = try repair.plan(for: opened, step: { _, _ in })
     let kept = try repair.backUp(now: .test, step: { _, _ in })
     run("mkdir", "\(kept).repair")
-    let failure = try repair.carryOut(plan, on: &opened, keeping: kept, step: { _, _ in })
+    let failure = try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in })
     #expect(failure?.detail.hasPrefix("\(kept).repair") == true)
     #expect(try opened.verify().isSound && scene.fixture.backups.names.count == 1)
   }

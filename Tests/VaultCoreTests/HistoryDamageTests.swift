@@ -43,7 +43,7 @@ import Testing
   private func repair(from backup: MemoryStore? = nil) throws {
     var vault = try Vault.openThrowAway(store)
     let plan = try vault.repairPlan(from: backup, acceptsUnproven: false)
-    try vault.repair(plan, from: backup, acceptsUnproven: false)
+    try vault.repair(plan, from: backup, acceptsUnproven: false, at: .test)
     #expect(try vault.verify().problems == [])
   }
 

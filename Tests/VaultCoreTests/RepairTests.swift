@@ -42,9 +42,9 @@ import VaultUpkeep
   ) throws -> RepairPlan {
     var vault = try Vault.openThrowAway(store)
     let plan = try vault.repairPlan(from: backup, acceptsUnproven: acceptsUnproven)
-    try vault.repair(plan, from: backup, acceptsUnproven: acceptsUnproven)
+    try vault.repair(plan, from: backup, acceptsUnproven: acceptsUnproven, at: .test)
     let found = try Vault.openThrowAway(store).verify()
-    #expect(found.isSound, "\(found.problems)")
+    #expect(found.isSound && found.recordCount == plan.recordCount, "\(found.problems), \(plan)")
     return plan
   }
 
@@ -174,7 +174,7 @@ import VaultUpkeep
     var vault = try Vault.openThrowAway(store)
     let plan = try vault.repairPlan(from: nil, acceptsUnproven: false)
     try Self.spoil(store, Self.rows(store, kind: 1)[1])
-    #expect(code { try vault.repair(plan, from: nil, acceptsUnproven: false) } == .repairPlanOutdated)
+    #expect(code { try vault.repair(plan, from: nil, acceptsUnproven: false, at: .test) } == .repairPlanOutdated)
   }
 
   /// Random damage: the vault is sound afterwards, and each value that was proven before is there.

@@ -91,11 +91,14 @@ import VaultUpkeep
         Identifier([UInt8](repeating: 0, count: 12) + (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }))
       var record = RepairedRecord(id: id, outcome: .lost, reason: number % 2 == 0 ? .recordForged : nil)
       (record.kind, record.group, record.generation) = (.item, .standard, UInt64(number))
+      record.replaced = number % 5 == 0 ? 7 : nil
       record.item = Item(service: String(repeating: "s", count: 1000), account: number % 3 == 0 ? "" : "\(number)")
       if number == 0 { (record.kind, record.group, record.generation, record.item) = (nil, nil, nil, nil) }
       return record
     }
-    let plan = RepairPlan(records: records, keptCount: 5, nodeCount: 2, isMiscounted: true, historyFaultCount: 3)
+    var plan = RepairPlan()
+    (plan.records, plan.keptCount, plan.nodeCount) = (records, 5, 2)
+    (plan.isMiscounted, plan.historyFaultCount, plan.makesStandardGroup) = (true, 3, true)
     let questions = UpkeepQuestion.shown(plan.records.map(\.wireRow))
     #expect(questions.count > 2)
     var rows: [Attributes] = []
@@ -107,6 +110,7 @@ import VaultUpkeep
     let arrived = try RepairPlan(wireRow: plan.wireRow, rows)
     #expect(arrived.records.map(\.item?.attributes["service"]) == plan.records.map(\.item?.attributes["service"]))
     #expect(arrived.records.map(\.id) == plan.records.map(\.id) && arrived.records.map(\.reason) == plan.records.map(\.reason))
+    #expect(arrived.records.map(\.replaced) == plan.records.map(\.replaced) && arrived.makesStandardGroup)
     #expect(arrived.keptCount == 5 && arrived.nodeCount == 2 && arrived.isMiscounted && arrived.historyFaultCount == 3)
     #expect(throws: WireError(.field)) { _ = try RepairPlan(wireRow: plan.wireRow, Array(rows.dropLast())) }
     #expect(UpkeepQuestion.shown([]).isEmpty)

@@ -6,7 +6,8 @@ package struct RepairedRecord: Equatable, Sendable {
   package enum Outcome: String, Sendable {
     /// Listed by the tree, and missing, forged or closed.
     case lost
-    /// Its node is damaged, but the row opens: maybe an older state, maybe a record that was removed. Lost as well.
+    /// The row opens, but its node, or that of its group, is damaged: maybe an older state, maybe a record that was removed. It does not
+    /// stay. So is a row below a damaged node that takes the key of another device to open.
     case unproven
     /// The same, kept because the caller accepts such records.
     case accepted
@@ -23,6 +24,8 @@ package struct RepairedRecord: Equatable, Sendable {
   package var kind: RecordKind?
   package var group: AccessGroup?
   package var generation: UInt64?
+  /// The generation of the row here, if it is not damaged, and newer than that of the backup, which takes its place.
+  package var replaced: UInt64?
   /// If its attributes open.
   package var item: Item?
 
@@ -34,25 +37,27 @@ package struct RepairedRecord: Equatable, Sendable {
 /// The outcome of a repair, before it is carried out.
 package struct RepairPlan: Equatable, Sendable {
   /// In ascending order of identifiers.
-  package var records: [RepairedRecord]
+  package var records: [RepairedRecord] = []
   /// Records that stay as they are.
-  package var keptCount: UInt64
+  package var keptCount: UInt64 = 0
   /// Nodes that are damaged, and those that no node lists.
-  package var nodeCount: Int
+  package var nodeCount = 0
   /// Whether the header counts other records than the tree lists.
-  package var isMiscounted: Bool
+  package var isMiscounted = false
   /// Former versions that an item names and that are not there, and those that no item names.
-  package var historyFaultCount: Int
+  package var historyFaultCount = 0
+  /// Whether the group `default` is lost, and made anew.
+  package var makesStandardGroup = false
 
-  package init(
-    records: [RepairedRecord] = [], keptCount: UInt64 = 0, nodeCount: Int = 0, isMiscounted: Bool = false,
-    historyFaultCount: Int = 0
-  ) {
-    (self.records, self.keptCount, self.nodeCount) = (records, keptCount, nodeCount)
-    (self.isMiscounted, self.historyFaultCount) = (isMiscounted, historyFaultCount)
+  package init() {}
+
+  package var isSound: Bool {
+    records.isEmpty && nodeCount == 0 && !isMiscounted && historyFaultCount == 0 && !makesStandardGroup
   }
-
-  package var isSound: Bool { records.isEmpty && nodeCount == 0 && !isMiscounted && historyFaultCount == 0 }
+  /// Records that are not damaged, and do not stay.
+  package var droppedCount: Int { records.count { $0.outcome == .unproven || $0.replaced != nil } }
+  /// The records of the repaired vault.
+  package var recordCount: UInt64 { keptCount + UInt64(count(.accepted) + count(.fromBackup) + (makesStandardGroup ? 1 : 0)) }
 
   package func count(_ outcome: RepairedRecord.Outcome) -> Int { records.count { $0.outcome == outcome } }
 }

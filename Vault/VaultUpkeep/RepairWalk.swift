@@ -14,10 +14,14 @@ final class RepairWalk {
   private(set) var restored: [Identifier: SealedRecord] = [:]
   /// Rows that go.
   private(set) var dropped: Set<Identifier> = []
+  /// All that open. Items are opened with those of `droppedGroups`, and do not stay.
   private(set) var groups: [Identifier: GroupKeys] = [:]
+  private var droppedGroups: Set<Identifier> = []
+  var keptGroups: [GroupKeys] { groups.values.filter { !droppedGroups.contains($0.groupID) } }
   /// The former versions that kept items and heads name, by owner.
   private(set) var named: [Identifier: [Identifier]] = [:]
-  private(set) var owners: [Identifier: (group: Identifier, isHead: Bool)] = [:]
+  /// For a head, the generation that removed the item.
+  private(set) var owners: [Identifier: (group: Identifier, removed: UInt64?)] = [:]
   /// Kept former versions, with their groups and classes.
   private(set) var former: [Identifier: (group: Identifier, accessibility: Accessibility)] = [:]
   private(set) var hasUnavailable = false
@@ -48,6 +52,7 @@ final class RepairWalk {
     plan.records.sort { $0.id < $1.id }
     let all = Set(named.values.joined())
     plan.historyFaultCount = all.count { leaves[$0] == nil } + orphans.count
+    plan.makesStandardGroup = !keptGroups.contains { $0.group == .standard }
     plan.keptCount = UInt64(leaves.count - restored.count - plan.count(.accepted))
   }
 
@@ -85,27 +90,33 @@ final class RepairWalk {
       let record = try row.get()
       if let leaf { try state.prove(record, id: id, leaf: leaf) }
       let opened = try open(record, state.secret(of: record), isProven: leaf != nil)
-      if leaf != nil { return keep(record, opened) }
-      if try takeFromBackup(id, found) { return }
+      if leaf != nil, !droppedGroups.contains(record.group) { return keep(record, opened) }
+      if case .group(let group) = opened { found.group = group.group }
+      if try takeFromBackup(id, found, isSoundHere: true) { return }
       found.outcome = acceptsUnproven ? .accepted : .unproven
-      if acceptsUnproven { keep(record, opened) } else { dropped.insert(id) }
+      if acceptsUnproven { keep(record, opened) } else { drop(id, opened) }
     } catch let error as VaultError where error.code.concernsOneRecord || error.code.meansSealedElsewhere {
-      found.reason = error.code
-      if try takeFromBackup(id, found) { return }
+      (found.reason, found.outcome) = (error.code, error.code.meansSealedElsewhere ? .unproven : .lost)
+      if try takeFromBackup(id, found, isSoundHere: error.code.meansSealedElsewhere) { return }
       dropped.insert(id)
     }
     plan.records.append(found)
   }
 
-  private func takeFromBackup(_ id: Identifier, _ found: RepairedRecord) throws -> Bool {
+  /// - Parameter isSoundHere: Whether the row here may be the right one. Then an older one takes its place only if unproven rows are not
+  ///   accepted.
+  private func takeFromBackup(_ id: Identifier, _ found: RepairedRecord, isSoundHere: Bool = false) throws -> Bool {
     guard let backup else { return false }
     do {
-      guard let record = try backup.record(id) else { return false }
+      guard let record = try backup.record(id), !droppedGroups.contains(record.group) else { return false }
       let sealed = SealedRecord(record, secret: try backup.secret(of: record))
       let opened = try open(record, sealed.secret, isProven: true)
       var taken = found
       taken.outcome = .fromBackup
       describe(record, &taken)
+      if case .group(let group) = opened { taken.group = group.group }
+      if isSoundHere, let here = found.generation, here > taken.generation ?? 0 { taken.replaced = here }
+      guard taken.replaced == nil || !acceptsUnproven, !wasRemoved(id, opened, after: taken.generation) else { return false }
       plan.records.append(taken)
       restored[id] = sealed
       keep(record, opened)
@@ -113,6 +124,12 @@ final class RepairWalk {
     } catch is VaultError {
       return false
     }
+  }
+
+  /// Whether the head of a removed item stays, newer than the item of the backup.
+  private func wasRemoved(_ id: Identifier, _ opened: Opened, after generation: UInt64?) -> Bool {
+    guard case .item(_, let group) = opened, let removed = owners[group.historyID(id, .max)]?.removed else { return false }
+    return removed > generation ?? 0
   }
 
   /// Records of the backup of which nothing is left here: the node that listed them is damaged.
@@ -131,7 +148,7 @@ final class RepairWalk {
   private enum Opened {
     case group(GroupKeys)
     case item([FormerVersion], GroupKeys)
-    case head([FormerVersion], GroupKeys)
+    case head([FormerVersion], GroupKeys, removed: UInt64)
     case former(GroupKeys, Accessibility)
     case other
   }
@@ -150,7 +167,8 @@ final class RepairWalk {
         _ = try state.openSecret(secret, of: record, meta: meta, group: group)
         guard meta.kind == .history else { return .item(try state.openItem(record, meta: meta, group: group).former, group) }
         let version = try state.openFormer(record, in: group)
-        return version.isRemoved ? .head(version.former, group) : .former(group, meta.accessibility)
+        guard version.isRemoved else { return .former(group, meta.accessibility) }
+        return .head(version.former, group, removed: meta.version)
       } catch let error as VaultError where isProven && error.code.meansSealedElsewhere {
         hasUnavailable = true
         return .other
@@ -167,15 +185,22 @@ final class RepairWalk {
     dropped.remove(record.id)
     switch opened {
     case .group(let group): groups[group.groupID] = group
-    case .item(let versions, let group): own(versions, record.id, group, isHead: false)
-    case .head(let versions, let group): own(versions, record.id, group, isHead: true)
+    case .item(let versions, let group): own(versions, record.id, group, removed: nil)
+    case .head(let versions, let group, let removed): own(versions, record.id, group, removed: removed)
     case .former(let group, let accessibility): former[record.id] = (group.groupID, accessibility)
     case .other: break
     }
   }
 
-  private func own(_ versions: [FormerVersion], _ owner: Identifier, _ group: GroupKeys, isHead: Bool) {
-    owners[owner] = (group.groupID, isHead)
+  private func drop(_ id: Identifier, _ opened: Opened) {
+    dropped.insert(id)
+    guard case .group(let group) = opened else { return }
+    groups[group.groupID] = group
+    droppedGroups.insert(group.groupID)
+  }
+
+  private func own(_ versions: [FormerVersion], _ owner: Identifier, _ group: GroupKeys, removed: UInt64?) {
+    owners[owner] = (group.groupID, removed)
     named[owner] = versions.map { group.historyID($0.origin, $0.number) }
   }
 

@@ -19,10 +19,13 @@ extension Vault {
   }
 
   /// Carries out a plan in one commit.
-  /// - Parameter progress: As for `repairPlan`. If it throws, nothing is changed.
+  /// - Parameters:
+  ///   - now: The time of a group that is made.
+  ///   - progress: As for `repairPlan`. If it throws, nothing is changed.
   /// - Throws: `repairPlanOutdated` if the plan would be another one by now; `unknownReadOnlyFlag`; as `repairPlan`.
   package mutating func repair(
-    _ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)? = nil
+    _ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool, at now: Timestamp,
+    progress: ((UInt64, UInt64) throws -> Void)? = nil
   ) throws {
     let keyring = keyring
     var committed: SealedHeader?
@@ -32,7 +35,7 @@ extension Vault {
       let walked = progress.map { step in { (done: UInt64, total: UInt64) in try step(done, 2 * total) } }
       return try Self.walk(transaction.state, backup, acceptsUnproven, walked) { walk in
         guard walk.plan == agreed else { throw VaultError(.repairPlanOutdated) }
-        let (change, header) = try Self.rebuild(walk, &transaction, rows, progress)
+        let (change, header) = try Self.rebuild(walk, &transaction, rows, now, progress)
         committed = header
         return change
       }
@@ -62,7 +65,8 @@ extension Vault {
   }
 
   private static func rebuild(
-    _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows, _ progress: ((UInt64, UInt64) throws -> Void)?
+    _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows, _ now: Timestamp,
+    _ progress: ((UInt64, UInt64) throws -> Void)?
   ) throws -> (Change, SealedHeader?) {
     var tree = TreeEditor(empty: rows, keys: transaction.keys.integrity)
     let total = UInt64(walk.leaves.count)
@@ -73,6 +77,9 @@ extension Vault {
     transaction.tree = tree
     for (id, record) in walk.restored { try transaction.edit(id, record) }
     for id in walk.dropped where walk.leaves[id] == nil { try transaction.edit(id, nil) }
+    if walk.plan.makesStandardGroup { try transaction.createGroup(.standard, at: now) }
+    // The tree that is there may not prove them, and an edit of an item begins with its group.
+    if walk.plan.nodeCount > 0 || !walk.restored.isEmpty { for group in walk.keptGroups { try transaction.put(group) } }
     try transaction.mendHistory(walk)
     var (change, header) = try transaction.seal()
     try rows.forEachNode { prefix in if change.nodes[prefix] == nil { change.nodes[prefix] = .some(nil) } }
@@ -95,7 +102,7 @@ extension Transaction {
         try adopt(found, row, head, in: group)
       }
     }
-    for (head, place) in walk.owners where place.isHead {
+    for (head, place) in walk.owners where place.removed != nil {
       guard let group = walk.groups[place.group], let found = try former(head, in: group) else { continue }
       let origin = found.version.origin
       guard walk.owners[origin]?.group == place.group else { continue }
@@ -108,7 +115,7 @@ extension Transaction {
       guard let place = walk.owners[owner], let group = walk.groups[place.group] else { continue }
       let isWhole = versions.allSatisfy { walk.leaves[$0] != nil }
       guard !isWhole || added[owner] != nil else { continue }
-      try reseal(owner, in: group, isHead: place.isHead, adding: added[owner] ?? []) { version in
+      try reseal(owner, in: group, isHead: place.removed != nil, adding: added[owner] ?? []) { version in
         walk.leaves[group.historyID(version.origin, version.number)] != nil
       }
     }

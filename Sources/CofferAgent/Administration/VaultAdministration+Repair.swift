@@ -33,7 +33,7 @@ extension VaultAdministration {
     try session.begin("copying")
     let kept = try repair.backUp(now: Self.now, step: session.step)
     try session.begin("repairing")
-    let unreported = try repair.carryOut(plan, on: &opened, keeping: kept, step: session.step)
+    let unreported = try repair.carryOut(plan, on: &opened, keeping: kept, now: Self.now, step: session.step)
     try session.begin("checking")
     let result = try opened.verify(progress: session.step)
     try opened.close()

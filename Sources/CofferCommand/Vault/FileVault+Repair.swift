@@ -16,10 +16,10 @@ extension FileVault {
     try work.pause()
     let lock = try isTrial ? nil : about(place.path) { try MaintenanceLock(forVaultAt: place.path) }
     defer { withExtendedLifetime(lock) {} }
-    var opened = try options.open(place)
+    var opened = try openForRepair(place)
     let repair = Repair(of: place.store, backups: place.backups, from: source, acceptsUnproven: acceptsUnproven)
     try work.begin("checking")
-    let plan = try VaultRepair.naming(place.path) { try repair.plan(for: opened, step: work.step) }
+    let plan = try about(place.path) { try repair.plan(for: opened, step: work.step) }
     try work.pause()
     guard !plan.isSound, !isTrial else {
       opened.finish()
@@ -32,11 +32,11 @@ extension FileVault {
     let kept: String
     do { kept = try repair.backUp(now: .now(), step: work.step) } catch { throw VaultRepair.unkept(error, place.path) }
     try work.begin("repairing")
-    let unreported = try VaultRepair.naming(place.path) {
-      try repair.carryOut(plan, on: &opened, keeping: kept, step: work.step)
+    let unreported = try about(place.path) {
+      try repair.carryOut(plan, on: &opened, keeping: kept, now: .now(), step: work.step)
     }
     try work.begin("checking")
-    let result = try VaultRepair.naming(place.path) {
+    let result = try about(place.path) {
       try opened.verify { done, total in do { try work.step(done, of: total) } catch { throw VaultRepair.interrupted } }
     }
     work.end()
@@ -44,5 +44,18 @@ extension FileVault {
     guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
     return RepairOutcome(
       kept: kept, recordCount: result.recordCount, reportFailure: unreported.map { Failure($0).message })
+  }
+
+  /// A copy of the vault, such as the backup that a repair has made, may be older than what was seen elsewhere: it is repaired all the
+  /// same, and the state that was seen stays the newest one.
+  private func openForRepair(_ place: VaultPlace) throws -> Vault {
+    try options.withCredential(for: place) { credential in
+      do { return try options.open(place, with: credential) } catch {
+        guard let refused = error as? VaultError, [.rolledBack, .forked].contains(refused.code) else { throw error }
+        let copy = try options.open(place, with: credential, isCopy: true)
+        guard case .refused(let rollback) = copy.rollbackCheck, !rollback.wasSeenHere else { throw error }
+        return copy
+      }
+    }
   }
 }

@@ -15,7 +15,7 @@ extension SystemVault {
   ) throws -> RepairOutcome? {
     let opened = try from.map { file in try VaultRestore.naming(file) { try ForeignVault.open(file, besides: nil) } }
     let client = RepairClient(from, opened, dialogue)
-    return try VaultRepair.naming(name) {
+    return try about(name) {
       try withCredential { proof in
         try client.naming {
           let answer = try keychain.repair(

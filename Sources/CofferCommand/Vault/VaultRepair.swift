@@ -19,34 +19,54 @@ struct VaultRepair: ParsableCommand {
   @Flag(help: "Keep records that open and are not proven: they may be older, or may have been removed once.")
   var acceptUnproven = false
 
+  @Flag(help: "Let go of records that open and are not proven, also for older ones of --from.")
+  var dropUnproven = false
+
   @OptionGroup var trial: TrialOptions
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let owned = try vault.ownedVault()
     let path = try owned.name
+    var lostCount = 0
     let dialogue = RepairDialogue(
       show: { plan in
+        lostCount = plan.count(.lost)
         try Descriptor.output.write(trial.json ? plan.json.description + "\n" : plan.text)
+        if lostCount > 0, from == nil { Descriptor.error.note("note: a backup may have what is lost: --from BACKUP\n") }
+        guard plan.droppedCount == 0 || dropUnproven else { throw unproven(plan.droppedCount, path) }
         guard !trial.dryRun || plan.isSound else {
           throw Failure(.integrity, "\(path): is damaged; nothing was changed", hint: "coffer vault repair, without --dry-run")
         }
       }, ask: { try trial.agree("Repair it?", about: path, vault) })
-    let outcome = try owned.repair(from: from, acceptsUnproven: acceptUnproven, isTrial: trial.dryRun, dialogue)
+    let outcome = try Self.mended {
+      try owned.repair(from: from, acceptsUnproven: acceptUnproven, isTrial: trial.dryRun, dialogue)
+    }
     guard let outcome else { return }
     let records = counted(outcome.recordCount, "record")
     Descriptor.error.note("note: \(records), all sound; the vault as it was: \(outcome.kept.escapingControls())\n")
+    if lostCount > 0 {
+      Descriptor.error.note("note: coffer import coffer BACKUP NAME takes an item that is lost from a backup\n")
+    }
     if let failure = outcome.reportFailure {
       Descriptor.error.note(
         "coffer: warning: the vault is repaired, but its report was not written: \(failure.escapingControls())\n")
     }
   }
 
-  /// Runs `body`; damage that a repair leaves has another hint than a repair.
-  static func naming<Result: ~Copyable>(_ path: String, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try about(path, body)
-    } catch let failure as Failure where failure.hint == Hints.damage {
+  /// No record is dropped by silence that may be the only one of a value.
+  private func unproven(_ count: Int, _ path: String) -> Failure {
+    let records = count == 1 ? "1 record is" : "\(count) records are"
+    return Failure(
+      .integrity, "\(path): \(records) not damaged, and not proven; nothing was changed",
+      hint: acceptUnproven
+        ? "repair where the key of their device is, or let them go: --drop-unproven"
+        : "--accept-unproven keeps them, --from BACKUP takes what a backup proves, --drop-unproven lets them go")
+  }
+
+  /// Runs a repair; damage that it leaves has another hint than a repair.
+  private static func mended<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let failure as Failure where failure.hint == Hints.damage {
       throw Failure(failure.status, failure.message, hint: Hints.backup)
     }
   }
@@ -70,16 +90,22 @@ extension RepairPlan {
     for record in records {
       table.rows.append([
         record.outcome.rawValue, record.kindText, record.group?.name ?? "", record.name ?? "",
-        record.generation.map { "\($0)" } ?? "", record.reason?.name ?? "", record.id.description,
+        record.generation.map { "\($0)" } ?? "", record.faultText, record.id.description,
       ])
     }
+    let origins = [
+      (count(.accepted), "accepted"), (count(.fromBackup), "from the backup"),
+      (makesStandardGroup ? 1 : 0, "new, the group default"),
+    ].filter { $0.0 > 0 }.map { ", \($0.0) \($0.1)" }.joined()
+    let stay = "\(counted(recordCount, "record")) stay\(recordCount == 1 ? "s" : "")"
     let nodes = nodeCount == 0 ? "" : "; the index is built anew"
-    return table.text(style: .current()) + "\(counted(keptCount, "record")) stay\(keptCount == 1 ? "s" : "")\(nodes)\n"
+    return table.text(style: .current()) + stay + (origins.isEmpty ? "" : ": \(keptCount) proven\(origins)") + "\(nodes)\n"
   }
 
   fileprivate var json: JSON {
     .object([
-      ("sound", .boolean(isSound)), ("kept", .natural(keptCount)), ("nodes", .integer(Int64(nodeCount))),
+      ("sound", .boolean(isSound)), ("kept", .natural(keptCount)), ("after", .natural(recordCount)),
+      ("nodes", .integer(Int64(nodeCount))),
       (
         "records",
         .array(
@@ -88,6 +114,7 @@ extension RepairPlan {
               ("outcome", .text(record.outcome.rawValue)), ("kind", .text(record.kindText)),
               ("group", record.group.map { .text($0.name) } ?? .null), ("name", record.name.map { .text($0) } ?? .null),
               ("generation", record.generation.map { .natural($0) } ?? .null),
+              ("replaces", record.replaced.map { .natural($0) } ?? .null),
               ("fault", record.reason.map { .text($0.name) } ?? .null), ("id", .text(record.id.description)),
             ])
           })
@@ -98,6 +125,11 @@ extension RepairPlan {
 
 extension RepairedRecord {
   fileprivate var name: String? { group.flatMap { group in item.map { $0.name(in: group) } } }
+
+  fileprivate var faultText: String {
+    if let replaced { return "takes the place of generation \(replaced), which is not damaged" }
+    return reason.map { Failure(VaultError($0)).message } ?? ""
+  }
 
   fileprivate var kindText: String {
     switch kind {

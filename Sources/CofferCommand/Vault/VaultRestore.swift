@@ -60,7 +60,10 @@ struct VaultRestore: ParsableCommand {
     }
   }
 
-  static func unsound(_ check: VaultCheck, _ file: String) -> Failure { .unsound(check, about: file, hint: anotherBackup) }
+  static func unsound(_ check: VaultCheck, _ file: String) -> Failure {
+    .unsound(check, about: file, hint: "\(anotherBackup), or mend a copy: \(mending)")
+  }
 
   private static let anotherBackup = "nothing has been changed; take another backup"
+  private static let mending = "cp FILE COPY; coffer vault repair --vault COPY; coffer vault restore COPY"
 }
