@@ -137,14 +137,24 @@ extension Keychain {
   /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   @discardableResult
-  public func remove(_ reference: Reference) throws -> Bool { try transport.answer(.remove(reference)).flag() }
+  public func remove(_ reference: Reference) throws -> Bool { try remove(reference, mustKeep: false) }
+
+  /// - Parameter mustKeep: Whether an item that could not be restored stays: `notAllowed`, because of `nothingKept`.
+  @discardableResult
+  package func remove(_ reference: Reference, mustKeep: Bool) throws -> Bool {
+    try transport.answer(.remove(reference, mustKeep: mustKeep)).flag()
+  }
 
   /// Removes an item by its class and primary attributes, also one that is damaged and cannot be read.
   /// - Returns: Whether it can be restored.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   @discardableResult
-  public func remove(_ item: Item, in group: AccessGroup) throws -> Bool {
-    try transport.answer(.discard(item, group)).flag()
+  public func remove(_ item: Item, in group: AccessGroup) throws -> Bool { try remove(item, in: group, mustKeep: false) }
+
+  /// - Parameter mustKeep: As for one that can be read.
+  @discardableResult
+  package func remove(_ item: Item, in group: AccessGroup, mustKeep: Bool) throws -> Bool {
+    try transport.answer(.discard(item, group, mustKeep: mustKeep)).flag()
   }
 
   // MARK: Rights

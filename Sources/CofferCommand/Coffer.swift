@@ -40,6 +40,7 @@ extension Coffer {
       return ExitStatus.ok.rawValue
     } catch {
       let failure = Failure(error).naming(vault: CommandWords.vault(in: words[...]))
+        .naming(system: CommandWords.namesSystem(in: words[...]))
       guard defaults == nil else { return DefaultsProgram.refuse(failure) }
       Descriptor.error.note(failure.text)
       return CommandWords.isOfProgram(CommandLine.arguments.dropFirst()) ? Launch.notStarted : failure.status.rawValue

@@ -105,6 +105,7 @@ struct StartFailure: Error {
     case .relativePath: (.usage, "is not an absolute path", "an absolute COFFER_HOME, or none")
     case .noHome: (.usage, "the home directory is not known", "set HOME or COFFER_HOME")
     case .notAVault: (.integrity, "is not a vault", "name another file with --vault")
+    case .notAFile: (.inputOutput, "something that is not a file has the name of one of its own", "remove it, or move it away")
     case .newerFormat: (.other, "has a format this version does not know", "update coffer")
     case .migrationNeeded: (.other, "has a format of before", "to convert it: coffer vault migrate")
     // The vault's device key, or a credential.

@@ -21,6 +21,13 @@ package struct BackupDirectory: Sendable {
     return names.compactMap { BackupName($0) }.sorted(by: >)
   }
 
+  /// The paths of regular files with names that were given by a person.
+  var others: [String] {
+    let names = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
+    return names.filter { BackupName($0) == nil && !$0.hasPrefix(".") }.sorted().map { Path.join(path, $0) }
+      .filter { (try? Files.status(at: $0))?.kind == .file }
+  }
+
   /// The paths of its backups, and of the files that a restore has put aside.
   package var paths: [String] {
     let damaged = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []

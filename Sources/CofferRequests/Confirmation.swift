@@ -84,7 +84,7 @@ extension ItemService {
       guard let entry = try vault.existingEntry(reference) else { return source }
       return try group == reference.group
         ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
-    case .remove(let reference): return try aboutChanging(reference, .remove, in: vault)
+    case .remove(let reference, mustKeep: _): return try aboutChanging(reference, .remove, in: vault)
     case .history(let reference):
       try caller.check(reference.group, .read)
       return []
@@ -93,7 +93,7 @@ extension ItemService {
     case .restore(let reference, _): return try aboutVersion(reference, .change, .write, "", in: vault)
     case .purge(let reference, _): return try aboutChanging(reference, .remove, in: vault)
     case .purgeExpired: return []
-    case .discard(let item, let group): return try ofGroup(group, .write, .remove, nil, item, in: vault)
+    case .discard(let item, let group, mustKeep: _): return try ofGroup(group, .write, .remove, nil, item, in: vault)
     }
   }
 

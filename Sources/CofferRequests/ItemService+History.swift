@@ -6,14 +6,23 @@ import VaultUpkeep
 
 /// Versions of items.
 extension ItemService {
-  /// If the item's row cannot be kept, because it does not open or the disk is full, the item is removed all the same.
+  /// If the item's row cannot be kept, because it does not open, the policy keeps none or the disk is full, the item is removed all the
+  /// same, unless the caller must keep it.
   /// - Returns: Whether the item can be restored.
-  func remove(in vault: inout Vault, _ remove: (inout Vault, Timestamp?) throws -> Bool) throws -> Bool {
+  /// - Throws: `nothingKept`, after which the item is there.
+  func remove(
+    mustKeep: Bool, in vault: inout Vault, _ remove: (inout Transaction, Timestamp?) throws -> Bool
+  ) throws -> Bool {
     let isKept: Bool
     do {
-      isKept = try remove(&vault, now)
+      isKept = try vault.transaction { transaction in
+        let isKept = try remove(&transaction, now)
+        guard isKept || !mustKeep else { throw VaultError(.nothingKept) }
+        return isKept
+      }
     } catch StorageError(.full) {
-      return try remove(&vault, nil)
+      guard !mustKeep else { throw VaultError(.nothingKept, "no room on the disk") }
+      return try vault.transaction { try remove(&$0, nil) }
     }
     // The former versions of an item that did not open have no owner now. If this fails, the next purge finds them.
     if !isKept, !vault.isLocked, let limits = try? vault.limits(), limits.value(.historyVersions) > 0 {

@@ -44,14 +44,14 @@ package struct ItemService {
       try checkMove(reference, to: group)
       try allowed(nil)
       return try move(reference, generation, item, to: group, in: &vault)
-    case .remove(let reference):
+    case .remove(let reference, let mustKeep):
       try caller.check(reference.group, .write)
       try allowed(nil)
-      return .flag(try remove(in: &vault) { try $0.remove(reference, at: $1) })
-    case .discard(let item, let group):
+      return .flag(try remove(mustKeep: mustKeep, in: &vault) { try $0.remove(reference, at: $1) })
+    case .discard(let item, let group, let mustKeep):
       try caller.check(group, .write)
       try allowed(nil)
-      return .flag(try remove(in: &vault) { try $0.remove(item, in: group, at: $1) })
+      return .flag(try remove(mustKeep: mustKeep, in: &vault) { try $0.remove(item, in: group, at: $1) })
     case .history(let reference):
       try caller.check(reference.group, .read)
       return .rows(try vault.history(of: reference).rows)

@@ -157,6 +157,7 @@ extension KeychainError {
     .outOfMemory: .memory, .randomNotAvailable: .memory, .newerFormat: .newerFormat, .unknownIncompatibleFlag: .newerFormat,
     .unknownReadOnlyFlag: .newerFormat, .kdfAboveCeiling: .notAllowed, .groupExists: .duplicate, .groupRequired: .notAllowed,
     .groupNotEmpty: .notAllowed, .groupGranted: .notAllowed, .groupOfTeam: .missingEntitlement, .groupChanged: .conflict,
+    .nothingKept: .notAllowed,
   ]
   private static let storageCodes: [StorageError.Code: Code] = [
     .noVault: .noVault, .noHome: .noVault, .busy: .busy, .full: .full, .inDoubt: .inDoubt, .newerFormat: .newerFormat,

@@ -92,9 +92,10 @@ package enum ItemRequest: ~Copyable, Sendable {
   case update(Reference, generation: UInt64, Item, Secret?, Accessibility?)
   /// Likewise, and into a group.
   case move(Reference, generation: UInt64, Item, AccessGroup)
-  case remove(Reference)
+  /// - mustKeep: Whether it fails, and removes nothing, if the item could not be restored.
+  case remove(Reference, mustKeep: Bool = false)
   /// Removes an item by its primary attributes, because one that cannot be read has no known reference.
-  case discard(Item, AccessGroup)
+  case discard(Item, AccessGroup, mustKeep: Bool = false)
   /// The versions of an item, also of a removed one: without values.
   case history(Reference)
   /// The removed items that can be restored, by the rules of `items`.
@@ -151,8 +152,8 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .add(_, _, let group, _, installBound: _): (group, nil)
       case .update(let reference, generation: _, _, _, _): (reference.group, reference.id)
       case .move(let reference, generation: _, _, _): (reference.group, reference.id)
-      case .remove(let reference): (reference.group, reference.id)
-      case .discard(_, let group): (group, nil)
+      case .remove(let reference, mustKeep: _): (reference.group, reference.id)
+      case .discard(_, let group, mustKeep: _): (group, nil)
       case .history(let reference): (reference.group, reference.id)
       case .removed(_, let group, _): (group, nil)
       case .version(let reference, _, purpose: _): (reference.group, reference.id)
@@ -186,7 +187,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .add: .adding
       case .update(let reference, generation: _, _, _, _): .updating(reference)
       case .move(let reference, generation: _, _, _): .moving(reference)
-      case .remove(let reference): .removing(reference)
+      case .remove(let reference, mustKeep: _): .removing(reference)
       case .discard: .removingUnread
       case .history: .nothing
       case .removed: .nothing

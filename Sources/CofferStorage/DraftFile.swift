@@ -17,7 +17,7 @@ public final class DraftFile: Store {
   /// Where the vault lies, its directory resolved.
   public var path: String { location.path }
   /// The path of the copy of the old file.
-  public var copyPath: String { "\(location.path).draft" }
+  public var copyPath: String { FileStore.draftCopy(ofVaultAt: location.path) }
 
   /// - Parameter busyTimeout: How long a call waits for other processes.
   /// - Throws: as `FileStore.init(at:)`; `notAVault` for a file that is no draft; `readOnly`; `hardLink`.

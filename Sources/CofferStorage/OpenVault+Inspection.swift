@@ -10,7 +10,7 @@ extension OpenVault {
       try location.checkHasNoLog()
       throw StorageError(.noVault, location.path)
     }
-    try Ownership.check(file: file, location.path)
+    try Ownership.check(file: file, location.path, orThrow: .notAVault)
     guard file.size >= 100 else {
       let detail = "\(location.path) has \(file.size) bytes"
       if let log = try Files.status(at: location.log), log.size > 0 {

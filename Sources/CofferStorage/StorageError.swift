@@ -12,6 +12,8 @@ public struct StorageError: Error, Equatable, Sendable {
     case vaultExists
     /// Not an SQLite file, one of another program, an empty file, or no file but a directory, pipe or device.
     case notAVault
+    /// Something else than a regular file has the name of one that a vault keeps beside it, or in the directory of state.
+    case notAFile
     /// The file has a higher version than this code.
     case newerFormat
     /// A format of before, such as the draft "CFV1". The file is left as it is.

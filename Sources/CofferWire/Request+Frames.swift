@@ -75,11 +75,13 @@ extension ItemRequest {
       fields["generation"] = .integer(generation)
       fields["to-group"] = .text(group.name)
       return Message(fields: fields, parts: [try item.sent()])
-    case .remove(let reference):
+    case .remove(let reference, let mustKeep):
       fields.set(reference)
+      fields["must-keep"] = .integer(mustKeep ? 1 : 0)
       return Message(fields: fields)
-    case .discard(let item, let group):
+    case .discard(let item, let group, let mustKeep):
       fields["group"] = .text(group.name)
+      fields["must-keep"] = .integer(mustKeep ? 1 : 0)
       return Message(fields: fields, parts: [try item.sent()])
     case .history(let reference):
       fields.set(reference)
@@ -214,8 +216,11 @@ extension Request {
       let generation = try content.fields.requiredInteger("generation")
       let item = try content.item()
       return .items(.move(reference, generation: generation, item, try content.fields.requiredGroup("to-group")))
-    case .remove: return .items(.remove(try content.fields.reference()))
-    case .discard: return .items(.discard(try content.item(), try content.fields.requiredGroup("group")))
+    case .remove:
+      return .items(.remove(try content.fields.reference(), mustKeep: try content.fields.flag("must-keep")))
+    case .discard:
+      let (group, mustKeep) = (try content.fields.requiredGroup("group"), try content.fields.flag("must-keep"))
+      return .items(.discard(try content.item(), group, mustKeep: mustKeep))
 
     case .history: return .items(.history(try content.fields.reference()))
     case .removed:

@@ -9,6 +9,9 @@ package struct VaultCheck: Equatable, Sendable {
     package let seen: UInt64?
     package let wasSeenHere: Bool
 
+    /// The reasons that a copy of a vault that lies elsewhere has, too.
+    package static let codesOfCopies: [VaultError.Code] = [.rolledBack, .forked, .anchorOtherKeys]
+
     package init(_ rollback: VaultCore.Rollback) {
       self.init(rollback.reason, present: rollback.present, seen: rollback.seen, wasSeenHere: rollback.wasSeenHere)
     }

@@ -17,7 +17,7 @@ import Testing
     coffer vault verify --json --key-file key 2>/dev/null | grep -o '"code":"[a-zA-Z]*"' | sort
     coffer vault verify --key-file key >/dev/null 2>&1; echo $?
     coffer secret get mail/b --key-file key >/dev/null 2>&1; echo $?
-    coffer secret rm mail/b --key-file key >/dev/null 2>&1; coffer secret rm mail/c --key-file key >/dev/null 2>&1
+    coffer secret rm mail/b --force --key-file key >/dev/null 2>&1; coffer secret rm mail/c --force --key-file key >/dev/null 2>&1
     coffer secret list --key-file key | cut -f 1 | tr '\n' ' '
     """
 

@@ -34,6 +34,15 @@ import VaultCore
     #expect(codes.symmetricDifference(VaultExplanations.all.keys.map(\.name)) == [])
   }
 
+  /// The commands of a hint concern the vault that the command was about.
+  @Test func hintsNameTheVaultOfTheSystem() {
+    func hint(_ text: String) -> String? { Failure(.integrity, "", hint: text).naming(system: true).hint }
+    #expect(hint("coffer vault repair, then rotate") == "coffer vault repair --system, then rotate")
+    #expect(hint("coffer vault verify --vault a; coffer unlock") == "coffer vault verify --vault a; coffer unlock --system")
+    #expect(hint("as root: coffer vault restore --user 7 FILE") == "as root: coffer vault restore --user 7 FILE")
+    #expect(Failure(.integrity, "", hint: "coffer vault repair").naming(system: false).hint == "coffer vault repair")
+  }
+
   /// An agent of a later version may name a cause that this command does not have: then the code counts.
   @Test func anUnknownCauseHasTheStatusOfItsCode() {
     let error = KeychainError(.integrity, cause: .vault(VaultError.Code("somethingNew")))

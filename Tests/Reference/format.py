@@ -20,7 +20,7 @@ RULES = {
     "R44": "identifierMismatch", "R45": "countMismatch", "R46": "recordUnlisted", "R47": "nodeUnlisted", "R48": "wrongDeviceKey",
     "R49": "noSuchSlot", "R50": "accessRuleMalformed", "R51": "recordMalformed", "R52": "recordForged", "R53": "migrationNeeded",
     "R54": "nameNotAllowed", "R55": "nameTooLong", "R56": "attributesMalformed", "R57": "historyMissing",
-    "R58": "historyUnlisted", "R59": "policyMalformed",
+    "R58": "historyUnlisted", "R59": "policyMalformed", "R60": "anchorOtherKeys",
 }
 
 
@@ -248,10 +248,10 @@ def check_anchor(anchor, keys, header, ring):
     if not same(anchor[64:], KDF(keys.hdr, "anchor", anchor[:64])):
         # It may have been made under an earlier master key: then it is of an earlier state.
         if header.epoch == 1 or now <= then:
-            refuse("R23", "MAC")
+            refuse("R60", "MAC")
         index = then - (now - n)
         if index >= 0 and not same(ring[32 * index:32 * index + 32], mac):
-            refuse("R23", "MAC")
+            refuse("R60", "MAC")
     if now < then:
         refuse("R25")
     if now == then:

@@ -75,7 +75,7 @@ import VaultCore
     #expect(committing() == .symbolicLink)
     run("rm", lock)
     run("mkfifo", "-m600", lock)
-    #expect(committing() == .notAVault)
+    #expect(committing() == .notAFile)
     run("rm", lock)
     Fixture.write([], to: lock, mode: 0o666)
     #expect(committing() == .permissionsTooOpen)

@@ -158,7 +158,7 @@ import VaultCore
       #expect(code { try load() } == .foreignOwner)
       run("rm", path)
       run("mkfifo", "-m600", path)
-      #expect(code { try load() } == .notAVault)
+      #expect(code { try load() } == .notAFile)
       run("rm", path)
       run("ln", "-s", "/etc/passwd", path)
       #expect(code { try load() } == .symbolicLink)

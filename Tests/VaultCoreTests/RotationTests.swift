@@ -262,7 +262,7 @@ import Testing
     #expect(laterCheck == .passed || laterCheck == .tooFarBehind)
   }
 
-  @Test func anAnchorOfAnotherHistoryIsDamagedAfterARenewal() throws {
+  @Test func anAnchorOfAnotherHistoryIsRefusedAfterARenewal() throws {
     let anchors = MemoryAnchorStore()
     var vault = try filled(3, anchor: anchors)
     let fork = store.copy()
@@ -273,7 +273,22 @@ import Testing
     var renewal = try MasterKeyRenewal(of: other.status())
     try renewal.seal(other.openedSlot, under: try .throwAway(), kdf: .floor)
     try renewal.commit(to: &other)
-    #expect(code { _ = try Vault.openThrowAway(fork, anchor: anchors) } == .anchorDamaged)
+    #expect(code { _ = try Vault.openThrowAway(fork, anchor: anchors) } == .anchorOtherKeys)
+  }
+
+  /// Also if it was continued with the keys of before, until its generation is higher than that of the anchor.
+  @Test func aVaultFromBeforeARenewalIsToldApartFromADamagedAnchor() throws {
+    let anchors = MemoryAnchorStore()
+    var vault = try filled(3, anchor: anchors)
+    let before = store.copy()
+    try renew(&vault)
+    try vault.close()
+    #expect(code { _ = try Vault.openThrowAway(before, anchor: anchors) } == .anchorOtherKeys)
+    var continued = try Vault.openThrowAway(before)
+    for _ in 0..<8 { try continued.transaction { _ = try $0.putLimitsAgain() } }
+    #expect(try continued.status().generation > Vault.openThrowAway(store).status().generation)
+    #expect(code { _ = try Vault.openThrowAway(before, anchor: anchors) } == .anchorOtherKeys)
+    #expect(try Vault.acceptRollback(before, with: .throwAway(), anchor: anchors)?.reason.code == .anchorOtherKeys)
   }
 
   @Test func aDamagedRecordStopsTheRenewalAndChangesNothing() throws {

@@ -119,16 +119,19 @@ struct Received: ~Copyable {
     case .contains(let group): #expect(group == .standard)
     default: Issue.record("another call")
     }
-    switch try sent(.discard(item, .standard)) {
-    case .discard(let item, let group): #expect(item == self.item && group == .standard)
-    default: Issue.record("another call")
+    for mustBe in [false, true] {
+      switch try sent(.discard(item, .standard, mustKeep: mustBe)) {
+      case .discard(let item, let group, let mustKeep):
+        #expect(item == self.item && group == .standard && mustKeep == mustBe)
+      default: Issue.record("another call")
+      }
+      switch try sent(.remove(reference, mustKeep: mustBe)) {
+      case .remove(let reference, let mustKeep): #expect(try reference == self.reference && mustKeep == mustBe)
+      default: Issue.record("another call")
+      }
     }
     switch try sent(.entry(reference)) {
     case .entry(let reference): #expect(try reference == self.reference)
-    default: Issue.record("another call")
-    }
-    switch try sent(.remove(reference)) {
-    case .remove(let reference): #expect(try reference == self.reference)
     default: Issue.record("another call")
     }
   }

@@ -99,6 +99,8 @@ extension VaultError.Code {
   public static let anchorOtherVault = Self("anchorOtherVault")
   /// The anchor is damaged.
   public static let anchorDamaged = Self("anchorDamaged")
+  /// The anchor was sealed with another master key: the vault is from before its renewal, or the anchor was changed.
+  public static let anchorOtherKeys = Self("anchorOtherKeys")
   /// The vault is older than the anchored state.
   public static let rolledBack = Self("rolledBack")
   /// The vault has another history than the anchored state.

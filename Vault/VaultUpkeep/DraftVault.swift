@@ -87,7 +87,7 @@ package final class DraftVault {
 
   /// Proves and opens everything in the converted vault, and that it continues the anchored state.
   /// - Returns: its problems are items beyond the limits of writers, which the draft did not have: they are no damage.
-  /// - Throws: the first other problem; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`.
+  /// - Throws: the first other problem; `anchorOtherVault`, `anchorOtherKeys`, `anchorDamaged`, `rolledBack`, `forked`.
   package func verify(_ rows: any Rows, anchor: any AnchorStore) throws -> Verification {
     let state = try ProvenState(proving: rows, keys: keys)
     let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)

@@ -1,6 +1,8 @@
 public import SecretMemory
 
 extension VaultError.Code {
+  /// Nothing of an item that is to be removed can be kept, so that it could not be restored.
+  public static let nothingKept = Self("nothingKept")
   /// The backup is of another vault, or of another master key.
   public static let repairFromOtherVault = Self("repairFromOtherVault")
   /// The backup is newer than the vault.

@@ -21,8 +21,10 @@ struct OpenItems {
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(
         .locked,
-        "group \(confirmation.group.name): its owner has to agree before \(name) may \(confirmation.deedText), and cannot be asked here"
-      )
+        "group \(confirmation.group.name): its owner has to agree before \(name) may \(confirmation.deedText), and cannot be asked here",
+        hint: name == Caller.commandName
+          ? "open the vault as its owner: --passphrase-fd N or --recovery-key-fd N; or answer at a terminal"
+          : "answer at a terminal")
     }
     guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }
   }

@@ -48,7 +48,10 @@ extension KeychainError.Code {
     case .busy: StorageError(.busy).explanation
     case .full: StorageError(.full).explanation
     case .inDoubt: StorageError(.inDoubt).explanation
-    case .confirmationNeeded: .init(.locked, "the owner has to agree, and cannot be asked or has not answered")
+    case .confirmationNeeded:
+      .init(
+        .locked, "the owner has to agree, and cannot be asked or has not answered",
+        "try again when the owner can answer; or prove to be the owner: --passphrase-fd N or --recovery-key-fd N")
     case .confirmationRefused: .init(.denied, "its owner was asked, and refused")
     case .quotaExceeded:
       .init(

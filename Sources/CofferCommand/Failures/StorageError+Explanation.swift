@@ -11,6 +11,10 @@ extension StorageError: Explained {
         "put the file back; or a backup in its place: coffer vault restore; to begin anew, move the other file away")
     case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
     case .notAVault: .init(.integrity, "is not a vault", "name another file with --vault")
+    case .notAFile:
+      .init(
+        .inputOutput, "something that is not a file has the name of one of its own",
+        "the vault itself is not touched: remove that, or move it away")
     case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)
     case .migrationNeeded:
       .init(.other, "has a format of before", "to convert it, with all its items: coffer vault migrate")

@@ -63,6 +63,11 @@ package enum VaultExplanations {
       .integrity, "is another vault than the one that was here before", "if you have put it there: coffer vault accept-rollback"),
     .anchorDamaged: .init(
       .integrity, "the record of its last state is damaged", "if you trust the vault as it is: coffer vault accept-rollback"),
+    .anchorOtherKeys: .init(
+      .integrity,
+      "is from before its keys were renewed, or the record of its last state was changed: other keys sealed that record",
+      "a vault from before opens with what opened it then, a leaked passphrase too: put a later backup in its place, coffer vault "
+        + "restore; only if you know that no keys were renewed, or want those of before: coffer vault accept-rollback"),
     .rolledBack: .init(
       .integrity, "is an older state than the one last seen here",
       "if you have restored a backup: coffer vault accept-rollback; if a copy of its log ends with .kept: coffer-vault(1), CAVEATS"
@@ -93,6 +98,8 @@ package enum VaultExplanations {
     .repairFromNewer: .init(
       .integrity, "the backup is newer than the vault", "coffer vault restore FILE puts it in the place of the vault"),
     .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
+    .nothingKept: .init(
+      .locked, "nothing of it can be kept, and it was not removed", "to remove it for good: coffer secret rm NAME --force"),
     .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
     .groupNotEmpty: .init(
       .other, "has items, or former versions of items", "to remove them too: coffer group rm GROUP --with-items"),

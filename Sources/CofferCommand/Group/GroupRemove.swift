@@ -9,7 +9,7 @@ struct GroupRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove a group.",
     discussion: """
-      A group with items or grants needs --with-items, which removes them too. It asks for the group's name at a terminal; without a \
+      A group with items or grants needs --with-items, which removes them too, for good: nothing brings them back but a backup. It asks for the group's name at a terminal; without a \
       terminal it needs --force.
       """, aliases: ["remove"])
 
@@ -41,8 +41,11 @@ struct GroupRemove: ParsableCommand {
     let formers = contents.formerCount == 0 ? "" : ", \(counted(contents.formerCount, "former version"))"
     Descriptor.error.note(
       "note: \(name.escapingControls()): \(counted(contents.itemCount, "item"))\(formers), granted to \(contents.granteeText)\n")
+    if contents.itemCount + contents.formerCount > 0 {
+      Descriptor.error.note("note: nothing brings the items back but a backup\n")
+    }
     guard !force else { return .max }
-    let typed = try Person.ask("Type the group's name to remove all of it: ", isShown: true, isAllowed: true)
+    let typed = try Person.ask("Type the group's name to remove all of it for good: ", isShown: true, isAllowed: true)
     guard try typed.isEqual(to: Secret(copying: Array(name.utf8))) else { throw Failure.cancelled }
     return contents.generation
   }

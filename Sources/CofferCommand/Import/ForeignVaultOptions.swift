@@ -56,7 +56,7 @@ struct ForeignVaultOptions: ParsableArguments {
       }
     } catch {
       let failure = Failure(error, about: file)
-      guard failure.status == .locked else { throw failure }
+      guard failure.status == .locked else { throw failure.naming(vault: file) }
       let names = failure.message.hasPrefix("\(file): ")
       throw Failure(
         .locked, names ? failure.message : "\(file): \(failure.message)",

@@ -25,7 +25,7 @@ struct ImportCoffer: ParsableCommand {
   @Option(name: .customLong("group"), help: ArgumentHelp("Only this group. May be repeated.", valueName: "name"))
   var groups: [String] = []
 
-  @Flag(help: "Replace the items that have another value here. Their values stay as former versions.")
+  @Flag(help: "Replace the items that have another value here. Their values stay as former versions, if the policy keeps any.")
   var replace = false
 
   @Flag(help: "Keep the items that have another value here.")
@@ -61,14 +61,20 @@ struct ImportCoffer: ParsableCommand {
     var plan = try ImportPlan(for: entries, of: source, in: items, step: work.step)
     if replace || keep { plan.settle(replace ? .replaced : .kept) }
     let report = ImportReport(file: file, plan: plan, leftOut: leftOut, isTrial: dryRun)
+    var lostCount = 0
     if !dryRun {
       guard plan.conflicts.isEmpty else { throw report.conflict }
       try work.begin("copying")
-      try plan.carryOut(from: source, in: items, step: work.step)
+      lostCount = try plan.carryOut(from: source, in: items, step: work.step)
     }
     work.end()
     items.finish()
     try report.write(asJSON: json)
+    if lostCount > 0 {
+      Descriptor.error.note(
+        "note: \(counted(lostCount, "value")) that \(lostCount == 1 ? "was" : "were") here cannot be restored: the policy keeps no former "
+          + "versions (coffer vault policy)\n")
+    }
   }
 
   /// Nothing is opened where it lies. Its copy lies among the backups.

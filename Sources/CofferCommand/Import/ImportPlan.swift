@@ -57,30 +57,35 @@ struct ImportPlan {
 
   /// Each item in a commit of its own, with its group if that is not there. An item that somebody has changed since the plan was made is
   /// left as it is.
+  /// - Returns: How many values were replaced that are no former versions now, because the policy keeps none.
   /// - Throws: cancelled, and the errors of single items. Those before them are in the vault.
-  func carryOut(from source: borrowing Vault, in items: OpenItems, step: Backup.Step) throws {
+  func carryOut(from source: borrowing Vault, in items: OpenItems, step: Backup.Step) throws -> Int {
     let writes = steps.filter { $0.outcome == .added || $0.outcome == .replaced }
+    var lostCount = 0
     for (index, write) in writes.enumerated() {
       do {
         try step(UInt64(index), UInt64(writes.count))
-        try Self.write(write, from: source, in: items)
+        if try !Self.write(write, from: source, in: items) { lostCount += 1 }
       } catch {
         throw Self.failure(error, at: write.entry.nameWithGroup, done: index, of: writes.count)
       }
     }
+    return lostCount
   }
 
-  private static func write(_ step: Step, from source: borrowing Vault, in items: OpenItems) throws {
+  /// - Returns: False if a value was replaced that cannot be restored.
+  private static func write(_ step: Step, from source: borrowing Vault, in items: OpenItems) throws -> Bool {
     let entry = step.entry
     let secret = try source.secret(of: entry.reference)
     guard let present = step.present else {
       try items.keychain.add(entry.item, secret: secret, group: entry.reference.group, accessible: entry.accessibility)
-      return
+      return true
     }
     let item = entry.item.bound(as: present.item)
     let changed = Entry(
       reference: present.reference, item: item, accessibility: present.accessibility, generation: present.generation)
-    try items.keychain.update(changed, secret: secret)
+    let written = try items.keychain.update(changed, secret: secret)
+    return try items.keychain.history(of: written).contains { $0.state == .changed }
   }
 
   /// - Parameter done: The items that are in the vault.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CofferConsole
+package import CofferConsole
 
 /// Facts about the words of a command line that are needed before the argument parser runs, or after it has failed.
 enum CommandWords {
@@ -98,11 +98,20 @@ enum CommandWords {
   /// Whether a program is to be started whose exit status is that of the command: then a failure has a status that few programs have.
   static func isOfProgram(_ arguments: ArraySlice<String>) -> Bool { arguments.first == RunCommand.configuration.commandName }
 
-  /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
-  static func vault(in arguments: ArraySlice<String>) -> String? {
+  /// The words before `--`. Nil if the noun does not take options about a vault.
+  private static func wordsAboutVault(_ arguments: ArraySlice<String>) -> [String]? {
     let nouns = ["vault", "secret", "agent", "import", "credential", "ssh", "init", "run", "inject", "sweep"]
     guard let noun = arguments.first, nouns.contains(noun) || isShortForm(noun) else { return nil }
-    let words = Array(arguments.prefix { $0 != "--" })
+    return Array(arguments.prefix { $0 != "--" })
+  }
+
+  static func namesSystem(in arguments: ArraySlice<String>) -> Bool {
+    wordsAboutVault(arguments)?.contains("--system") == true
+  }
+
+  /// The file that `--vault` names. Nil if none is named, or the noun does not take it.
+  static func vault(in arguments: ArraySlice<String>) -> String? {
+    guard let words = wordsAboutVault(arguments) else { return nil }
     guard let index = words.lastIndex(where: { $0 == "--vault" || $0.hasPrefix("--vault=") }) else { return nil }
     guard words[index] == "--vault" else { return String(words[index].dropFirst("--vault=".count)) }
     return words.indices.contains(index + 1) ? words[index + 1] : nil
@@ -121,12 +130,19 @@ extension Failure {
     return Failure(status, message, hint: Self.hint(hint, naming: path), details: details)
   }
 
+  /// With a hint whose commands concern the vault of the system's agent.
+  package func naming(system isSystem: Bool) -> Failure {
+    guard isSystem, let hint, !hint.hasSuffix("--help"), !hint.hasPrefix("as root") else { return self }
+    return Failure(status, message, hint: Self.hint(hint, with: "--system"), details: details)
+  }
+
   /// Returns nil if no quotes can hold the path.
-  static func hint(_ hint: String, naming path: String) -> String? {
-    word(path).map { word in
-      let command = /coffer (?:(?:vault slot|vault|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault)/
-      return hint.replacing(command) { "\($0.output) --vault \(word)" }
-    }
+  static func hint(_ hint: String, naming path: String) -> String? { word(path).map { Self.hint(hint, with: "--vault \($0)") } }
+
+  private static func hint(_ hint: String, with option: String) -> String {
+    let command =
+      /coffer (?:(?:vault slot|vault|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault| --system)/
+    return hint.replacing(command) { "\($0.output) \(option)" }
   }
 
   /// As a shell reads it. Nil for a path that no quotes can hold, or that is escaped when it is printed.

@@ -45,8 +45,26 @@ final class RotationDialogue {
 
   /// - Parameter opened: The credential that opened the vault.
   func credentials(for slot: RotationPlan.Slot, _ opened: borrowing Credential) throws -> SlotCredentials {
-    guard slot.isOpened, !slot.isNewRecoveryKey else { return try slots.credentials(for: slot) }
-    return SlotCredentials(present: nil, new: try replaced?(slot.description) ?? opened.duplicate())
+    let given =
+      slot.isOpened && !slot.isNewRecoveryKey
+      ? SlotCredentials(present: nil, new: try replaced?(slot.description) ?? opened.duplicate())
+      : try slots.credentials(for: slot)
+    if order.isLeaked { try checkIsNew(given.new, in: slot, leaked: opened) }
+    return given
+  }
+
+  /// The texts are compared in normal form, as keys are derived from them: the leaked passphrase would open the new keys.
+  /// - Throws: usage.
+  private func checkIsNew(
+    _ new: borrowing Credential, in slot: RotationPlan.Slot, leaked: borrowing Credential
+  ) throws {
+    guard new.slotType.hasPassphrase, new.text.isEqual(to: leaked.text) else { return }
+    let index = slot.description.index
+    throw slot.isOpened
+      ? Failure.usage("--leaked: the new passphrase is the leaked one; nothing has been changed", hint: "take another one")
+      : Failure.usage(
+        "slot \(index): its passphrase is the leaked one; nothing has been changed",
+        hint: "change it first, coffer vault passphrase, or give the slot up: --drop-slot \(index)")
   }
 
   func prepare(backup: String) throws {

@@ -8,7 +8,8 @@ struct SecretHistory: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history", abstract: "List the versions of an item, or the removed items.",
     discussion: """
-      Columns: version, time, and whether it is the present one, was changed or removed at that time; with --deleted the name, group, \
+      Columns: version, time and state. The present version has the time since which it is the present one, a former one the time until \
+      which it was, when it was changed or removed: so the two newest have the same time. With --deleted the name, group, \
       last version and time. Never a value: coffer secret get NAME --version N writes one. The vault keeps as many versions as its policy \
       allows: coffer vault policy.
       """)

@@ -77,7 +77,7 @@ extension Question {
   /// - Throws: `locked` if nobody can be asked; `cancelled`, unless the word "yes" is typed.
   static func confirmRemovalForGood(of what: String, _ vault: VaultOptions) throws {
     guard vault.isAnybodyThere else { throw unanswered(what, "--force") }
-    Descriptor.error.note("\(what.escapingControls()): removed for good; nothing brings it back but a backup\n")
+    Descriptor.error.note("\(what.escapingControls()): would be removed for good; nothing brings it back but a backup\n")
     guard try isWord("yes", "Type yes to go on: ") else { throw Failure.cancelled }
   }
 }

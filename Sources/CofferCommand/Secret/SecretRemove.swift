@@ -12,7 +12,8 @@ struct SecretRemove: ParsableCommand {
     abstract: "Remove an item.",
     discussion: """
       Asks at a terminal, unless --force or --no-input is given. Without a terminal nothing is asked, and the item is removed. \
-      coffer secret restore brings it back, for as long as the policy of the vault keeps it, unless --purge is given.
+      coffer secret restore brings it back, for as long as the policy of the vault keeps it. With --purge, and if nothing of the item can \
+      be kept, it is removed for good: then the word "yes" is asked for, and without a terminal --force is needed.
       """,
     aliases: ["remove"])
 
@@ -51,26 +52,41 @@ struct SecretRemove: ParsableCommand {
     } else if !purge {
       try confirm(name + Self.text(companions))
     }
+    var mustKeep = !force && !purge
     // First, so that the same command removes the others if it is interrupted.
     for companion in companions {
-      let isKept = try about(companion.name) { try remove(companion, in: items) }
+      let isKept = try remove(companion.nameWithGroup, &mustKeep) { try remove(companion, in: items, mustKeep: $0) }
       Self.note(companion.nameWithGroup, isKept: isKept, isPurged: purge)
     }
-    let isKept = try about(name) {
+    let isKept = try remove(name, &mustKeep) { mustKeep in
       guard let entry else {
         // Its row cannot be read, and need not be.
         return try items.keychain.remove(
-          selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard)
+          selection.name.item(selection.itemClass), in: selection.name.group.map { try AccessGroup($0) } ?? .standard,
+          mustKeep: mustKeep)
       }
-      return try remove(entry, in: items)
+      return try remove(entry, in: items, mustKeep: mustKeep)
     }
     items.finish()
     Self.note(name, isKept: isKept, isPurged: purge)
   }
 
+  /// Asks before an item goes of which nothing can be kept: the transaction that would remove it finds that out.
+  /// - Parameter mustKeep: False from then on.
   /// - Returns: Whether it can be restored.
-  private func remove(_ entry: Entry, in items: OpenItems) throws -> Bool {
-    guard purge else { return try items.keychain.remove(entry.reference) }
+  private func remove(_ name: String, _ mustKeep: inout Bool, _ remove: (_ mustKeep: Bool) throws -> Bool) throws -> Bool {
+    do { return try remove(mustKeep) } catch let error as KeychainError {
+      guard mustKeep, error.cause == .vault(.nothingKept) else { throw Failure(error, about: name) }
+      let reason = error.detail.isEmpty ? "" : " (\(error.detail))"
+      try Question.confirmRemovalForGood(of: "\(name), of which nothing can be kept\(reason)", vault)
+      mustKeep = false
+      return try about(name) { try remove(false) }
+    } catch { throw Failure(error, about: name) }
+  }
+
+  /// - Returns: Whether it can be restored.
+  private func remove(_ entry: Entry, in items: OpenItems, mustKeep: Bool) throws -> Bool {
+    guard purge else { return try items.keychain.remove(entry.reference, mustKeep: mustKeep) }
     try items.keychain.removeForGood(entry.reference)
     return false
   }
@@ -114,7 +130,7 @@ struct SecretRemove: ParsableCommand {
     guard try opened.isOpenedByOwner() else {
       throw Failure(KeychainError(.missingEntitlement, "only the owner removes by id"), about: place.path)
     }
-    try confirm("the item \(text)")
+    if !force { try Question.confirmRemovalForGood(of: "the item \(text)", vault) }
     try about("item \(text)") {
       try opened.remove(id)
       // The item is removed. If this fails, the next purge finds its former versions.

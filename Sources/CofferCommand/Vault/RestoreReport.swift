@@ -40,6 +40,9 @@ struct RestoreReport {
     if findings.unavailableCount > 0 { lines.append(VaultCheck.unopened(findings.unavailableCount)) }
     if plan.isOtherVault { lines.append("it is a backup of another vault") }
     if plan.rollback == .forked { lines.append("it has another history than the vault that was last seen here") }
+    if plan.rollback == .anchorOtherKeys {
+      lines.append("it was made before the present keys: credentials of that time open the vault again, a leaked passphrase too")
+    }
     lines += comparison
     lines.append(intention)
     return lines

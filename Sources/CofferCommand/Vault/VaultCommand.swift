@@ -44,10 +44,16 @@ struct VaultAcceptRollback: ParsableCommand {
       switch (rollback.reason.code, rollback.seen) {
       case (.rolledBack, let seen?): "generation \(seen) was seen here before"
       case (.forked, let seen?): "another history, up to generation \(seen), was seen here before"
+      case (.anchorOtherKeys, _):
+        "the state seen here before was sealed with other keys; if they were renewed, credentials of before open it again"
       case (.anchorOtherVault, _): "another vault was here before"
       default: "the state seen here before is not known"
       }
     Descriptor.error.note("\(path.escapingControls()): is of generation \(rollback.present); \(past)\n")
+    if !rollback.wasSeenHere, VaultCheck.Rollback.codesOfCopies.contains(rollback.reason.code) {
+      Descriptor.error.note(
+        "it was not opened at this path: if the vault lies elsewhere too, an older state is accepted there as well\n")
+    }
     if !force { try Question.agree("Accept it?", about: path, vault) }
   }
 }

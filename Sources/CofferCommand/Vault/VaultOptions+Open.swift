@@ -43,7 +43,7 @@ extension VaultOptions {
   {
     try about(place.path) {
       let kinds = Set(try Vault.inspect(place.store).slots.map(\.type))
-      return try withCredential(kinds, place.path, place.keyFile, body)
+      do { return try withCredential(kinds, place.path, place.keyFile, body) } catch { throw place.naming(error) }
     }
   }
 

@@ -3,6 +3,7 @@ import CofferConsole
 import CofferFiles
 import CofferLifecycle
 import CofferStorage
+import CofferWire
 import Glibc
 import SecretMemory
 import VaultCore
@@ -74,6 +75,19 @@ struct VaultPlace {
     let file = self.path
     store = try about(file) { try FileStore.create(at: file, createDirectory: path == nil) }
     anchor = places.anchors(forVaultAt: store.path)
+  }
+
+  /// The error with another hint if the file is a copy of a vault that is opened elsewhere: to accept the copy would make older states of
+  /// that vault acceptable, which has the same anchor.
+  func naming(_ error: any Error) -> any Error {
+    guard let refused = error as? VaultError, VaultCheck.Rollback.codesOfCopies.contains(refused.code),
+      let vault = try? Vault.inspect(store).id, (try? anchor.lastVault()) != vault.bytes
+    else { return error }
+    let failure = Failure(refused, about: path)
+    return Failure(
+      failure.status, failure.message,
+      hint: "it is a copy of a vault that was opened elsewhere: coffer import coffer FILE copies items from it, coffer vault "
+        + "verify checks it")
   }
 
   /// Where its backups lie that were given no name.

@@ -33,7 +33,18 @@ struct VaultPolicy: ParsableCommand {
     if report.wasDamaged {
       Descriptor.error.note("note: the policy was damaged; limits that are not named have their standard values now\n")
     }
+    if changes[.historyVersions] != nil || changes[.historyDays] != nil { Self.noteRemoval(report.limits) }
     try print(report.limits)
+  }
+
+  private static func noteRemoval(_ limits: Limits) {
+    let keepsNone = limits.value(.historyVersions) == 0 || limits.value(.historyDays) == 0
+    Descriptor.error.note(
+      keepsNone
+        ? "note: no former version is kept: those of an item go for good when it is written, all others at coffer secret purge --expired "
+          + "and when an agent is unlocked; a secret that is replaced is gone\n"
+        : "note: former versions beyond these limits are removed for good: when their item is written, at coffer secret purge --expired and "
+          + "when an agent is unlocked\n")
   }
 
   private static func change(_ text: String) throws -> (Limits.Name, UInt64) {

@@ -51,7 +51,8 @@ struct VaultRestore: ParsableCommand {
     switch error {
     case let failure as Failure: return failure
     case StorageError(.noVault):
-      return Failure(.notFound, "\(name): does not exist", hint: "coffer vault backup makes one")
+      return Failure(
+        .notFound, "\(name): does not exist", hint: "name one that is there; coffer doctor names the newest backup")
     case StorageError(.symbolicLink): return Failure(.inputOutput, "\(name): is a symbolic link", hint: "name the file itself")
     default:
       let failure = Failure(error, about: name)

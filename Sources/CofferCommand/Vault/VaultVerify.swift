@@ -36,11 +36,16 @@ struct VaultVerify: ParsableCommand {
 
   /// Whether it is no fault: an older state, or another history, of a vault that lies elsewhere.
   private static func isCopy(_ rollback: VaultCheck.Rollback) -> Bool {
-    !rollback.wasSeenHere && (rollback.reason.code == .rolledBack || rollback.reason.code == .forked)
+    !rollback.wasSeenHere && VaultCheck.Rollback.codesOfCopies.contains(rollback.reason.code)
   }
 
   private static func text(_ rollback: VaultCheck.Rollback) -> String {
-    let kind = rollback.reason.code == .forked ? "a copy with another history" : "an older copy"
+    let kind =
+      switch rollback.reason.code {
+      case .forked: "a copy with another history"
+      case .anchorOtherKeys: "a copy from before the keys were renewed"
+      default: "an older copy"
+      }
     let seen = rollback.seen.map { "; elsewhere generation \($0) was seen" } ?? ""
     return "\(kind): generation \(rollback.present)\(seen)\n"
   }

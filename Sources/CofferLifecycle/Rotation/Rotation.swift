@@ -40,7 +40,7 @@ package struct Rotation {
     guard try lock != nil || !MaintenanceLock.isHeld(forVaultAt: store.path) else {
       throw StorageError(.maintenance, store.path)
     }
-    let old = OldBackups(in: backups, of: status.id)
+    let old = OldBackups(in: backups, ofVaultAt: store.path, status.id)
     try party.begin("copying")
     let backup = try Backup.make(
       of: store, at: .directory(backups, order.removesBackup ? .rotation : .ordinary), now: now,
@@ -66,7 +66,7 @@ package struct Rotation {
     let now = try opened.status()
     return RotationOutcome(
       generation: now.generation, masterEpoch: now.masterEpoch, slotCount: now.slots.count, groupCount: plan.groups.count,
-      isFolded: isFolded, removed: removed, left: backups.paths, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
+      isFolded: isFolded, removed: removed, left: old.left, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
       sharedDeviceKey: try order.renewsDevice && deviceKeys.shared.load() != nil ? deviceKeys.shared.path : nil)
   }
 

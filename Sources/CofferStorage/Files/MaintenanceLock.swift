@@ -12,7 +12,7 @@ package final class MaintenanceLock: Sendable {
 
   /// - Parameter path: The path of the vault, in any form. The vault need not be there, its directory must.
   /// - Throws: `maintenance` if another process has it; `noVault` without the directory; what is wrong with the lock file: `symbolicLink`,
-  ///   `hardLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault`, `readOnly`, `accessDenied`, `full`, `io`.
+  ///   `hardLink`, `foreignOwner`, `permissionsTooOpen`, `notAFile`, `readOnly`, `accessDenied`, `full`, `io`.
   package init(forVaultAt path: String) throws(StorageError) {
     let location = try Location(path)
     file = try SideLock.file(at: location.lock)

@@ -8,11 +8,14 @@ import Glibc
 /// vault.
 enum Ownership {
   /// The file itself: regular, ours or root's, and written by nobody else.
-  static func check(file: FileStatus, _ path: String) throws(StorageError) {
+  /// - Parameter code: The error if it is not a regular file: the vault is sound if something else lies beside it.
+  static func check(
+    file: FileStatus, _ path: String, orThrow code: StorageError.Code = .notAFile
+  ) throws(StorageError) {
     switch file.kind {
     case .file: break
     case .link: throw StorageError(.symbolicLink, path)
-    case .directory, .other: throw StorageError(.notAVault, "\(path) is not a regular file")
+    case .directory, .other: throw StorageError(code, "\(path) is not a regular file")
     }
     try checkOwner(file, path)
     guard file.mode & 0o022 == 0 else { throw StorageError(.permissionsTooOpen, "\(path) may be written by others") }

@@ -34,7 +34,7 @@ final class SideLock {
 
   init(_ path: String) { self.path = path }
 
-  /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAVault` for what lies at the
+  /// - Throws: `busy` at the deadline; `symbolicLink`, `foreignOwner`, `permissionsTooOpen`, `notAFile` for what lies at the
   ///   path; `readOnly`, `accessDenied`, `full`, `descriptorsExhausted`, `io`.
   func withLock<Result>(until deadline: Deadline, _ body: () throws -> Result) throws -> Result {
     try open()

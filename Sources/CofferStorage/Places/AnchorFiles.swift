@@ -40,7 +40,7 @@ public final class AnchorFiles: AnchorStore {
   }
 
   /// Nil if there is no file, or an empty one.
-  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`,
+  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAFile`, `foreignOwner`,
   ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`.
   public func load(_ vault: Identifier) throws -> [UInt8]? { try Self.read(path(of: vault)) }
 

@@ -17,7 +17,7 @@ public struct DeviceKeyFile: Sendable {
   public init(at path: String) { self.path = path }
 
   /// Returns nil if there is no file.
-  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAVault` (no regular file), `foreignOwner`, `permissionsTooOpen`
+  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAFile`, `foreignOwner`, `permissionsTooOpen`
   ///   (others may read or write it), `accessDenied`, `descriptorsExhausted`, `io`. `VaultError`: `memoryNotLockable`,
   ///   `outOfMemory`.
   public func load() throws -> Secret? {

@@ -28,7 +28,7 @@ package struct Anchor {
     authenticated + keys.anchorMAC(authenticated).bytes
   }
 
-  /// - Throws: `anchorOtherVault`, `anchorDamaged`.
+  /// - Throws: `anchorOtherVault`, `anchorOtherKeys`, `anchorDamaged`.
   /// - Parameter header: Its master key may be newer than the one that the anchor was sealed with.
   init(parsing bytes: [UInt8], keys: IntegrityKeys, for header: Header? = nil) throws(VaultError) {
     guard bytes.count == Self.byteCount else { throw VaultError(.anchorDamaged, "\(bytes.count) bytes") }
@@ -42,7 +42,7 @@ package struct Anchor {
     guard vault == keys.vault else { throw VaultError(.anchorOtherVault, "\(vault)") }
     isProven = keys.anchorMAC(authenticated) == authenticator
     let isOlder = header.map { $0.masterEpoch > 1 && generation < $0.generation } ?? false
-    guard isProven || isOlder else { throw VaultError(.anchorDamaged) }
+    guard isProven || isOlder else { throw VaultError(.anchorOtherKeys, "generation \(generation) was seen") }
   }
 
   /// The bytes that replace an anchor; nil if it is as new. Another process may have seen more of the vault since.
@@ -95,7 +95,7 @@ package struct SeenBefore {
       seen = anchor.generation
       if !anchor.isProven, rows.mac(ofGeneration: anchor.generation, before: state.header.generation) ?? anchor.mac != anchor.mac
       {
-        throw VaultError(.anchorDamaged)
+        throw VaultError(.anchorOtherKeys)
       }
       let check = try Anchor.compare(anchor.generation, anchor.mac, with: state, rows)
       return (check, isNoted && anchor.isProven ? anchor.generation : 0)
@@ -107,7 +107,7 @@ package struct SeenBefore {
 
 /// The reason why an anchor rejects a state of the vault.
 public struct Rollback: Equatable, Sendable {
-  /// `anchorOtherVault`, `anchorDamaged`, `rolledBack` or `forked`.
+  /// `anchorOtherVault`, `anchorOtherKeys`, `anchorDamaged`, `rolledBack` or `forked`.
   public let reason: VaultError
   /// The generation of the vault as it is.
   public let present: UInt64

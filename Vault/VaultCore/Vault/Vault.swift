@@ -87,7 +87,7 @@ public struct Vault: ~Copyable {
   ///     the vault in use, such as a backup.
   /// - Throws: `wrongCredential`; `noSuchSlot` where no slot is of the credential's kind; `kdfAboveCeiling`; `kdfBelowFloor`,
   ///   `slotMalformed`, `unknownSlotType`, `slotDamaged`; `notAVault`, `newerFormat`, `unknownIncompatibleFlag`,
-  ///   `headerMalformed`; `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorDamaged`, `rolledBack`, `forked`; what the
+  ///   `headerMalformed`; `headerForged`, `slotsForged`; `anchorOtherVault`, `anchorOtherKeys`, `anchorDamaged`, `rolledBack`, `forked`; what the
   ///   stores throw.
   public static func open(
     _ store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard,
