@@ -51,7 +51,9 @@ package struct BackupDirectory: Sendable {
     guard let first = usable.first, let last = usable.max(by: Self.isOfEarlierGeneration) else {
       throw LifecycleError(.noBackup, path)
     }
-    guard first.generation >= last.generation else { throw LifecycleError(.backupOrderUnclear, "\(path(of: first)), \(path(of: last))") }
+    guard first.generation >= last.generation else {
+      throw LifecycleError(.backupOrderUnclear, "\(path(of: first)), \(path(of: last))")
+    }
     return path(of: first)
   }
 

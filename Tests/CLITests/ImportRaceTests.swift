@@ -23,7 +23,7 @@ import VaultCore
     plan.settle(.replaced)
     var status: Int32?
     do {
-      try plan.carryOut(from: source, in: items) { _, _ in
+      _ = try plan.carryOut(from: source, in: items) { _, _ in
         var other = try Vault.openThrowAway(store)
         try change(&other, other.entry(item))
       }

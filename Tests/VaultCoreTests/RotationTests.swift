@@ -50,23 +50,6 @@ import Testing
     return content
   }
 
-  /// A slot that costs more than the ceiling could not be opened again on this machine. Its own cost is no reason to refuse.
-  @Test func theLimitsDoNotRaiseACostAboveTheCeiling() throws {
-    let ceiling = KDFCeiling(iterations: 4, memoryKiB: 100 << 10)
-    let dear = try KDFParameters(iterations: 5, memoryKiB: 200 << 10)
-    var limits = Limits()
-    #expect(try limits.cost(nil, ceiling: ceiling) == .standard)
-    #expect(try limits.cost(dear, ceiling: ceiling) == dear)
-    try limits.set(.kdfPasses, to: 4)
-    #expect(try limits.cost(.lowMemory, ceiling: ceiling) == KDFParameters(iterations: 4, memoryKiB: 64 << 10))
-    let set = limits
-    #expect(code { _ = try set.cost(nil, ceiling: ceiling) } == .kdfAboveCeiling)
-    try limits.set(.kdfPasses, to: 5)
-    let higher = limits
-    #expect(code { _ = try higher.cost(.lowMemory, ceiling: ceiling) } == .kdfAboveCeiling)
-    #expect(try higher.cost(dear, ceiling: ceiling) == dear)
-  }
-
   private func renew(_ vault: inout Vault) throws {
     var renewal = try MasterKeyRenewal(of: vault.status())
     let slot = vault.openedSlot

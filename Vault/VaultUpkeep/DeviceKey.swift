@@ -1,4 +1,4 @@
-package import SecretMemory
+internal import SecretMemory
 package import VaultCore
 
 extension GroupKeys {

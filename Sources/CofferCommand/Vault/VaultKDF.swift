@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import CofferLifecycle
 import Passphrases
 import SecretMemory
 import VaultCore

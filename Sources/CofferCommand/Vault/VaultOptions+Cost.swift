@@ -1,7 +1,7 @@
 import CofferConsole
+import CofferLifecycle
 import SecretMemory
 import VaultCore
-import VaultUpkeep
 
 extension VaultOptions {
   /// The cost of a new slot of this type, whose policy is known.
