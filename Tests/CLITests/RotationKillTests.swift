@@ -159,7 +159,7 @@ import Testing
         when=$((when + 5))
       done
       file=$(sed -n 's/^note: \\(.*before-rotation.coffer\\): opens with the credentials of before.*/\\1/p' said)
-      coffer vault verify --vault "$file" --passphrase-fd 3 3<old
+      coffer vault verify --vault "$file" --passphrase-fd 3 3<old | head -n 1
       \(Self.rotating) 3<new >said 2>&1; echo $?
       grep -A 1 'were removed' said | grep -c before-rotation; ls "$file" 2>&1 | grep -c 'No such file'; ls coffer/backups | wc -l
       """

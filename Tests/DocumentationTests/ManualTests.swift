@@ -146,8 +146,10 @@ import Testing
       #expect(short.map(\.written) == long.map(\.written), "\(verb)")
     }
     // The first page names the nouns and the option of the program itself.
-    for overview in ["coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer"]
-    {
+    for overview in [
+      "coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer group",
+      "coffer import", "coffer credential", "coffer ssh", "coffer service", "coffer",
+    ] {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }
     #expect(Set(documented.keys) == Set(commands.keys))

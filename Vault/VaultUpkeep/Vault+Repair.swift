@@ -13,9 +13,7 @@ extension Vault {
   package borrowing func repairPlan(
     from backup: (any Store)?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)? = nil
   ) throws -> RepairPlan {
-    try reading { state, _ in
-      try Self.walk(state, backup, acceptsUnproven, progress) { $0.plan }
-    }
+    try reading { state, _ in try Self.walk(state, backup, acceptsUnproven, progress) { $0.plan } }
   }
 
   /// Carries out a plan in one commit.

@@ -58,7 +58,10 @@ struct RunCommand: ParsableCommand {
       Launch.fail(name, error)
     }
     do {
-      SupervisedProgram.end(as: try supervised(file, &secrets, values, concealed))
+      let status = try supervised(file, &secrets, values, concealed)
+      // Until the program has them: the optimiser would close them after their last use.
+      withExtendedLifetime(descriptors) {}
+      SupervisedProgram.end(as: status)
     } catch let error as NotStarted {
       Launch.fail(name, error.error)
     }
