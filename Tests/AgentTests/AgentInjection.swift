@@ -42,7 +42,8 @@ struct AgentInjection {
     }
     // The socket is there without an agent, and nothing would answer.
     let outcome = try shell("timeout -s KILL 120 sh -c '\(script)'")
-    tracer.end(by: SIGINT)
+    // strace waits for ever for a leader whose threads have been killed and that it has not reaped when the signal comes.
+    tracer.end(by: SIGINT, within: 60_000)
     return Traced(outcome: outcome, trace: try shell("cat \(trace)", as: 0).output)
   }
 

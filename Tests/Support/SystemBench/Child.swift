@@ -34,6 +34,17 @@ public final class Child: Sendable {
     wait()
   }
 
+  /// The same, and by SIGKILL after so many milliseconds.
+  public func end(by signal: Int32, within limit: Int) {
+    kill(process, signal)
+    let deadline = Deadline(milliseconds: limit)
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, WNOHANG) == 0 {
+      guard !deadline.hasPassed else { return end() }
+      usleep(1000)
+    }
+  }
+
   /// Everything until all who write have closed.
   static func text(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
