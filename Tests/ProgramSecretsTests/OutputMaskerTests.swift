@@ -220,37 +220,6 @@ import Testing
 
   private static let isLong = ProcessInfo.processInfo.environment["COFFER_LONG"] != nil
 
-  /// For docs/figures.md, of an optimised build: output without a secret, and base64 text, each with 27 forms and more.
-  @Test(.enabled(if: isLong)) func throughput() throws {
-    var random = SeededGenerator(seed: 7)
-    let secrets = try Self.secrets(
-      (0..<3).map { index in ("S\(index)", (0..<24).map { _ in UInt8.random(in: 0...255, using: &random) }) })
-    for (name, alphabet) in [
-      ("bytes", Array(0...255)), ("base64", Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/".utf8)),
-    ] {
-      let text = (0..<32 << 10).map { _ in alphabet.randomElement(using: &random) ?? 0 }
-      var masker = try OutputMasker(secrets)
-      var written = 0
-      let clock = ContinuousClock()
-      let time = clock.measure {
-        for _ in 0..<4_096 {
-          _ = unsafe masker.fill { room in
-            let count = min(room.count, text.count)
-            unsafe room.copyBytes(from: text[..<count])
-            return count
-          }
-          _ = unsafe masker.write {
-            written += $0.count
-            return $0.count
-          }
-        }
-      }
-      print(
-        "masker: \(name): \(Double(written) / 1e6 / (Double(time.components.attoseconds) / 1e18 + Double(time.components.seconds))) MB/s"
-      )
-    }
-  }
-
   /// Nothing is held back for long, so the memory stays the same.
   @Test func outputThatNeverEndsNeedsNoMoreMemory() throws {
     let secrets = try Self.secrets([("A", Array("ababab".utf8)), ("B", Array(repeating: 0x61, count: 500) + [0x62])])
