@@ -15,23 +15,22 @@ package struct BackupDirectory: Sendable {
   /// - Parameter path: As `Places.backups` gives it. The directory need not be there.
   package init(at path: String) { self.path = path }
 
+  private var allNames: [String] { (try? OpenDirectory.foreign(path).names().map(\.description)) ?? [] }
+
   /// Its backups, the newest first. Other files are not looked at.
   package var names: [BackupName] {
-    let names = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
-    return names.compactMap { BackupName($0) }.sorted(by: >)
+    allNames.compactMap { BackupName($0) }.sorted(by: >)
   }
 
   /// The paths of regular files with names that were given by a person.
   var others: [String] {
-    let names = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
-    return names.filter { BackupName($0) == nil && !$0.hasPrefix(".") }.sorted().map { Path.join(path, $0) }
+    allNames.filter { BackupName($0) == nil && !$0.hasPrefix(".") }.sorted().map { Path.join(path, $0) }
       .filter { (try? Files.status(at: $0))?.kind == .file }
   }
 
   /// The paths of its backups, and of the files that a restore has put aside.
   package var paths: [String] {
-    let damaged = (try? OpenDirectory.foreign(path).names().map(\.description)) ?? []
-    return names.map(path(of:)) + damaged.filter { $0.hasPrefix(Self.putAside) }.sorted().map { Path.join(path, $0) }
+    names.map(path(of:)) + allNames.filter { $0.hasPrefix(Self.putAside) }.sorted().map { Path.join(path, $0) }
   }
 
   /// The beginning of the names of directories with files that could not be read.

@@ -80,7 +80,7 @@ package struct DockerCredential: ~Copyable {
     return members
   }
 
-  /// The text of a member, in UTF-8 as far as the message is. Empty if there is no such member.
+  /// The text of a member, in UTF-8 as far as the message is. Empty if the message lacks the member.
   /// - Throws: as `Secret(count:)`.
   private static func secret(_ value: JSONText?, _ text: HeldSecret) throws -> Secret {
     guard let value else { return try Secret(count: 0) }

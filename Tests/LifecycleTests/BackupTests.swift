@@ -112,7 +112,12 @@ import VaultCore
     func name(_ number: Int64) -> String { directory.path(of: BackupName(time: Self.time(number), generation: 9)) }
     run("sh", "-c", "head -c 4096 \(backup) >\(name(1)); mkfifo \(name(2)); ln -s \(backup) \(name(3)); mkdir \(name(4))")
     #expect(try directory.newest(forVaultAt: fixture.path) == backup)
-    #expect(directory.newestUsable(at: Self.time(5)).map(directory.path(of:)) == backup)
+    #expect(directory.newestUsable(at: Self.time(4)).map(directory.path(of:)) == backup)
+    // One of another vault.
+    let other = Fixture()
+    try other.makeVault()
+    try run("cp", #require(other.backup().path), name(5))
+    #expect(try directory.newest(forVaultAt: fixture.path) == backup)
   }
 
   private static func time(_ seconds: Int64) -> Timestamp { Timestamp(secondsSince1970: 1_700_000_000 + seconds) }

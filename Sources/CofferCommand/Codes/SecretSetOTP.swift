@@ -83,7 +83,7 @@ struct SecretSetOTP: ParsableCommand {
     if let counter { parameters.moment = .counter(counter) }
     if let algorithm {
       guard let hash = KeyedHash(codeAlgorithm: algorithm) else {
-        throw .usage("--algorithm \(algorithm): there is no such one", hint: "sha1, sha256 or sha512")
+        throw .usage("--algorithm \(algorithm): is not a hash for codes", hint: "sha1, sha256 or sha512")
       }
       parameters.algorithm = hash
     }

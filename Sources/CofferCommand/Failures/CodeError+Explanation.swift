@@ -8,7 +8,7 @@ extension CodeError: Explained {
     case .notCodeURI: .init(.usage, "is not a URI for codes", "otpauth://totp/… or otpauth://hotp/…")
     case .parameterTwice: .init(.usage, "a parameter stands twice")
     case .escapeMalformed: .init(.usage, "has a byte that no URI has", "%XX, with two digits of hexadecimal")
-    case .algorithmUnknown: .init(.usage, "there is no such hash for codes", "SHA1, SHA256 or SHA512")
+    case .algorithmUnknown: .init(.usage, "is not a hash for codes", "SHA1, SHA256 or SHA512")
     case .digitsNotAllowed: .init(.usage, "a code has 6 to 8 digits")
     case .periodNotAllowed: .init(.usage, "a code is valid for 1 to 300 seconds")
     case .counterNotAllowed: .init(.usage, "a counter is a number from 0 on")

@@ -30,7 +30,7 @@ extension ForeignError: Explained {
         .usage, "the first line does not name the columns of this format",
         "coffer import csv --column NAME=secret says what a column is")
     case .columnCount: .init(.usage, "has another number of columns than the first line")
-    case .columnMissing: .init(.usage, "there is no such column", "names are written as in the first line")
+    case .columnMissing: .init(.usage, "lacks the column", "names are written as in the first line")
     case .textAfterQuote: .init(.usage, "text follows a closing quote")
     }
   }

@@ -101,8 +101,8 @@ final class RotationDialogue {
     if slots.recoveryKeys.isEmpty { try Descriptor.output.write(text) } else { Descriptor.error.note(text) }
     if !outcome.isFolded {
       Descriptor.error.note(
-        "note: rows under old keys are left in the file or its log, because another program reads the vault, or the disk is full; "
-          + "another coffer vault rotate removes them\n")
+        "note: bytes of rows under old keys may be left in the file or its log, which could not be written anew; "
+          + "another coffer vault rotate does so\n")
     }
     if let path = outcome.deviceKey {
       Descriptor.error.note(

@@ -88,8 +88,8 @@ package struct RotationOutcome: Equatable, Sendable {
   package let masterEpoch: UInt32
   package let slotCount: Int
   package let groupCount: Int
-  /// Whether the file has been rebuilt, and its log brought in. If not, rows under old keys are left in one of the two: another program
-  /// reads, or there is no room.
+  /// Whether the file has been rebuilt, and its log brought in. If not, bytes of rows under old keys may be left in one of the two: another
+  /// program reads, or the disk is full.
   package let isFolded: Bool
   /// The paths of backups that were removed, and of those that are left.
   package let removed: [String]
