@@ -35,7 +35,7 @@ extension AgentSocket {
     guard let owned = OwnedDescriptor(coffer_local_socket()) else { return true }
     let probe = owned.number
     setPatience(of: probe)
-    // If the queue is full, nobody takes from it. If nobody listens, the agent has ended, and so has the connection that is waited on.
+    // If the queue is full, the agent takes no connection from it. If no process listens, the agent has ended, and so has the connection that is waited on.
     guard unsafe coffer_local_name(probe, path, 0) == 0 else { return errno != EAGAIN }
     var byte: UInt8 = 0
     guard unsafe send(probe, &byte, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) == 1 else { return true }

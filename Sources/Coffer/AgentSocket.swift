@@ -4,13 +4,13 @@ internal import CofferRequests
 internal import CofferWire
 internal import Glibc
 
-/// Where an agent listens, and who may have put the socket there.
+/// Where an agent listens, and which user may have put the socket there.
 struct AgentSocket: Sendable {
   let path: String
   /// Whether root alone may have.
   var isOfSystem = false
 
-  /// - Throws: `KeychainError`: `agentNotAnswering`; `agent` where nobody is there, or somebody else.
+  /// - Throws: `KeychainError`: `agentNotAnswering`; `agent` if no agent is there, or that of another user.
   func connected() throws -> FrameChannel {
     if isOfSystem { try SystemAgent.checkKept(path) }
     guard let descriptor = OwnedDescriptor(coffer_local_socket()) else {

@@ -8,7 +8,7 @@ final class AgentWatch: ChangeSource {
   let pending: PendingChanges
   private let reader: AgentWatchReader?
 
-  /// Connects before it returns, so that all that happens afterwards is told. Where nobody is there it tries again and again.
+  /// Connects before it returns, so that all that happens afterwards is told. If no agent is there, it tries again and again.
   init(_ socket: AgentSocket) {
     pending = PendingChanges()
     reader = AgentWatchReader(socket, pending)
@@ -90,7 +90,7 @@ private final class AgentWatchReader: Sendable {
     return channel
   }
 
-  /// Until the agent closes, or nobody wants to hear any more.
+  /// Until the agent closes, or the last listener is gone.
   /// - Throws: `KeychainError`: what the agent refuses.
   private func read(_ channel: FrameChannel) throws {
     while true {

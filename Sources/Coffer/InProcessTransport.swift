@@ -123,7 +123,7 @@ final class InProcessTransport: KeychainTransport, @unchecked Sendable {
   }
 }
 
-/// Asks the owner. Throws where nobody can be asked, and where the answer is no.
+/// Asks the owner. Throws if the owner cannot be asked, or refuses.
 package typealias ConfirmationQuestion = @Sendable (Confirmation) throws -> Void
 
 extension KeychainIdentity {

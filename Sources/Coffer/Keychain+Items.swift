@@ -90,8 +90,8 @@ extension Keychain {
     }
   }
 
-  /// Changes the secret of an item that nobody has changed since it was read.
-  /// - Throws: `conflict` where somebody has; as `update`.
+  /// Changes the secret of an item if it was not changed since it was read.
+  /// - Throws: `conflict` if it was changed; as `update`.
   @discardableResult
   public func update(_ entry: Entry, secret: borrowing Secret) throws -> Reference {
     try self.reference(
@@ -163,7 +163,7 @@ extension Keychain {
   /// - Throws: `appNotInstalled`, `agent`; `integrity`, …
   public var entitlements: Entitlements { get throws { try transport.answer(.entitlements).entitlements().held } }
 
-  /// The group that no other app has, `TEAM.identifier`. Nil for who is not an app.
+  /// The group that no other app has, `TEAM.identifier`. nil for a program that is no app.
   /// - Throws: `locked`, `appNotInstalled`; `integrity`.
   public var ownGroup: AccessGroup? {
     get throws { try transport.answer(.entitlements).entitlements().application.map { try AccessGroup($0) } }

@@ -28,7 +28,7 @@ public final class Keychain: Sendable {
     self.init(try InProcessTransport(vault, as: identity))
   }
 
-  /// A keychain for callers that are no `KeychainIdentity`, with somebody to ask.
+  /// A keychain for callers that are no `KeychainIdentity`, with a way to ask the owner.
   package convenience init(
     _ vault: consuming Vault, log: DirectAccessLog?, confirm: @escaping ConfirmationQuestion,
     caller: @escaping @Sendable (borrowing Vault) throws -> Caller
@@ -61,7 +61,7 @@ public final class Keychain: Sendable {
   }
 
   /// Opens it with what the service manager has handed over: see `ServiceCredentials`.
-  /// - Throws: `locked` where that is nothing: nobody is asked; as above.
+  /// - Throws: `locked` if that is nothing, without a question; as above.
   public static func open(at path: String? = nil, as identity: KeychainIdentity) throws -> Keychain {
     do {
       guard let credential = try ServiceCredentials.load(environment: { Environment[$0] }) else {

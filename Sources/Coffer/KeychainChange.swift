@@ -13,7 +13,7 @@ public enum KeychainChange: Hashable, Sendable {
   case locked
   /// The keychain was unlocked.
   case unlocked
-  /// More has happened than is told: whoever keeps a copy of anything looks at all of it again, also at `isLocked`.
+  /// More has happened than is told: read again all that you keep a copy of, `isLocked` too.
   case missed
 
   init(_ notice: Notice) {

@@ -3,7 +3,7 @@ public import VaultCore
 
 /// In whose name a keychain is used: decides which access groups there are.
 ///
-/// A vault that is opened in this process keeps nobody out who has its passphrase or key file: the rules then keep a program to what
+/// A vault that is opened in this process keeps no program out that has its passphrase or key file: the rules then keep a program to what
 /// its team has said, as Apple's do, and protect from its mistakes. See SECURITY.md.
 public enum KeychainIdentity: Sendable {
   /// An installed app, by the manifest that its team has signed.

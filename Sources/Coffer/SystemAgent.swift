@@ -18,7 +18,7 @@ package enum SystemAgent {
     return unsafe access(own, F_OK) != 0 && errno == ENOENT
   }
 
-  /// Checks that only root can have created the socket, and only root can replace it: another user who could would receive
+  /// Checks that only root can have created the socket, and only root can replace it: another user with that right would receive
   /// passphrases.
   /// - Throws: `agent`.
   static func checkKept(_ path: String) throws(KeychainError) {

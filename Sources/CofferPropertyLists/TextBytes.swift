@@ -1,6 +1,6 @@
 /// Compares strings by their bytes in UTF-8: Swift's `==` takes two Unicode normal forms of a string for equal.
 public enum TextBytes {
-  /// Two odd random numbers, different in each process, so that nobody can construct strings with equal digests.
+  /// Two odd random numbers, different in each process, so that strings with equal digests cannot be constructed.
   private static let secret = (first: UInt64.random(in: 0 ... .max) | 1, second: UInt64.random(in: 0 ... .max) | 1)
 
   /// Whether both strings have the same UTF-8 bytes. (Swift's `==` compares by canonical equivalence.)

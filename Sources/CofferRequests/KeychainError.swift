@@ -79,12 +79,12 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
 }
 
 extension KeychainError.Code {
-  /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and nobody
-  /// is asked.
+  /// The keychain was never unlocked, or it is locked and this takes a key that it has forgotten. Never "not found", and without a
+  /// question.
   public static let locked = Self(.locked)
   /// A group that the caller does not hold, or a right that it has not. Apple's `errSecMissingEntitlement`.
   public static let missingEntitlement = Self(.missingEntitlement)
-  /// The owner wants to be asked before this, and nobody can be asked, or nobody has answered. Apple's
+  /// The owner wants to be asked before this, and cannot be asked here, or has not answered. Apple's
   /// `errSecInteractionNotAllowed`.
   public static let confirmationNeeded = Self(.confirmationNeeded)
   /// The owner was asked, and said no. Apple's `errSecUserCanceled`.
@@ -105,7 +105,7 @@ extension KeychainError.Code {
   public static let masterKeyChanged = Self(.masterKeyChanged)
   /// There is no vault.
   public static let noVault = Self(.noVault)
-  /// The vault was changed by somebody without its key, or is damaged, or an older copy was put in its place.
+  /// The vault was changed without its key, or is damaged, or an older copy was put in its place.
   public static let integrity = Self(.integrity)
   /// The item was changed by somebody else in between.
   public static let conflict = Self(.conflict)

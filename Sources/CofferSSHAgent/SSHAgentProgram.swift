@@ -83,7 +83,7 @@ enum SSHAgentProgram {
       dup2(nowhere, STDERR_FILENO)
       close(nowhere)
     }
-    // Paths are absolute by now, and somebody may want to unmount where it was started.
+    // Paths are absolute by now, and the file system where it was started can be unmounted then.
     _ = unsafe chdir("/")
     return server.run(until: parent) ? 0 : 1
   }

@@ -4,7 +4,7 @@ import Glibc
 import SecretMemory
 import VaultCore
 
-/// Makes a vault: built under another name, made durable, and then given its own name, if nobody else has taken it.
+/// Makes a vault: built under another name, made durable, and then given its own name, if that is not taken.
 ///
 /// A process that dies on the way leaves nothing at the path, and at most a file `.NAME.….new` beside it that means nothing. The
 /// next creation removes it. Section 10.3 of FORMAT.md.
@@ -60,7 +60,7 @@ struct Creation {
     return connection
   }
 
-  /// Only makers of vaults write such files, and they hold the side lock, so nobody is at work on these.
+  /// Only makers of vaults write such files, and they hold the side lock, so no process is at work on these.
   private func removeLeftovers() {
     for name in TemporaryName.leftovers(of: location.name, in: location.directory) { unsafe unlink(name) }
   }

@@ -6,7 +6,7 @@ public import VaultCore
 /// Many processes and threads may use one vault at a time, each through a store of its own. A store is **not thread-safe**: it
 /// belongs to one thread at a time, and its own calls must not be nested in its closures (that stops the program).
 ///
-/// The file is at rest when nobody has it open: one file, and a `.lock` beside it that writers queue at.
+/// The file is at rest if no process has it open: one file, and a `.lock` beside it that writers queue at.
 public final class FileStore: Store {
   private enum State {
     /// Made by the first commit.
@@ -24,7 +24,7 @@ public final class FileStore: Store {
   private let busyTimeout: Duration
   private let journal: OpenVault.Journal
   private var state: State
-  /// For a file that nobody changes: no locks, no log, no files beside it.
+  /// For a file that no process changes: no locks, no log, no files beside it.
   private let isUnchanging: Bool
   private var isInUse = false
 
@@ -36,8 +36,8 @@ public final class FileStore: Store {
 
   /// Opens a vault that exists. It is not changed by that.
   ///
-  /// The directory may be reached through symbolic links, the file may not be one. Where nothing can be written the vault can be
-  /// read, as long as nobody left changes in its log.
+  /// The directory may be reached through symbolic links, the file may not be one. If nothing can be written, the vault can be
+  /// read as long as its log holds no changes.
   ///
   /// - Parameter busyTimeout: How long a call waits for other processes.
   /// - Throws: `StorageError`: `noVault`, `logWithoutVault`, `notAVault`, `newerFormat`, `schemaAltered`, `storageDamaged`, `replaced`, `symbolicLink`,
@@ -58,7 +58,7 @@ public final class FileStore: Store {
     _ = try opened(Deadline(after: busyTimeout))
   }
 
-  /// Opens a vault that is read only, and that nobody changes meanwhile: a copy.
+  /// Opens a vault that is only read, and that no process changes meanwhile: a copy.
   package convenience init(unchangingAt path: String) throws {
     let location = try Location(path)
     self.init(location, SideLock(location.lock), .closed, .seconds(10), .automatic, isUnchanging: true)
@@ -93,8 +93,8 @@ public final class FileStore: Store {
     fold(vault, until: Deadline(after: .milliseconds(100)))
   }
 
-  /// Brings what was committed into the file as far as no reader needs it in the log, and empties the log if nobody uses it: so
-  /// that a copy of the file has it. Waits for nobody.
+  /// Brings what was committed into the file as far as no reader needs it in the log, and empties the log if no process uses it, so
+  /// that a copy of the file has it. Does not wait for readers or writers.
   /// - Returns: Whether the file alone is the vault. If not, it is to be called again.
   @discardableResult
   public func fold() -> Bool {
@@ -108,7 +108,7 @@ public final class FileStore: Store {
   }
 
   private func fold(_ vault: OpenVault, until deadline: Deadline) {
-    // Readers and writers come and go: nobody waits for them, least of all with the lock.
+    // Readers and writers come and go: this does not wait for them, least of all with the lock.
     vault.wait(until: Deadline(after: .zero))
     _ = try? guarding(vault) {
       // Also without a log: a file that is not the vault any more is not to be closed as one.
@@ -138,7 +138,7 @@ public final class FileStore: Store {
   ///
   /// - Parameter createDirectory: Makes the directory, and those above, for this user alone, where they are missing.
   /// - Throws: `StorageError`: `vaultExists`, `logWithoutVault`, `noVault` (no directory), `foreignOwner`, `permissionsTooOpen`, `accessDenied`,
-  ///   `readOnly`, `full`, `io`. The first commit throws `vaultExists` where somebody else was first.
+  ///   `readOnly`, `full`, `io`. The first commit throws `vaultExists` if another process was first.
   public static func create(
     at path: String, createDirectory: Bool = false, busyTimeout: Duration = .seconds(10)
   ) throws -> FileStore {
@@ -242,7 +242,7 @@ public final class FileStore: Store {
     }
   }
 
-  /// A vault that was opened as one that nobody changes is opened again when somebody has changed it, or to be written.
+  /// A vault that was opened as an unchanging one is opened again if it has been changed, or to be written.
   private func opened(_ deadline: Deadline, forWriting: Bool = false) throws -> OpenVault {
     if case .open(let vault) = state, try !vault.isStale, vault.isWritable || !forWriting { return vault }
     // SQLite's locks go with any descriptor of the file that is closed: first the old one, then the new locks.

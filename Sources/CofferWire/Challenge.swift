@@ -7,7 +7,7 @@ import VaultCore
 /// A random number that the agent sends before it takes a client for an app or the command, and that the client returns.
 ///
 /// The client returns it in one message that carries a descriptor (`SCM_RIGHTS`). A filter whose standard output is a connection
-/// of another program's writes bytes to it and sends no descriptors, so nobody can speak through the filter as the filter.
+/// of another program's writes bytes to it and sends no descriptors, so no process can speak through the filter as the filter.
 package struct Challenge: Error, Equatable, Sendable {
   private static let byteCount = 16
 

@@ -2,8 +2,8 @@ internal import CLinux
 package import CofferFiles
 internal import Glibc
 
-// A descriptor comes in one message with bytes that the receiver knows. The kernel never joins them to bytes that were sent before, so whoever
-// has sent the descriptor has sent these bytes.
+// A descriptor comes in one message with bytes that the receiver knows. The kernel never joins them to bytes that were sent before, so the
+// process that has sent the descriptor has sent these bytes.
 extension FrameChannel {
   /// The result of waiting for a message with a descriptor.
   package enum Handed: ~Copyable {

@@ -7,11 +7,11 @@ package import SecretMemory
 package final class FrameChannel: Sendable {
   private let owned: OwnedDescriptor
   package var descriptor: Int32 { owned.number }
-  /// Only bytes that this process has sent are taken; 0: whoever has.
+  /// Only bytes that this process has sent are taken; 0: those of any process.
   let sender: Int32
   /// How long a frame may take.
   let frameMilliseconds: Int32
-  /// Nil: nobody else is served beside this one.
+  /// nil: no other channel is served beside this one.
   private let largeFrames: LargeFrames?
 
   /// Why there is no frame.
@@ -38,7 +38,7 @@ package final class FrameChannel: Sendable {
     if sender != 0 { _ = coffer_pass_credentials(owned.number) }
   }
 
-  /// The other end, and whoever waits for it in another thread, meets the end of the stream.
+  /// The other end, and a thread that waits for it, meet the end of the stream.
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Whether something has arrived, or the other end has closed, within so many milliseconds.

@@ -8,7 +8,7 @@ public struct ObservedObject<Object: OpenCombine.ObservableObject>: DynamicPrope
   /// The object.
   public var wrappedValue: Object
 
-  /// Wraps an object that somebody else keeps.
+  /// Wraps an object that its creator keeps.
   public init(wrappedValue: Object) { self.wrappedValue = wrappedValue }
   /// The same, by SwiftUI's older name.
   public init(initialValue: Object) { self.init(wrappedValue: initialValue) }

@@ -16,7 +16,7 @@ extension Vault {
       .sorted { $0.applicationIdentifier.order($1.applicationIdentifier) < 0 }
   }
 
-  /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that nobody has changed since it was
+  /// Every grant, or those of one app, ordered by app and group. Of a locked vault those that were not changed since it was
   /// locked.
   /// - Throws: integrity errors.
   public borrowing func grants(to application: String? = nil) throws -> [Grant] {

@@ -34,7 +34,7 @@ final class FairQueue: Sendable {
   private let maximumCount: Int
   private let maximumCountPerProgram: Int
 
-  /// - Parameter milliseconds: How long somebody waits for a turn.
+  /// - Parameter milliseconds: How long a caller waits for a turn.
   init(
     milliseconds: Int32, maximumCount: Int = FairQueue.maximumCount,
     perProgram maximumCountPerProgram: Int = FairQueue.maximumCountPerProgram
@@ -48,7 +48,7 @@ final class FairQueue: Sendable {
   var isBusy: Bool { state.withLock { $0.isBusy } }
 
   /// Runs `body` when it is its turn.
-  /// - Parameter connection: Hangs up when nobody wants it any more.
+  /// - Parameter connection: Hangs up when its client does not wait any more.
   /// - Throws: `Failure`; what `body` throws.
   func inTurn<Result: ~Copyable>(_ program: ProgramIdentity, _ connection: Int32, _ body: () throws -> Result) throws -> Result {
     let descriptor = coffer_eventfd()

@@ -11,8 +11,7 @@ package enum Gate {
     package var isSameUser: Bool
     /// Whether that user is root.
     package var isRoot: Bool
-    /// Whether somebody has unlocked the vault with a passphrase or the recovery key over this very connection, and it was not
-    /// locked since.
+    /// Whether the vault was unlocked with a passphrase or the recovery key over this very connection, and not locked since.
     package var isOwner: Bool
     /// Whether it was unlocked since the agent started. The vault decides which requests are answered after a lock.
     package var wasUnlocked: Bool

@@ -19,10 +19,10 @@ package final class OwnerQuestions: Sendable {
       case asked
       /// The owner, now.
       case allowed(String)
-      /// The owner, or nobody, now.
+      /// The owner refused now, or did not answer.
       case refused(String)
       case agreedBefore(String)
-      /// The owner was not asked, because of an answer a short while ago, or because nobody can be asked.
+      /// The owner was not asked, because of an answer a short while ago, or because there is no way to ask.
       case notAsked(String)
     }
     package let outcome: Outcome

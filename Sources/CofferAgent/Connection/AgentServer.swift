@@ -115,7 +115,7 @@ package final class AgentServer: Sendable {
 
   /// Until `end`, or until its own socket is gone. The thread that calls it serves; each connection has its own.
   ///
-  /// What is being done for somebody has a moment to end. A key derivation, or a file that is as long as somebody likes, may
+  /// A request that is being served has a moment to end. A key derivation, or a file of any length, may
   /// take longer: that is left behind, and the process is to end.
   package func run() {
     var entries = [

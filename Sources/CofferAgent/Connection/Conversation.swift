@@ -39,7 +39,7 @@ struct Conversation: ~Copyable {
     let logFault: @Sendable (WireError, ProgramIdentity, Peer) throws -> Void
     /// Ends the agent.
     let end: @Sendable () -> Void
-    /// Nil: nobody is asked for anything.
+    /// nil: the owner is asked nothing.
     let questions: OwnerQuestions?
 
     /// A request that cannot be logged is not done. But the keys are forgotten on request even if the disk is full.

@@ -4,7 +4,7 @@ import Glibc
 
 /// The socket that an agent has made, in a directory of its user's alone, for as long as it lies there.
 ///
-/// Where somebody has removed or replaced it, as a session does that ends, nobody finds the agent any more: neither to use nor
+/// If it was removed or replaced, as by a session that ends, no program finds the agent any more: neither to use nor
 /// to lock it.
 final class OwnSocket: Sendable {
   private let listener: OwnedDescriptor

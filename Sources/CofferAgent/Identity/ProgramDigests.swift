@@ -23,7 +23,7 @@ struct FileKey: Hashable {
 
 /// The filesystem's trustworthiness for the attributes and the content of a file.
 enum FileOrigin {
-  /// The kernel: a file system on a device of this machine, or in its memory. While a program runs, nobody can write to its file.
+  /// The kernel: a file system on a device of this machine, or in its memory. While a program runs, its file cannot be written to.
   case local
   /// Another machine, or layers of other file systems: inode and times may stay the same when the content changes.
   case other

@@ -14,7 +14,7 @@ package enum ProgramIdentity: Hashable, Sendable {
   case unit(String)
   /// None of these, on a local file system. The owner may grant something to exactly this content.
   case program(path: String, digest: String)
-  /// Runs something that somebody else has written: a script says nothing about itself.
+  /// Runs a program of another author, so that its file does not identify what runs: an interpreter and its script.
   case interpreter(path: String)
   /// Everything else, and why.
   case unknown(String)

@@ -126,7 +126,7 @@ package final class Programs: ProgramDirectory {
   /// The manifests, read again when the directory of apps has changed: each installation renames a file in it.
   /// - Returns: Also how often that was, which tells two readings apart.
   private func current() throws -> (signatures: Signatures, count: UInt64) {
-    // One that was removed is nobody's directory any more.
+    // One that was removed is no app's directory any more.
     let held = registry.withLock { registry -> (OpenDirectory, FileKey, Signatures, UInt64)? in
       guard let directory = registry.directory, let state = registry.state else { return nil }
       return (directory, state, registry.apps, registry.count)

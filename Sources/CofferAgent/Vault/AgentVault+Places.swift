@@ -18,7 +18,7 @@ extension AgentVault {
     self.init(at: path, quota: quota, inspect: inspect) { credential in
       let store = try FileStore(at: path)
       let vault = try Vault.open(store, with: credential, anchor: places.anchors(forVaultAt: store.path))
-      // An item of this device may be the next thing that somebody stores, and the key is read here alone.
+      // The next item that is stored may be one of this device, and the key is read here alone.
       try places.deviceKeys(of: vault.keys.vault).open(vault, making: true)
       return vault
     }

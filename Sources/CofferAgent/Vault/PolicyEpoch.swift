@@ -17,7 +17,7 @@ struct PolicyEpoch {
   /// Items were changed here.
   /// - Parameters:
   ///   - before: The generation that was seen last before.
-  ///   - after: The one that came of it. Where it is not the next one, somebody else has changed something in between.
+  ///   - after: The one that came of it. If it is not the next one, another process has changed something in between.
   mutating func itemsChanged(from before: UInt64, to after: UInt64) {
     if before == generation, after == before + 1 { generation = after }
   }

@@ -3,7 +3,7 @@ import VaultCore
 import VaultUpkeep
 
 /// Keeps one program from filling the disk, where a vault lies in a directory of the system's. All that lies in the groups which
-/// a program may write to counts, whoever has added it, former versions by their bytes. The owner is not limited. For one thread.
+/// a program may write to counts, also what others have added, former versions by their bytes. The owner is not limited. For one thread.
 package struct ProgramQuota {
   package struct Limits: Sendable {
     package var itemCount: Int
@@ -89,7 +89,7 @@ package struct ProgramQuota {
   /// - Parameters:
   ///   - group: To which something was added, or in which it was removed.
   ///   - before: The generation that was seen last before the change.
-  ///   - after: The one that came of it. If it is not the next one, somebody else has changed something in between.
+  ///   - after: The one that came of it. If it is not the next one, another process has changed something in between.
   mutating func follow(_ change: Change, to group: AccessGroup?, from before: UInt64, to after: UInt64) {
     if case .unknown = change { return }
     guard before == generation, after == before + 1 else { return }

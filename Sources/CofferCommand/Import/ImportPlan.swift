@@ -55,7 +55,7 @@ struct ImportPlan {
     for index in steps.indices where steps[index].outcome == .conflict { steps[index].outcome = outcome }
   }
 
-  /// Each item in a commit of its own, with its group if that is not there. An item that somebody has changed since the plan was made is
+  /// Each item in a commit of its own, with its group if that is not there. An item that was changed since the plan was made is
   /// left as it is.
   /// - Returns: How many values were replaced that are no former versions now, because the policy keeps none.
   /// - Throws: cancelled, and the errors of single items. Those before them are in the vault.

@@ -62,7 +62,7 @@ enum PassImport: ForeignFormat {
   }
 
   /// Returns nil if it has more than an item can hold.
-  /// - Throws: locked, if gpg needs a passphrase that nobody can be asked for; usage, for a file that is no message of gpg.
+  /// - Throws: locked, if gpg needs a passphrase and there is no person to ask; usage, for a file that is no message of gpg.
   private static func decrypted(_ way: [String], in root: OpenDirectory, isInputAllowed: Bool) throws -> HeldSecret? {
     let shown = way.joined(separator: "/")
     let file = try about(shown) { try root.file(RelativePath(shown)) }

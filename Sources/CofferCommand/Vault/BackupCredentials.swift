@@ -33,7 +33,7 @@ final class BackupCredentials {
   }
 
   /// The credential before, if there was one, has not opened the backup.
-  /// - Throws: `wrongCredential`; `locked` if nobody can be asked; `kdfAboveCeiling`.
+  /// - Throws: `wrongCredential`; `locked` if there is no person to ask; `kdfAboveCeiling`.
   func next(for slots: [SlotDescription]) throws -> Credential {
     var problem = VaultError(.wrongCredential)
     while true {

@@ -7,7 +7,7 @@ import SecretMemory
 
 /// Where a passphrase comes from when a vault is opened.
 ///
-/// In this order: a descriptor, the credentials of the service manager, a person at the controlling terminal. Nobody there is an
+/// In this order: a descriptor, the credentials of the service manager, a person at the controlling terminal. No person there is an
 /// error at once: a program that waits for a person who is not there hangs for ever.
 struct PassphraseSource {
   let descriptor: Int32?

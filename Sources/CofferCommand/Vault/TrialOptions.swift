@@ -11,7 +11,7 @@ struct TrialOptions: ParsableArguments {
   @Flag(help: "As JSON.")
   var json = false
 
-  /// - Throws: `locked` if nobody can be asked; `cancelled`.
+  /// - Throws: `locked` if there is no person to ask; `cancelled`.
   func agree(_ question: String, about subject: String, _ vault: VaultOptions) throws {
     guard !force else { return }
     try Question.agree(question, about: subject, vault, hint: "--force; to try it: --dry-run")

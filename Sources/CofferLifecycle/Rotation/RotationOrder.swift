@@ -10,7 +10,7 @@ package struct RotationOrder: Equatable, Sendable {
   package var renewsDevice = false
   /// Slots that are gone afterwards, by their numbers.
   package var droppedSlots: Set<Int> = []
-  /// Whether a recovery key that opened the vault is made anew, too. Others are in any case, because nobody types them in.
+  /// Whether a recovery key that opened the vault is made anew, too. Others are in any case, because no person types them in.
   package var renewsRecoveryKey = false
   /// Whether items that do not open here keep their keys.
   package var leavesDeviceItems = false

@@ -4,7 +4,7 @@ import Glibc
 /// Follows a symbolic link that its owner has put in the place of a file, as programs that manage dotfiles do.
 ///
 /// The links must belong to this user or to root, and so must the directory that they lead to and all above it, none of which everybody
-/// may write to without the sticky bit: then nobody else can have turned a link, or can put another file at its end.
+/// may write to without the sticky bit: then no other user can have turned a link, or can put another file at its end.
 enum LinkedFile {
   /// As open(2) of Linux counts links, less.
   private static let maximumLinkCount = 16

@@ -1,7 +1,7 @@
 internal import CofferFiles
 import Glibc
 
-/// Until it is placed the process holds a lock on a new file, which the kernel gives back when the process dies: what nobody has locked
+/// Until it is placed the process holds a lock on a new file, which the kernel gives back when the process dies: a file without a lock
 /// was left behind.
 extension CofferFiles.NewFile<PreferenceError> {
   private static var prefix: String { ".coffer-" }

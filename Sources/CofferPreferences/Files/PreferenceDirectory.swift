@@ -5,7 +5,7 @@ import Glibc
 ///
 /// It is made with mode 0700 at the first write. An existing one must belong to the user who writes, or to root, so that a root
 /// shell leaves no files behind that the user's programs cannot change; and not everybody may write to it, as ssh(1) demands of its
-/// own: whoever may can put another file in the place of each. A group may: in many systems each user has one alone.
+/// own: a user with that right can put another file in the place of each. A group may: in many systems each user has one alone.
 public struct PreferenceDirectory: Hashable, Sendable {
   /// The path of the directory.
   public let path: String

@@ -7,7 +7,7 @@ import Glibc
 /// is still there tomorrow, that it is not exchanged for an older one, and that a root shell does not leave files in another's
 /// vault.
 enum Ownership {
-  /// The file itself: regular, ours or root's, and written by nobody else.
+  /// The file itself: regular, ours or root's, and not to be written by others.
   /// - Parameter code: The error if it is not a regular file: the vault is sound if something else lies beside it.
   static func check(
     file: FileStatus, _ path: String, orThrow code: StorageError.Code = .notAFile
@@ -23,7 +23,7 @@ enum Ownership {
 
   /// Its directory. Where others may write to it the sticky bit must keep them from renaming and deleting our files, as in /tmp.
   ///
-  /// The directories above are not looked at: in a container they belong to nobody we know, and whoever can exchange them can
+  /// The directories above are not looked at: in a container they may belong to unknown users, and a user who can exchange them can
   /// keep us from the vault in simpler ways.
   static func check(directory: FileStatus, _ path: String) throws(StorageError) {
     guard directory.kind == .directory else { throw StorageError(.noVault, "\(path) is not a directory") }

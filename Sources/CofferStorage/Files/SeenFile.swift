@@ -81,8 +81,8 @@ struct SeenFile {
   /// For a connection that is about to close its log.
   mutating func forgetLog() { (log, index, logHeader, lastFrame) = (nil, nil, nil, nil) }
 
-  /// While a connection is open nothing removes the log or its index. Without the one, commits go into a file that nobody finds;
-  /// without the other, two processes use two indexes for one log, and each overwrites the commits of the other.
+  /// While a connection is open nothing removes the log or its index. Without the log, commits go into a file that has no name;
+  /// without its index, two processes use two indexes for one log, and each overwrites the commits of the other.
   ///
   /// The index says how many frames of which salts are in the log: it is published after they are written, and taken back before
   /// they are overwritten or cut off. So a log that is shorter, or begins otherwise, was changed by another program.

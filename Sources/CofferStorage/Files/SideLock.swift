@@ -7,11 +7,11 @@ import Glibc
 /// writer that was stopped, and lets the one that released overtake: the slowest of eight had 0.3 of the fastest's commits and
 /// waited up to 0.25 s; here it has 0.86 and waits 0.06 s, at two thirds of the throughput.
 ///
-/// So a writer takes the turnstile, then the writer's lock, then gives the turnstile back: whoever holds the turnstile is the
+/// So a writer takes the turnstile, then the writer's lock, then gives the turnstile back: the holder of the turnstile is the
 /// next writer, and one that has just released cannot overtake it. The locks belong to an open file description: two stores of
 /// one process exclude each other, and the kernel takes them back when a process dies.
 ///
-/// The file's content means nothing but room: 256 KiB that are given back when the disk is full and somebody wants to delete.
+/// The file's content means nothing but room: 256 KiB that are given back if the disk is full and a record is to be removed.
 /// Removing the file costs fairness, not safety: SQLite's own locks lie beneath.
 ///
 /// Not thread-safe.
@@ -52,7 +52,7 @@ final class SideLock {
   }
 
   /// Holds a shared lock for the log index that the store has mapped, until `letGo`. Other stores, of this process or of others,
-  /// hold the same one, unless the index was removed or replaced: nobody who opens it afresh can see that by the file, and both
+  /// hold the same one, unless the index was removed or replaced. A process that opens it afresh cannot see that by the file, and both
   /// would use one log by two indexes. Each locks first and looks then, so that not both pass.
   ///
   /// Without the file it does nothing: readers do not make one.

@@ -70,7 +70,7 @@ extension Connection {
     return nil
   }
 
-  /// Whether the path leads to another file by now, or to none: what is written from here on nobody would ever see.
+  /// Whether the path leads to another file by now, or to none. No reader would find what is written afterwards.
   func hasMoved() throws(StorageError) -> Bool {
     var moved: Int32 = 0
     let result = unsafe withUnsafeMutablePointer(to: &moved) {

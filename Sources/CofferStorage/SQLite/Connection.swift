@@ -15,7 +15,7 @@ internal import CofferFiles
 
   enum Access {
     case readWrite
-    /// A file that nobody changes, as long as the caller makes sure of that: no locks, no log, no files beside it.
+    /// A file that no process changes, which the caller must make sure of: no locks, no log, no files beside it.
     case unchanging
     /// For a file that is being made.
     case create

@@ -77,7 +77,7 @@ enum Container {
 
   /// - Throws: `notAVault`, `newerFormat`.
   static func check(formatVersion version: Int64) throws(StorageError) {
-    // 0 is what SQLite writes where nobody has said anything.
+    // SQLite writes 0 if no version was set.
     guard version != 0 else { throw StorageError(.notAVault, "an SQLite file without a format version") }
     guard version == formatVersion else { throw StorageError(.newerFormat, "format version \(version)") }
   }

@@ -2,7 +2,7 @@ import VaultCore
 
 /// Copies the rows of one vault into another, each within a transaction of its own connection. One row is in memory at a time.
 ///
-/// Rows of our own, not a copy of pages: a page that somebody has planted in the source stays there.
+/// Rows of our own, not a copy of pages: a page that was planted in the source stays there.
 struct RowCopy {
   /// How many records are copied between two calls of `step`.
   private static let interval: UInt64 = 1024

@@ -2,7 +2,7 @@ public import SecretMemory
 
 /// The name of a team: 32 letters of base32 (RFC 4648, lower case), which are BLAKE2b-160 of its public key.
 ///
-/// A name of ten characters, as Apple gives them out, could be ground: here nobody gives names out, and another key with the same
+/// A name of ten characters, as Apple gives them out, could be ground: here no authority gives names out, and another key with the same
 /// name takes 2¹⁶⁰ tries.
 public struct TeamIdentifier: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The length of an identifier, in characters.

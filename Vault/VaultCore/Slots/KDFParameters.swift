@@ -28,7 +28,7 @@ public struct KDFParameters: Equatable, Sendable {
   }
 }
 
-/// The most that a vault file may make its reader spend: whoever can write the file chooses its parameters.
+/// The most that a vault file may make its reader spend: a writer of the file chooses its parameters.
 public struct KDFCeiling: Sendable {
   /// 64 passes over 4 GiB.
   public static let standard = KDFCeiling(iterations: 64, memoryKiB: 4 << 20)

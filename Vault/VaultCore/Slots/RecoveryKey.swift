@@ -8,7 +8,7 @@ package enum RecoveryKey {
   private static let groupCount = 7
   private static let checksumCount = 3
 
-  /// A new one, known to nobody else.
+  /// A new random one.
   package static func random() throws(VaultError) -> Secret { try text(.random()) }
 
   static func text(_ key: borrowing Key) throws(VaultError) -> Secret {

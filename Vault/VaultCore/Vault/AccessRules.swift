@@ -10,7 +10,7 @@ extension Vault {
     }
   }
 
-  /// All rules, proven to be all. Of a locked vault those that nobody has changed since it was locked.
+  /// All rules, proven to be all. Of a locked vault those that were not changed since it was locked.
   /// - Parameter damaged: is told of each record that is missing or damaged. It is left out if that returns.
   /// - Throws: faults of the tree; what `damaged` throws.
   package borrowing func rules(damaged: (VaultError) throws -> Void = { throw $0 }) throws -> [AccessRule] {

@@ -31,7 +31,7 @@ struct KeptWhileLocked {
 
   // MARK: Groups
 
-  /// Nil is a proven absence: somebody has removed it.
+  /// nil is a proven absence: it was removed.
   /// - Throws: `locked` for one that was not there, or was changed since: its items may have other names and keys.
   func group(_ group: AccessGroup, in state: ProvenState) throws -> GroupKeys? {
     guard let known = groups[group] else { throw VaultError(.locked, group.name) }
@@ -40,7 +40,7 @@ struct KeptWhileLocked {
     return known.keys
   }
 
-  /// Those that nobody has changed, by the identifier that their records carry.
+  /// Those that were not changed, by the identifier that their records carry.
   func groups(in state: ProvenState) throws -> [Identifier: GroupKeys] {
     var current: [Identifier: GroupKeys] = [:]
     for known in groups.values where try state.tree.leaf(known.record) == known.leaf { current[known.keys.groupID] = known.keys }
@@ -51,7 +51,7 @@ struct KeptWhileLocked {
 
   // MARK: Rules
 
-  /// Those that nobody has changed.
+  /// Those that were not changed.
   func rules(in state: ProvenState) throws -> [AccessRule] {
     try rules.compactMap { try state.tree.leaf($0.record) == $0.leaf ? $0.rule : nil }
   }

@@ -131,7 +131,7 @@ public struct Transaction: ~Copyable {
     return try remove(reference, keepingFrom: now)
   }
 
-  /// By its identifier, whatever is in it and whoever sealed it: its row may be damaged, or gone.
+  /// By its identifier, whatever its content is: its row may be damaged, sealed with another key, or gone.
   /// - Throws: `notFound`, also for what is no item; `locked`; faults of the header and of the tree.
   public mutating func remove(_ id: Identifier) throws {
     try keys.checkUnlocked()

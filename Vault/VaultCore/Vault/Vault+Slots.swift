@@ -41,8 +41,8 @@ extension Vault {
     }
   }
 
-  /// Puts another credential in the place of one: a change of the passphrase. One commit; no item is sealed anew, so whoever has
-  /// an old copy of the file and the old credential still opens that copy.
+  /// Puts another credential in the place of one: a change of the passphrase. One commit; no item is sealed anew, so an
+  /// old copy of the file still opens with the old credential.
   /// - Throws: `noSuchSlot`; what the credential throws; `passphraseSlotMissing`; integrity errors.
   public mutating func replaceSlot(
     _ id: Identifier, with credential: borrowing Credential, kdf: KDFParameters = .standard

@@ -2,7 +2,7 @@ public import SecretMemory
 
 /// The result of `Vault.verify`.
 public struct Verification: Sendable {
-  /// The most faults that are kept: whoever can write the file can make as many as it has room for.
+  /// The most faults that are kept: a writer of the file can make as many as it has room for.
   public static let maximumProblemCount = 1000
 
   /// The first faults, in the order in which they were met. Empty for a sound vault.
