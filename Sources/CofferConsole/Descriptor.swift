@@ -108,7 +108,7 @@ package struct Descriptor: Sendable {
     }
   }
 
-  /// All bytes. If nobody reads standard output any more, the process dies of SIGPIPE, as other programs in a pipeline do.
+  /// All bytes. If standard output has no reader any more, the process dies of SIGPIPE, as other programs in a pipeline do.
   /// - Throws: I/O; for other descriptors a reader that has gone away is an error too.
   package func write(_ bytes: RawSpan) throws {
     HiddenTerminal.clearNotice()

@@ -14,6 +14,6 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
   case integrity = 9
   case noVault = 10
   case severalMatch = 11
-  /// Reading or writing failed, no room, or somebody else holds the vault.
+  /// Reading or writing failed, no room, or another process holds the vault.
   case inputOutput = 12
 }

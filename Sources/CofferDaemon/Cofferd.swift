@@ -93,7 +93,7 @@ struct Cofferd: ParsableCommand {
     DescriptorLimit.raise()
     if allowSwap { LockedMemory.policy = .allowSwap }
     let waiting = SignalsToEnd.block()
-    // An agent that can keep no secret would have the vault, and answer nobody.
+    // An agent that can keep no secret would have the vault, and answer no program.
     _ = try Secret(count: 1)
     let service =
       try user.map {
@@ -101,7 +101,7 @@ struct Cofferd: ParsableCommand {
           user: $0, in: directory ?? Places.systemDirectory(of: $0), services: services ?? CredentialMap.standardDirectory)
       }
       ?? Service(vault: vault, leaseMinutes: lease)
-    // All paths are absolute by now, and whoever has started it may want to unmount where that was.
+    // All paths are absolute by now, and the file system where it was started can be unmounted then.
     guard unsafe chdir("/") == 0 else { throw StartFailure(.inputOutput, "/: \(ErrorNumber.text(of: errno))") }
     try service.unlockWithServiceCredential()
     say("ready\n")

@@ -1,8 +1,8 @@
 import CofferFiles
 import Glibc
 
-/// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. Beside this program, or where
-/// programs lie that nobody starts by hand; where it is not there, that is not done. It ends with the agent.
+/// `coffer-logind`, which locks the agent when the machine sleeps or the session is locked. It is looked for beside this program and in
+/// the libexec directory; if it is not there, the agent is not locked by them. It ends with the agent.
 enum LogindWatch {
   static let name = "coffer-logind"
 

@@ -16,7 +16,7 @@ struct StartFailure: Error {
     case wrongPassphrase = 7
     case integrity = 9
     case noVault = 10
-    /// Reading or writing failed, or somebody else holds the vault.
+    /// Reading or writing failed, or another process holds the vault.
     case inputOutput = 12
   }
 

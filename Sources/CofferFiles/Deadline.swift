@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A point in time at which waiting ends, on CLOCK_MONOTONIC: nobody sets that clock, and it stands still while the machine sleeps.
+/// A point in time at which waiting ends, on CLOCK_MONOTONIC: that clock cannot be set, and it stands still while the machine sleeps.
 package struct Deadline: Sendable {
   private let end: UInt64
 

@@ -107,7 +107,7 @@ extension KeychainError.Code {
   public static let noVault = Self(.noVault)
   /// The vault was changed without its key, or is damaged, or an older copy was put in its place.
   public static let integrity = Self(.integrity)
-  /// The item was changed by somebody else in between.
+  /// The item was changed by another program in between.
   public static let conflict = Self(.conflict)
   /// The agent cannot be reached, has ended, or does not speak this protocol.
   public static let agent = Self(.agent)

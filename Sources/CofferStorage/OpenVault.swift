@@ -170,8 +170,8 @@ final class OpenVault {
 
   /// Within the side lock.
   ///
-  /// On a full disk a change that only removes records is tried once more after `makeRoom`: else nobody could ever delete
-  /// anything there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
+  /// On a full disk a change that only removes records is tried once more after `makeRoom`: otherwise nothing
+  /// could be removed there. The change itself is repeated, not `prepare`, and only if nothing has been written in between.
   func write(_ prepare: (any Rows) throws -> Change, makeRoom: () -> Bool) throws {
     try prepareToWrite()
     var prepared: (change: Change, version: Int64)?

@@ -11,7 +11,7 @@ package enum DefaultsProgram {
     return command.dropFirst().first == "defaults" ? Array(command.dropFirst(2)) : nil
   }
 
-  /// For arguments that nobody could understand.
+  /// For arguments that cannot be parsed.
   package static func refuse(_ failure: Failure) -> Int32 {
     Descriptor.error.note(DefaultsFailure(failure).text + "\n")
     return DefaultsFailure.Status.usage.rawValue

@@ -5,7 +5,7 @@ internal import Glibc
 package struct PinentryProgram: Sendable {
   /// The variable with the absolute path of another pinentry.
   package static let variable = "COFFER_PINENTRY"
-  /// The searched directories. `PATH` is not used: otherwise, whoever sets it when starting an agent or `coffer` could choose
+  /// The searched directories. `PATH` is not used: otherwise the environment in which an agent or `coffer` is started would choose
   /// which program reads the owner's passphrase.
   private static let directories = ["/usr/bin", "/usr/local/bin"]
   /// The variables of the desktop session that a program with windows needs.

@@ -1,6 +1,6 @@
 package import CofferFiles
 
-/// The directories of one app: its data, and nobody else's. Removed with the app.
+/// The directories of one app: its own data alone. Removed with the app.
 package struct AppContainer: Sendable {
   package let app: FileName
   package let directory: OpenDirectory

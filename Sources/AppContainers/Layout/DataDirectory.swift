@@ -46,7 +46,7 @@ package struct DataDirectory: Sendable {
   private func finishReplacement(of app: FileName, in containers: OpenDirectory) throws(FileError) {
     let replacement = try Replacement(of: app, in: containers)
     guard try replacement.isUnfinished else { return }
-    // Not while somebody is at it.
+    // Not while another process replaces it.
     let lock = try RunningLock.excludingPrograms(of: app, in: containers)
     try replacement.finish()
     withExtendedLifetime(lock) {}

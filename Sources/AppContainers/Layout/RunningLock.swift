@@ -40,7 +40,7 @@ package final class RunningLock: Sendable {
       try FileLock(on: file.number).take(
         kind, until: Deadline(milliseconds: patience), pause: LockPause(20_000, upTo: 20_000), file.path,
         orThrow: FileError(code, detail))
-      // One that was removed before it was taken keeps nobody out.
+      // One that was removed before it was taken keeps no program out.
       if let there = try containers.status(name), there.isSameFile(as: try file.status()) {
         return RunningLock(file, name, in: containers)
       }

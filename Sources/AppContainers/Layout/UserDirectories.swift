@@ -8,8 +8,8 @@ internal import Glibc
 /// A program of an app has directories of its own where that specification says. `COFFER_DATA_HOME` and `COFFER_STATE_HOME` lead
 /// it to those of the user: the vault, and what was last seen of it, are the same for all.
 ///
-/// A program with more rights than whoever started it, set-user-ID or with capabilities of its file, believes no variable, as
-/// secure_getenv(3): they are the caller's, who would choose the files that such a program reads and writes.
+/// A program with more rights than its caller, set-user-ID or with capabilities of its file, reads no variable, as
+/// secure_getenv(3): the caller would choose by them the files that such a program reads and writes.
 package struct UserDirectories: Sendable, Equatable {
   package enum Failure: Error, Equatable {
     /// `COFFER_HOME` is not absolute. To fall back would be to use other data than what was meant.
@@ -33,7 +33,7 @@ package struct UserDirectories: Sendable, Equatable {
 
   /// - Parameters:
   ///   - environment: The value of a variable. An empty one counts as not set.
-  ///   - isElevated: Whether the program has more rights than whoever started it.
+  ///   - isElevated: Whether the program has more rights than its caller.
   package init(isElevated: Bool = Environment.isElevated, environment: (String) -> String?) throws(Failure) {
     func value(_ name: String) -> String? { isElevated ? nil : environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     // The specification: relative ones are to be ignored.

@@ -15,8 +15,8 @@ struct OpenItems {
     self.application = application
   }
 
-  /// Asks the owner at the terminal, where the owner wants to be asked about this group.
-  /// - Throws: locked where nobody can be asked; cancelled.
+  /// Asks the owner at the terminal, if the group's policy has it.
+  /// - Throws: locked if there is no person to ask; cancelled.
   static func confirm(_ confirmation: Confirmation, _ name: String, _ isInputAllowed: Bool) throws {
     guard isInputAllowed, Descriptor.input.isTerminal else {
       throw Failure(

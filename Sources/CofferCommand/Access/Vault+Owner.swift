@@ -26,7 +26,7 @@ extension Vault {
 }
 
 extension Transaction {
-  /// A group that was not there; somebody else may have made it since.
+  /// A group that was not there; another process may have made it since.
   mutating func makeGroup(_ group: AccessGroup) throws {
     do { try createGroup(group, at: .now()) } catch VaultError.Code.groupExists {}
   }

@@ -28,7 +28,7 @@ final class RotationDialogue {
   /// - Throws: usage.
   func check(_ slots: [SlotDescription]) throws { try self.slots.check(slots) }
 
-  /// - Throws: `cancelled`; locked if nobody can be asked; usage.
+  /// - Throws: `cancelled`; locked if there is no person to ask; usage.
   func agree(to plan: RotationPlan) throws {
     if order.isLeaked, plan.slots.first(where: \.isOpened)?.description.type.hasPassphrase != true {
       throw Failure.usage("--leaked: the vault was opened without the passphrase", hint: "open it with the leaked passphrase")

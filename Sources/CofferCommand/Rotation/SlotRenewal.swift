@@ -70,7 +70,7 @@ final class SlotRenewal {
   }
 
   /// A recovery key that is made now, or the credential of a slot that did not open the vault.
-  /// - Throws: wrong passphrase if it was given before, and nobody can type another one; what reading throws.
+  /// - Throws: wrong passphrase if it was given before, and there is no person to type another one; what reading throws.
   func credentials(for slot: RotationPlan.Slot) throws -> SlotCredentials {
     let (slot, isNew) = (slot.description, slot.isNewRecoveryKey)
     guard !isNew else {

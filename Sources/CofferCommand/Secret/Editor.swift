@@ -19,8 +19,8 @@ enum Editor {
 
   /// Runs it on a file and waits.
   ///
-  /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that nobody
-  /// writes to the file any more when it is wiped.
+  /// An interrupt is the editor's: it shares the terminal. Signals that end this program end the editor first, so that it does
+  /// not write to the file any more when that is wiped.
   /// - Returns: the signal that this program got and must die of, after it has cleaned up.
   /// - Throws: `cancelled` where the editor failed or was interrupted.
   static func run(_ editor: String, on path: String, _ signals: borrowing BlockedSignals) throws -> Int32? {

@@ -79,7 +79,7 @@ struct SecretEdit: ParsableCommand {
     guard !after.isEqual(to: before) else { return Descriptor.error.note("\(entry.name.escapingControls()): unchanged\n") }
     try about(entry.name) {
       do {
-        // Where nobody has been faster: what somebody else has stored meanwhile would be overwritten.
+        // Only if it was not changed meanwhile: the newer value would be overwritten.
         try items.keychain.update(entry, secret: after)
       } catch let error as KeychainError where error.code == .conflict {
         throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")

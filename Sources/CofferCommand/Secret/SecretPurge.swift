@@ -74,7 +74,7 @@ struct SecretPurge: ParsableCommand {
 extension Question {
   static let backupsNote = "note: backups and copies of the vault made before still hold the value\n"
 
-  /// - Throws: `locked` if nobody can be asked; `cancelled`, unless the word "yes" is typed.
+  /// - Throws: `locked` if there is no person to ask; `cancelled`, unless the word "yes" is typed.
   static func confirmRemovalForGood(of what: String, _ vault: VaultOptions) throws {
     guard vault.isAnybodyThere else { throw unanswered(what, "--force") }
     Descriptor.error.note("\(what.escapingControls()): would be removed for good; nothing brings it back but a backup\n")

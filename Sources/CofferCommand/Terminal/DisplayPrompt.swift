@@ -4,7 +4,7 @@ import SecretMemory
 
 /// Asks in a window of GnuPG's pinentry, if there is a display and no terminal.
 struct DisplayPrompt {
-  /// How long a window waits, in seconds. At a terminal a person can be waited for; a window may be on a screen that nobody sees.
+  /// How long a window waits, in seconds. A terminal has a person before it; a window may be on a screen that is not watched.
   private static let seconds = 300
 
   private let pinentry: Pinentry

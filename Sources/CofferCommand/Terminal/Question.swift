@@ -13,7 +13,7 @@ enum Question {
   }
 
   /// Asks for a yes, without which nothing is done.
-  /// - Throws: `locked` if nobody can be asked; `cancelled`.
+  /// - Throws: `locked` if there is no person to ask; `cancelled`.
   static func agree(_ question: String, about subject: String, _ vault: VaultOptions, hint: String = "--force") throws {
     guard vault.isAnybodyThere else { throw unanswered(subject, hint) }
     guard try isYes("\(question) [y/N] ") else { throw Failure.cancelled }

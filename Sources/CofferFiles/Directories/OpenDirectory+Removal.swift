@@ -13,7 +13,7 @@ extension OpenDirectory {
 
   /// All that is in this directory.
   ///
-  /// Whoever made the tree may have made it as deep as they liked. So no call goes down: a directory that is not empty gives
+  /// The tree may be of any depth. So no call goes down: a directory that is not empty gives
   /// what is in it to this one, until nothing is left. Two descriptors are enough.
   package func removeContents() throws(FileError) {
     var counter = 0
@@ -42,7 +42,7 @@ extension OpenDirectory {
     }
   }
 
-  /// With the rights to change it: whoever made it may have taken them away, and its owner may give them back.
+  /// With the rights to change it: they may have been taken away, and the owner may give them back.
   private func opening(_ name: FileName) throws(FileError) -> OpenDirectory? {
     guard let status = try status(name) else { return nil }
     if status.mode & 0o700 != 0o700 {

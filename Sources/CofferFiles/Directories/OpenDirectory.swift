@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// An open directory, closed with this object. All that happens below it goes through its descriptor, one name at a time and
-/// never through a symbolic link: whoever exchanges a directory or plants a link meanwhile moves nothing to another place.
+/// never through a symbolic link: a process that exchanges a directory or plants a link meanwhile moves nothing to another place.
 package final class OpenDirectory: Sendable {
   package let number: Int32
   /// For messages.
@@ -42,7 +42,7 @@ package final class OpenDirectory: Sendable {
     return OpenDirectory(opened.result, path)
   }
 
-  /// A directory of somebody else would be theirs to exchange, and root leaves nothing in one.
+  /// Another user could exchange a directory of their own, and root leaves nothing in one.
   private func checkOwner() throws(FileError) {
     let status = try status()
     guard status.owner == geteuid() else {
@@ -59,7 +59,7 @@ package final class OpenDirectory: Sendable {
     let opened = retrying { unsafe openat(number, name.terminated, Self.flags | O_NOFOLLOW) }
     guard opened.result >= 0 else {
       if opened.errno == ENOENT { return nil }
-      // With O_DIRECTORY a link is not a directory to the kernel; whoever reads the message wants to know.
+      // With O_DIRECTORY the kernel reports a link as no directory; the message names the link.
       if opened.errno == ENOTDIR, try kind(name) == .link { throw FileError(.symbolicLink, below(name)) }
       throw FileError(errno: opened.errno, below(name))
     }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A thread that nobody waits for. All signals go to the other threads of the program.
+/// A thread that is not waited for. All signals go to the other threads of the program.
 package enum DetachedThread {
   private final class Body {
     let name: String

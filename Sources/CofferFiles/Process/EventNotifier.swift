@@ -4,7 +4,7 @@ import Glibc
 /// Ends the waiting of a thread that waits in poll(2), from any other thread.
 package final class EventNotifier: Sendable {
   private let owned: OwnedDescriptor
-  /// Readable when somebody has called, until `clear`.
+  /// Readable after `call`, until `clear`.
   package var descriptor: Int32 { owned.number }
 
   /// nil if the process has no descriptor left.

@@ -3,8 +3,8 @@ import Glibc
 
 /// A lock for what takes long, or what many threads want.
 ///
-/// `Synchronization.Mutex` hands the lock to the thread that has waited longest, which must be woken before anybody goes on:
-/// where eight clients asked at once that was more than half of the time of an answer. This one may be taken by whoever runs.
+/// `Synchronization.Mutex` hands the lock to the thread that has waited longest, which must be woken before any thread goes on:
+/// with eight clients at once that was more than half of the time of an answer. This one is taken by a thread that runs.
 @safe package final class ThreadLock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -14,7 +14,7 @@ public struct Places: Sendable, Equatable {
   public let runtime: String?
 
   /// - Parameter environment: The value of a variable. An empty one counts as not set, and none counts in a program with more
-  ///   rights than the process that started it.
+  ///   rights than its caller.
   /// - Throws: `relativePath` if `COFFER_HOME` is not absolute; `noHome` if no home directory is known.
   public init(environment: (String) -> String?) throws(StorageError) {
     do throws(UserDirectories.Failure) {

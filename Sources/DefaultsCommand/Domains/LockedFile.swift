@@ -6,7 +6,7 @@ import Glibc
 
 /// A whole file that is read, and replaced by another one under its name.
 enum LockedFile {
-  /// How long somebody else may hold the lock, in milliseconds.
+  /// How long another process may hold the lock, in milliseconds.
   private static let patience = 5000
 
   /// Returns nil if there is no such file. Reading through a symbolic link is harmless.

@@ -16,7 +16,7 @@ extension CofferFiles.NewFile<DefaultsFailure> {
     let name = ".coffer-\(TemporaryName.hexadecimal(.random(in: 0 ... .max))).new"
     let new = try NewFile(at: Path.join(Path.parent(of: path), name), named: path)
     if let status {
-      // Only root may give a file away; nobody else needs to.
+      // Only root may give a file away; other users need not.
       _ = fchown(new.file.number, status.owner, status.group)
       _ = fchmod(new.file.number, status.mode & 0o777)
     }

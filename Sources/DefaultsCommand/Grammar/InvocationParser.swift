@@ -2,7 +2,7 @@ internal import CofferPropertyLists
 
 /// Reads the arguments as macOS' `defaults` does: `[-currentHost | -host NAME] VERB …`.
 ///
-/// It differs where macOS would store what nobody meant: a type that does not exist is not taken for a text, a number that is none not
+/// It differs if macOS would store what was not meant: a type that does not exist is not taken for a text, a number that is none not
 /// for 0, an argument too many is not overlooked. Options of `coffer`'s own, such as `--json`, stand right behind the verb or at the
 /// very end; `--` behind the verb says that there are none.
 extension DefaultsInvocation {

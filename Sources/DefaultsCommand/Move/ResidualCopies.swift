@@ -11,7 +11,7 @@ import Glibc
 enum ResidualCopies {
   /// Shorter ones would be found by chance.
   private static let shortest = 4
-  /// After so many seconds nobody is still at work on a new file.
+  /// After so many seconds no process is still at work on a new file.
   private static let abandoned = 60
 
   /// - Parameter path: of the domain's files, without their endings.

@@ -13,7 +13,7 @@ extension DefaultsSession {
   func watch(_ domain: DefaultsInvocation.Domain?, _ key: String?) throws {
     ChangeWatch.start()
     let printer = ChangePrinter(isJSON: isJSON, key: key)
-    // A domain that nobody holds is not watched.
+    // A domain is watched as long as this holds it.
     var watched: [String: (domain: FileDomain, observation: PreferenceObservation)] = [:]
     func observe(_ domain: any EditableDomain, isNew: Bool) throws {
       guard let stored = domain as? StoredDomain else {
@@ -72,7 +72,7 @@ private final class ChangePrinter: Sendable {
     }
   }
 
-  /// Whether nobody reads any more. Returns after so many milliseconds at most.
+  /// Whether the output has no reader any more. Returns after so many milliseconds at most.
   func waitForEnd(milliseconds: Int32) -> Bool {
     var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
     let count = unsafe poll(&output, 1, milliseconds)
