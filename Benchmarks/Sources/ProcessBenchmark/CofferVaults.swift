@@ -110,17 +110,17 @@ struct CofferVaults {
     }
   }
 
-  /// `true` with a secret in its environment, whose output is searched for it or not.
-  func run(isMasked: Bool) throws -> (Int) -> Command {
-    let path = try copy(of: try SampleVault(itemCount: 10, in: directory), to: "\(directory)/run-\(isMasked).coffer")
+  /// A program with a secret in its environment, whose output is searched for it or not.
+  func run(_ program: [String] = ["true"], isMasked: Bool) throws -> (Int) -> Command {
+    let sample = try SampleVault(itemCount: 10, in: directory)
+    let path = try copy(of: sample, to: "\(directory)/run-\(program[0])-\(isMasked).coffer")
     return { index in
       let name = SampleVault.name(index % 10)
       return Command(
         [
-          program, "run", "--set", "SECRET=coffer://default/\(name.service)/\(name.account)", "--vault", path, "--key-file",
-          keyFile,
-          "--no-input",
-        ] + (isMasked ? [] : ["--no-masking"]) + ["--", "true"], environment: environment(path))
+          self.program, "run", "--set", "SECRET=coffer://default/\(name.service)/\(name.account)", "--vault", path, "--key-file",
+          keyFile, "--no-input",
+        ] + (isMasked ? [] : ["--no-masking"]) + ["--"] + program, environment: environment(path))
     }
   }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// One process, from posix_spawn to its end.
 struct Command {
-  let arguments: [String]
+  private(set) var arguments: [String]
   var environment: [String]
   /// Standard input; nil for none.
   var input: String?
@@ -23,6 +23,13 @@ struct Command {
     }
     return all
   }()
+
+  /// The same with its output in a pipe: `coffer run` does not search what goes to /dev/null.
+  var piped: Command {
+    var command = self
+    command.arguments = ["/bin/sh", "-c", "\"$@\" | cat", "sh"] + arguments
+    return command
+  }
 
   /// Waits for the end of the process. Its output is discarded.
   /// - Returns: The most memory that it has had, in KiB, and no less than this process had when it started it.

@@ -1,4 +1,5 @@
 import BenchmarkKit
+import Glibc
 
 let arguments = try Arguments(known: ["--coffer", "--sizes", "--directory", "--rounds", "--of"])
 guard let coffer = arguments["--coffer"] else { throw BenchmarkError("--coffer PATH is missing") }
@@ -24,6 +25,26 @@ let runs =
     Track("`coffer run --no-masking -- true`, vault of 10", try vaults.run(isMasked: false)),
     Track("`coffer run -- true`, vault of 10", try vaults.run(isMasked: true)),
   ]
+// Text of base64 holds more beginnings of masked forms than others do.
+let output = (path: "\(directory)/output", mebibytes: 256)
+if !isOfSettings {
+  try Command(["/bin/sh", "-c", "base64 /dev/urandom | head -c \(output.mebibytes << 20) >'\(output.path)'"]).run()
+}
+let outputs = try isOfSettings ? [] : outputTracks()
+
+private func outputTracks() throws -> [Track] {
+  let cat = ["cat", output.path]
+  let (plain, masked) = (try vaults.run(cat, isMasked: false), try vaults.run(cat, isMasked: true))
+  let size = "\(output.mebibytes) MiB in a pipe"
+  return [
+    Track("`env cat`, \(size)") { _ in Command(["env"] + cat).piped },
+    Track("`coffer run --no-masking -- cat`, \(size)") { plain($0).piped },
+    Track("`coffer run -- cat`, \(size)") { masked($0).piped },
+  ]
+}
+
+let agents = try SSHAgents(coffer, in: directory)
+let signatures = isOfSettings ? [] : try agents.tracks()
 let passphraseGet = Track("`coffer secret get`, passphrase vault of 10", try vaults.passphraseGet())
 var gets: [[Track]] = []
 var puts: [[Track]] = []
@@ -37,14 +58,19 @@ for size in sizes {
   let put = contenders.compactMap { contender in contender.put.map { Track(contender.name, itemCount: size, $0) } }
   // Each round runs each of them once, so that a busy moment of the machine affects all alike.
   for round in 0..<rounds {
-    for track in starts + runs + get + put { try track.run(round: round) }
+    for track in starts + runs + signatures + get + put { try track.run(round: round) }
     if !isOfSettings, round % 10 == 0 { try passphraseGet.run(round: round) }
   }
   gets.append(get)
   puts.append(put)
 }
 
-if !isOfSettings { try vaults.stopAgents(sizes) }
+for round in 0..<3 { for track in outputs { try track.run(round: round) } }
+if !isOfSettings {
+  try vaults.stopAgents(sizes)
+  try agents.stop()
+  unlink(output.path)
+}
 
 private func cell(_ samples: Samples) -> String {
   "\(threeDigits(samples.median / 1e6)) / \(threeDigits(samples.percentile(0.9) / 1e6))"
@@ -60,7 +86,7 @@ private func table(_ title: String, _ columns: [[Track]]) -> MarkdownTable {
 
 print("Whole processes, from posix_spawn to the end, p50 / p90 in ms. \(Machine.description)\n")
 var starting = MarkdownTable(["start", "ms"])
-for track in starts + runs { starting.append([track.name, cell(track.samples)]) }
+for track in starts + runs + signatures + outputs { starting.append([track.name, cell(track.samples)]) }
 if !isOfSettings {
   starting.append([passphraseGet.name, cell(passphraseGet.samples)])
   let withoutKDF = gets[0][0].samples.median
