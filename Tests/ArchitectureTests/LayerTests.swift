@@ -33,6 +33,24 @@ import Testing
     }
   }
 
+  /// The script calls the compiler for each module.
+  @Test func fuzzersHaveAllModulesThatTheyImport() throws {
+    let modules = Set(try Manifest.read().targets.filter { $0.type != "system" }.map(\.name))
+    let script = try String(contentsOf: SourceFile.root.appending(path: "Fuzz/run"), encoding: .utf8)
+    var seen: Set<String> = []
+    for words in script.split(separator: "\n").map({ $0.split { " */()".contains($0) }.map(String.init) })
+    where words.first == "module" && words.count > 2 {
+      // `$(find Vault/VaultCore -name …)`, or `Fuzz/Targets/*.swift`.
+      let folders = zip(words, words.dropFirst()).filter { ["Vault", "Sources", "Fuzz"].contains($0.0) }.map { "\($0.0)/\($0.1)" }
+      for file in folders.flatMap({ SourceFile.all(in: $0) }) {
+        let missing = file.imports.intersection(modules).subtracting(seen)
+        #expect(missing.isEmpty, "\(file.path) imports \(missing.sorted())")
+      }
+      seen.insert(words[1])
+    }
+    #expect(seen.contains("Fuzz") && seen.count > 20, "\(seen)")
+  }
+
   /// The modules of the system that are used. Modules that only compute make no system calls. Foundation takes milliseconds to start,
   /// so only modules whose interface has its types import it.
   @Test func modulesOfTheSystemAreFew() throws {
