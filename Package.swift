@@ -195,7 +195,8 @@ let package = Package(
     .executableTarget(name: "NaiveProbe", path: "Tests/Support/NaiveProbe"),
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(
-      name: "MemoryTests", dependencies: ["CofferCommand", "cofferd", "VaultProbe", "NaiveProbe", "MemoryScanner"],
+      name: "MemoryTests",
+      dependencies: ["CofferCommand", "cofferd", "coffer-ssh-agent", "VaultProbe", "NaiveProbe", "MemoryScanner"],
       exclude: ["keys.py"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["CofferPropertyLists", "CofferTesting"]),

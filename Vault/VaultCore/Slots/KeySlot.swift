@@ -28,7 +28,7 @@ public struct SlotDescription: Equatable, Sendable {
   public let type: SlotType
   /// Nil for a slot without a passphrase.
   public let kdf: KDFParameters?
-  /// Of the key derivation: 16 bytes.
+  /// The salt of the key derivation: 16 bytes.
   package let salt: [UInt8]
 
   package init(index: Int, id: Identifier, type: SlotType, kdf: KDFParameters?, salt: [UInt8]) {
