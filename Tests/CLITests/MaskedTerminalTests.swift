@@ -91,6 +91,10 @@ import Testing
       ]),
   ]
 
+  private static let masked = "coffer run --key-file key --"
+  /// Waits for the program, whose terminal and group are those of coffer, and removes the file then.
+  private static let waiting = "coffer run --no-masking --path F=coffer://default/db/app --key-file key --"
+
   private struct Run: Equatable {
     var shown: String
     var status: Int32?
@@ -114,7 +118,7 @@ import Testing
         try #require(
           terminal.expect(Array(text.utf8), until: deadline), "\(text): \(String(decoding: terminal.transcript, as: UTF8.self))")
       case .send(let text): terminal.send(Array(text.utf8))
-      case .handOver: try #require(command == "env" || terminal.waitForMode("-icanon", until: deadline))
+      case .handOver: try #require(!command.hasPrefix(Self.masked) || terminal.waitForMode("-icanon", until: deadline))
       case .resize(let rows, let columns): terminal.resize(rows: rows, columns: columns)
       }
     }
@@ -139,9 +143,18 @@ import Testing
   @Test(arguments: scripts) func aScriptRunsAsWithoutCoffer(script: Script) throws {
     let workspace = try prepared()
     let plain = try run(script, by: "env", in: workspace)
-    let masked = try run(script, by: "coffer run --key-file key --", in: workspace)
+    let masked = try run(script, by: Self.masked, in: workspace)
     #expect(masked == plain)
     #expect(masked.status != nil)
+  }
+
+  @Test(arguments: scripts) func aScriptWithAFileRunsAsWithoutCoffer(script: Script) throws {
+    let workspace = try prepared()
+    let plain = try run(script, by: "env", in: workspace)
+    var waiting = try run(script, by: Self.waiting, in: workspace)
+    waiting.shown = waiting.shown.replacing("s3cret", with: "coffer://default/db/app")
+    #expect(waiting == plain)
+    #expect(waiting.status != nil)
   }
 
   /// Else the comparison would say nothing of the output.
@@ -150,7 +163,7 @@ import Testing
     let script = Script(
       testDescription: "",
       text: "RUN sh -c 'echo $T; printf s3; sleep 0.2; printf cret' | cat; RUN sh -c 'printf s3cr; printf et'")
-    let masked = try run(script, by: "coffer run --key-file key --", in: workspace)
+    let masked = try run(script, by: Self.masked, in: workspace)
     #expect(!masked.shown.contains("s3cret"))
     let shown = try run(script, by: "coffer run --no-masking --key-file key --", in: workspace)
     #expect(shown.shown.contains("s3cret"))
