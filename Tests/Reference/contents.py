@@ -22,7 +22,7 @@ PRIMARY = {
     4: {"certificate-type": INTEGER, "issuer": DATA, "serial-number": DATA},
     5: {"title": TEXT},
 }
-ITEM_TYPES = {"class": INTEGER, "label": TEXT, "comment": TEXT, "install-bound": TEXT, "confirm": INTEGER,
+ITEM_TYPES = {"class": INTEGER, "label": TEXT, "comment": TEXT, "content-type": TEXT, "install-bound": TEXT, "confirm": INTEGER,
               "created": TIME, "modified": TIME}
 EMPTY = {TEXT: "", DATA: b"", INTEGER: 0, TIME: 0}
 

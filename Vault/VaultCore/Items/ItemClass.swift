@@ -37,8 +37,9 @@ public enum ItemClass: UInt8, CaseIterable, Sendable {
 
   /// Attributes that every class has, with their types.
   static let commonAttributes: [(name: String, absent: AttributeValue)] = [
-    ("comment", .text("")), (Item.confirm, .integer(0)), ("created", .time(Timestamp(secondsSince1970: 0))),
-    (Item.installBound, .text("")), ("label", .text("")), ("modified", .time(Timestamp(secondsSince1970: 0))),
+    ("comment", .text("")), (Item.confirm, .integer(0)), ("content-type", .text("")),
+    ("created", .time(Timestamp(secondsSince1970: 0))), (Item.installBound, .text("")), ("label", .text("")),
+    ("modified", .time(Timestamp(secondsSince1970: 0))),
   ]
 }
 
