@@ -9,6 +9,8 @@ package struct Caller {
     case held(Entitlements)
     /// Groups of no team, and those groups of teams that the owner has granted.
     case unowned(granted: Entitlements)
+    /// This group, and those below it.
+    case below(AccessGroup)
   }
 
   private let scope: Scope
@@ -54,7 +56,12 @@ package struct Caller {
 
   /// A program of Coffer with groups of its own.
   package static func own(_ program: OwnProgram) -> Caller {
-    Caller(.held(Entitlements(program.groups)), application: program.rawValue, isApp: false)
+    let scope: Scope =
+      switch program.groups {
+      case .these(let groups): .held(Entitlements(groups))
+      case .below(let group): .below(group)
+      }
+    return Caller(scope, application: program.rawValue, isApp: false)
   }
 
   /// The command in an app's name, which gives it nothing that it has not: it stays within what it was granted itself.
@@ -87,6 +94,11 @@ package struct Caller {
       try entitlements.check(group, rights)
       if let limit { try Self.checkCommand(limit, group, rights) }
     case .unowned(let granted): try Self.checkCommand(granted, group, rights)
+    case .below(let root):
+      // By bytes: a mark that combines with the slash makes another character of it.
+      guard group.name.utf8.elementsEqual(root.name.utf8) || group.name.utf8.starts(with: "\(root.name)/".utf8) else {
+        throw KeychainError(.missingEntitlement, group.name)
+      }
     }
   }
 
@@ -128,7 +140,7 @@ package struct Caller {
 
   func needsConfirmation(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
     switch scope {
-    case .all: false
+    case .all, .below: false
     case .held(let entitlements), .unowned(let entitlements):
       entitlements.needsConfirmation(group, rights) || limit?.needsConfirmation(group, rights) ?? false
     }

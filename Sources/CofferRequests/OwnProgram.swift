@@ -4,18 +4,28 @@ package import VaultCore
 /// A program of Coffer with rights of its own, which the agent knows by its file, as it knows `coffer`.
 package enum OwnProgram: String, CaseIterable, Sendable {
   case sshAgent = "coffer-ssh-agent"
+  case secretService = "coffer-secrets"
 
   /// The requests about items that it may send. It needs no others.
   package var operations: Set<Request.Kind> {
     switch self {
     case .sshAgent: [.items, .secret]
+    // Former versions and removed items are for the owner and the command.
+    case .secretService: [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
     }
   }
 
+  package enum Groups: Sendable {
+    case these([Entitlements.Group])
+    /// The group of this name, and those whose names begin with it and a slash.
+    case below(AccessGroup)
+  }
+
   /// The only groups that it may use.
-  package var groups: [Entitlements.Group] {
+  package var groups: Groups {
     switch self {
-    case .sshAgent: [Entitlements.Group(.sshKeys, [.list, .read])]
+    case .sshAgent: .these([Entitlements.Group(.sshKeys, [.list, .read])])
+    case .secretService: .below(.secretService)
     }
   }
 }
@@ -23,4 +33,6 @@ package enum OwnProgram: String, CaseIterable, Sendable {
 extension AccessGroup {
   /// The group of the keys that `coffer ssh add` keeps.
   package static let sshKeys = AccessGroup(unchecked: "ssh")
+  /// The collections of the Secret Service; the items of one are in the group of its name below this one.
+  package static let secretService = AccessGroup(unchecked: "secret-service")
 }

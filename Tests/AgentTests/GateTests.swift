@@ -7,7 +7,10 @@ import Testing
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"), .own(.sshAgent),
+    .own(.secretService),
   ]
+  /// The requests of `coffer-secrets`.
+  static let secretService: [Request.Kind] = [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
   static let items: [Request.Kind] = [
     .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard, .history, .removed, .version,
     .restore, .purge, .purgeExpired,
@@ -66,6 +69,7 @@ import Testing
               switch program {
               case .app, .command, .unit, .flatpak: .allow(.program)
               case .own(.sshAgent) where [.items, .secret].contains(operation): .allow(.program)
+              case .own(.secretService) where Self.secretService.contains(operation): .allow(.program)
               default: nil
               }
             }

@@ -48,6 +48,7 @@ enum QuestionText {
       let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.startIndex
       return "The app \(name[dot...].dropFirst())\nof team \(name[..<dot])"
     case .command: return "The command coffer"
+    case .own(.secretService): return "A program of the session (Secret Service)"
     case .own(let program): return "Coffer's program \(program.rawValue)"
     case .unit(let name): return "The system's service \(name)"
     case .flatpak(let identifier): return "The Flatpak \(identifier)"
