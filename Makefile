@@ -32,6 +32,7 @@ all: setup
 	$(SWIFT) build $(RELEASE) --product coffer-logind
 	$(SWIFT) build $(RELEASE) --product coffer-strength
 	$(SWIFT) build $(RELEASE) --product coffer-ssh-agent
+	$(SWIFT) build $(RELEASE) --product coffer-secrets
 
 setup:
 	Scripts/setup
@@ -89,6 +90,7 @@ install: $(if $(wildcard $(COFFER)),,all)
 	install -D -m 755 -s "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-ssh-agent" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent"
+	install -D -m 755 -s "$(PROGRAMS)/coffer-secrets" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/git-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/docker-credential-coffer"
 	for unit in Packaging/systemd/user/*; do \
@@ -115,6 +117,7 @@ install: $(if $(wildcard $(COFFER)),,all)
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent" \
+	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
 	for link in bin/git-credential-coffer bin/docker-credential-coffer bin/defaults share/man/man1/defaults.1; do \

@@ -9,6 +9,7 @@ let package = Package(
     .executable(name: "coffer-logind", targets: ["coffer-logind"]),
     .executable(name: "coffer-strength", targets: ["coffer-strength"]),
     .executable(name: "coffer-ssh-agent", targets: ["coffer-ssh-agent"]),
+    .executable(name: "coffer-secrets", targets: ["coffer-secrets"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -38,6 +39,7 @@ let package = Package(
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CGcrypt", path: "Sources/CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
     // Trusted: keys, seals, format
     .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
     .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore", exclude: ["README.md"]),
@@ -119,6 +121,13 @@ let package = Package(
       name: "CofferWidgets",
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
+    // The Secret Service of other desktops
+    .target(name: "MessageBus", dependencies: ["SecretMemory", "CofferFiles", "CSystemd"]),
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "MessageBus", "Coffer", "CofferRequests", "Pinentry", "VaultCore", "SecretMemory", "CofferFiles", "CLinux", "CGcrypt",
+      ]),
     .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
     .target(name: "CWords"),
     .target(name: "GeneratedSecrets", dependencies: ["SecretMemory", "CWords"]),
@@ -145,6 +154,9 @@ let package = Package(
         "CofferFiles",
         "CLinux",
       ], path: "Sources/CofferSSHAgent"),
+    .executableTarget(
+      name: "coffer-secrets", dependencies: ["SecretService", "MessageBus", "Coffer", "CofferFiles"],
+      path: "Sources/CofferSecrets"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "DefaultsCommand",
@@ -279,7 +291,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CLinux", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles", "CofferPropertyLists",
+        "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles",
+        "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
         "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "Coffer", "CofferTesting",
       ],

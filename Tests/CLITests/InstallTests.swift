@@ -15,9 +15,9 @@ import Testing
         make -s -C '\(Self.root)' install SWIFT=false CC=false PROGRAMS="$programs" DESTDIR="$W/root" PREFIX=/usr DEFAULTS=1 >make.log 2>&1 ||
           { cat make.log; exit 1; }
         cd root/usr
-        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
+        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
           share/fish/vendor_completions.d/coffer.fish share/bash-completion/completions/coffer lib/systemd/user/cofferd.socket
-        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent; do
+        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets; do
           readelf -SW $program | grep -E '[.](symtab|debug_info) ' && exit 3
         done
         bin/git-credential-coffer capability | head -n 1

@@ -1,0 +1,188 @@
+import CSystemd
+import CofferFiles
+import Glibc
+
+/// A call of a method, with its content.
+package struct Call: Sendable {
+  /// For the reply.
+  package let number: UInt64
+  /// The unique name of the caller.
+  package let sender: String
+  package let path: String
+  package let interface: String
+  package let member: String
+  package let body: Result<[Value], BusError>
+}
+
+/// A connection to the session's message bus, which serves the objects below one path. For one thread; other threads send through the
+/// outbox.
+@safe package final class Bus {
+  package struct Failure: Error {
+    package let what: String
+    /// An errno.
+    package let number: Int32
+  }
+
+  /// Called for each call; the reply goes to the outbox.
+  package var onCall: ((Call) -> Void)?
+  /// Called with the unique name of a client that has gone.
+  package var onDisconnect: ((String) -> Void)?
+
+  package let outbox: Outbox
+  private let bus: OpaquePointer
+  private var slots: [OpaquePointer] = unsafe []
+  private var waiting: [UInt64: Message] = [:]
+  private var last: UInt64 = 0
+  private var hasEnded = false
+  private var name = ""
+
+  private static let daemon = "org.freedesktop.DBus"
+
+  /// - Throws: `Failure` if there is no bus.
+  package init() throws(Failure) {
+    guard let notifier = EventNotifier() else { throw Failure(what: "a descriptor", number: errno) }
+    outbox = Outbox(notifier)
+    var bus: OpaquePointer?
+    try Self.check(unsafe sd_bus_open_user(&bus), "the session bus")
+    guard let bus = unsafe bus else { throw Failure(what: "the session bus", number: EIO) }
+    unsafe self.bus = unsafe bus
+  }
+
+  deinit {
+    while let slot = unsafe slots.popLast() { unsafe sd_bus_slot_unref(slot) }
+    waiting = [:]
+    unsafe sd_bus_flush_close_unref(bus)
+  }
+
+  @discardableResult private static func check(_ result: Int32, _ what: String) throws(Failure) -> Int32 {
+    guard result >= 0 else { throw Failure(what: what, number: -result) }
+    return result
+  }
+
+  // MARK: Serving
+
+  /// Serves the objects at and below a path, and learns when clients go.
+  package func serve(_ path: String) throws(Failure) {
+    let object = unsafe Unmanaged.passUnretained(self).toOpaque()
+    var slot: OpaquePointer?
+    try Self.check(
+      unsafe sd_bus_add_fallback(
+        bus, &slot, path,
+        { message, object, _ in
+          guard let message = unsafe message, let object = unsafe object else { return 0 }
+          return unsafe Unmanaged<Bus>.fromOpaque(object).takeUnretainedValue().received(message)
+        }, object), path)
+    unsafe slots.append(slot!)
+    for member in ["NameOwnerChanged", "NameLost"] {
+      var slot: OpaquePointer?
+      try Self.check(
+        unsafe sd_bus_match_signal(
+          bus, &slot, Self.daemon, "/org/freedesktop/DBus", Self.daemon, member,
+          { message, object, _ in
+            guard let message = unsafe message, let object = unsafe object else { return 0 }
+            unsafe Unmanaged<Bus>.fromOpaque(object).takeUnretainedValue().heard(Message(message))
+            return 0
+          }, object), member)
+      unsafe slots.append(slot!)
+    }
+  }
+
+  /// Without queue, and nobody may replace it: the one who does reads secrets.
+  /// - Returns: False if another program has the name.
+  package func request(_ name: String, replacing: Bool) throws(Failure) -> Bool {
+    let result = unsafe sd_bus_request_name(bus, name, replacing ? UInt64(SD_BUS_NAME_REPLACE_EXISTING) : 0)
+    guard result != -EEXIST else { return false }
+    try Self.check(result, name)
+    self.name = name
+    return true
+  }
+
+  private func received(_ pointer: OpaquePointer) -> Int32 {
+    let message = unsafe Message(pointer)
+    let interface = unsafe Message.text(sd_bus_message_get_interface(pointer))
+    // sd-bus itself answers for the connection.
+    guard interface != "org.freedesktop.DBus.Peer" else { return 0 }
+    let body: Result<[Value], BusError>
+    do {
+      body = .success(try message.body())
+    } catch {
+      body = .failure(error as? BusError ?? .limitsExceeded("no memory for the message"))
+    }
+    last += 1
+    waiting[last] = message
+    onCall?(
+      Call(
+        number: last, sender: unsafe Message.text(sd_bus_message_get_sender(pointer)),
+        path: unsafe Message.text(sd_bus_message_get_path(pointer)), interface: interface,
+        member: unsafe Message.text(sd_bus_message_get_member(pointer)), body: body))
+    return 1
+  }
+
+  private func heard(_ message: Message) {
+    guard let body = try? message.body(), case .text(let name)? = body.first else { return }
+    if body.count == 1 {
+      if name == self.name { hasEnded = true }
+    } else if case .text("") = body[body.count - 1] {
+      onDisconnect?(name)
+    }
+  }
+
+  // MARK: Running
+
+  /// Until `Outbox.end`, or another program has taken the name.
+  /// - Throws: `Failure` if the bus goes away.
+  package func run() throws(Failure) {
+    while !hasEnded {
+      while try Self.check(unsafe sd_bus_process(bus, nil), "the session bus") > 0, !hasEnded { send() }
+      send()
+      guard !hasEnded else { break }
+      var microseconds: UInt64 = .max
+      try Self.check(unsafe sd_bus_get_timeout(bus, &microseconds), "the session bus")
+      var entries = [
+        pollfd(fd: unsafe sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: unsafe sd_bus_get_events(bus)), revents: 0),
+        pollfd(fd: outbox.notifier.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      // The timeout is a point in time of the bus's clock. Polling once a second is sufficient for any.
+      _ = unsafe poll(&entries, 2, microseconds == .max ? -1 : microseconds == 0 ? 0 : 1000)
+    }
+    _ = unsafe sd_bus_flush(bus)
+  }
+
+  private func send() {
+    for entry in outbox.take() {
+      switch entry {
+      case .reply(let number, let result):
+        guard let call = waiting.removeValue(forKey: number), call.expectsReply else { continue }
+        reply(to: call, result)
+      case .signal(let signal): send(signal)
+      case .end: hasEnded = true
+      }
+    }
+  }
+
+  private func reply(to call: Message, _ result: Result<[Value], BusError>) {
+    do throws(BusError) {
+      var pointer: OpaquePointer?
+      guard unsafe sd_bus_message_new_method_return(call.pointer, &pointer) >= 0, let pointer = unsafe pointer else { return }
+      let reply = unsafe Message(owning: pointer)
+      try reply.append(try result.get())
+      _ = unsafe sd_bus_send(bus, reply.pointer, nil)
+    } catch {
+      var failure = unsafe sd_bus_error()
+      defer { unsafe sd_bus_error_free(&failure) }
+      unsafe sd_bus_error_set(&failure, error.name, error.text)
+      _ = unsafe sd_bus_reply_method_error(call.pointer, &failure)
+    }
+  }
+
+  private func send(_ signal: Outbox.Signal) {
+    var pointer: OpaquePointer?
+    guard unsafe sd_bus_message_new_signal(bus, &pointer, signal.path, signal.interface, signal.member) >= 0,
+      let pointer = unsafe pointer
+    else { return }
+    let message = unsafe Message(owning: pointer)
+    guard (try? message.append(signal.body)) != nil else { return }
+    if let destination = signal.destination { _ = unsafe sd_bus_message_set_destination(message.pointer, destination) }
+    _ = unsafe sd_bus_send(bus, message.pointer, nil)
+  }
+}

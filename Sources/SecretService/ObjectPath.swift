@@ -1,0 +1,57 @@
+/// The objects of the service, by their paths.
+enum ObjectPath: Hashable, Sendable {
+  case service
+  /// - collection: A name, or an alias.
+  case collection(CollectionName)
+  case item(CollectionName, String)
+  case session(String)
+  case prompt(String)
+
+  enum CollectionName: Hashable, Sendable {
+    case name(String)
+    case alias(String)
+  }
+
+  static let root = "/org/freedesktop/secrets"
+  static let none = "/"
+
+  /// Returns nil if no object can have this path.
+  init?(_ path: String) {
+    guard path != Self.root else {
+      self = .service
+      return
+    }
+    guard path.hasPrefix(Self.root + "/") else { return nil }
+    let parts = path.dropFirst(Self.root.utf8.count + 1).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    switch (parts.first, parts.count) {
+    case ("collection", 2): self = .collection(.name(parts[1]))
+    case ("aliases", 2): self = .collection(.alias(parts[1]))
+    case ("collection", 3): self = .item(.name(parts[1]), parts[2])
+    case ("aliases", 3): self = .item(.alias(parts[1]), parts[2])
+    case ("session", 2): self = .session(parts[1])
+    case ("prompt", 2): self = .prompt(parts[1])
+    default: return nil
+    }
+  }
+
+  static func collection(_ name: String) -> String { "\(root)/collection/\(name)" }
+  static func item(_ collection: String, _ id: String) -> String { "\(root)/collection/\(collection)/\(id)" }
+  static func session(_ id: String) -> String { "\(root)/session/\(id)" }
+  static func prompt(_ id: String) -> String { "\(root)/prompt/\(id)" }
+
+  /// The name of a collection in paths: other bytes of its label as `_xx`.
+  static func name(from label: String) -> String {
+    var name = ""
+    for byte in label.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      default: name += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+      guard name.utf8.count <= maximumNameByteCount - 8 else { break }
+    }
+    return name.isEmpty ? "_" : String(name.prefix(maximumNameByteCount - 8))
+  }
+
+  static let maximumNameByteCount = 64
+}

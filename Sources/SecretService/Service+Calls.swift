@@ -1,0 +1,216 @@
+import Coffer
+import CofferRequests
+import MessageBus
+import SecretMemory
+
+extension Service {
+  // MARK: Service
+
+  func service(_ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
+    let arguments = invocation.arguments
+    switch (invocation.method.name, arguments.first, arguments.dropFirst().first) {
+    case ("OpenSession", .text(let algorithm)?, .variant(let input)?):
+      let (session, output) = try Session.open(algorithm, input, for: invocation.sender)
+      return [.variant(output), .path(ObjectPath.session(try state.add(session)))]
+    case ("CreateCollection", let properties?, .text(let alias)?):
+      return [.path(ObjectPath.collection(try createCollection(properties.dictionary, alias, store))), .path(ObjectPath.none)]
+    case ("SearchItems", let attributes?, _):
+      let found = try sealed(store) { try store.items(with: attributes.texts, in: nil) }
+      state.handOut(found)
+      let locked = state.locked
+      return [
+        .paths(found.filter { !locked.contains($0.collection) }.map(\.path)),
+        .paths(found.filter { locked.contains($0.collection) }.map(\.path)),
+      ]
+    case ("Unlock", let objects?, _): return try unlock(objects.pathTexts, invocation.sender, store)
+    case ("Lock", let objects?, _):
+      let catalog = try catalog(store)
+      let found = try objects.pathTexts.filter { path in
+        guard let collection = catalog.collection(at: path) else { return false }
+        state.lock(collection.name)
+        try changed(collection, store)
+        return true
+      }
+      return [.paths(found), .path(ObjectPath.none)]
+    case ("GetSecrets", let objects?, .path(let path)?):
+      let session = try state.session(path, of: invocation.sender)
+      return [.array(element: "{o(oayays)}", try objects.pathTexts.compactMap { try secret(at: $0, session, path, store) })]
+    case ("ReadAlias", .text(let alias)?, _):
+      return [.path(try catalog(store).collection(.alias(alias)).map { ObjectPath.collection($0.name) } ?? ObjectPath.none)]
+    case ("SetAlias", .text(let alias)?, .path(let path)?):
+      try setAlias(alias, path, store)
+      return []
+    default: throw BusError.invalidArguments(invocation.method.name)
+    }
+  }
+
+  /// A taken alias leads to the collection that is there.
+  private func createCollection(_ properties: [String: Value], _ alias: String, _ store: ItemStore) throws -> String {
+    guard try isOpen(store) else { throw BusError.isLocked }
+    let catalog = try catalog(store)
+    if !alias.isEmpty, let known = catalog.collection(.alias(alias)) { return known.name }
+    guard alias.isEmpty || ObjectPath.isElement(alias) else { throw BusError.invalidArguments("the alias") }
+    guard case .text(let label)? = properties[Interface.collection.name + ".Label"] else {
+      throw BusError.invalidArguments("a collection has a label")
+    }
+    let base = ObjectPath.name(from: label)
+    let taken = Set(catalog.collections.map(\.name))
+    var name = base
+    var number = 1
+    while taken.contains(name) || name == "session" {
+      number += 1
+      name = "\(base)_\(number)"
+    }
+    try store.createCollection(name, label: label)
+    if !alias.isEmpty { try store.setAlias(alias, to: name) }
+    state.forgetCatalog()
+    return name
+  }
+
+  private func setAlias(_ alias: String, _ path: String, _ store: ItemStore) throws {
+    guard ObjectPath.isElement(alias), alias.utf8.count <= ObjectPath.maximumNameByteCount else {
+      throw BusError.invalidArguments("the alias")
+    }
+    // It leads where programs keep what they keep at log-in.
+    guard alias != Collection.loginName else { throw BusError.notSupported("the alias login stays") }
+    guard try isOpen(store) else { throw BusError.isLocked }
+    var target: String?
+    if path != ObjectPath.none {
+      guard case .collection(let name)? = ObjectPath(path) else { throw BusError.noSuchObject }
+      target = try collection(name, store).name
+    }
+    try store.setAlias(alias, to: target)
+    state.forgetCatalog()
+  }
+
+  /// Leaves out what is locked, refused or gone.
+  private func secret(at path: String, _ session: Session, _ sessionPath: String, _ store: ItemStore) throws -> Value? {
+    guard case .item(let name, let id)? = ObjectPath(path) else { return nil }
+    do {
+      let collection = try collection(name, store)
+      guard !state.locked.contains(collection.name) else { return nil }
+      let item = try store.item(collection.name, id)
+      let secret = try session.wrap(try store.secret(of: item), contentType: item.contentType, path: sessionPath)
+      return .entry(.path(path), secret)
+    } catch let error as BusError where error == .noSuchObject || error == .isLocked {
+      return nil
+    } catch let error as KeychainError where error.code.isLeftOut {
+      return nil
+    }
+  }
+
+  // MARK: Collection
+
+  func collection(_ name: ObjectPath.CollectionName, _ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
+    let collection = try collection(name, store)
+    let arguments = invocation.arguments
+    switch invocation.method.name {
+    case "SearchItems":
+      let found = try sealed(store) { try store.items(with: arguments[0].texts, in: collection.name) }
+      state.handOut(found)
+      return [.paths(found.map(\.path))]
+    case "CreateItem":
+      guard case .flag(let replaces) = arguments[2] else { throw BusError.invalidArguments("replace") }
+      try checkUnlocked(collection, store)
+      let sent = try unwrapped(arguments[1], invocation.sender)
+      let content = try ItemStore.Content(arguments[0].dictionary)
+      let item = try store.create(content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
+      state.handOut([item])
+      return [.path(item.path), .path(ObjectPath.none)]
+    case "Delete":
+      try checkUnlocked(collection, store)
+      guard collection.name != Collection.loginName else { throw BusError.notSupported("the collection login stays") }
+      let aliases = try catalog(store).aliases.filter { $0.value == collection.name }.map(\.key)
+      try store.removeCollection(collection.name, aliases: aliases)
+      state.forgetCatalog()
+      return [.path(ObjectPath.none)]
+    default: throw BusError.unknownMethod(invocation.method.name)
+    }
+  }
+
+  private struct Sent: ~Copyable {
+    let secret: Secret
+    let contentType: String
+  }
+
+  private func unwrapped(_ value: Value, _ sender: String) throws -> Sent {
+    guard case .structure(let parts) = value, parts.count == 4, case .path(let path) = parts[0],
+      case .bytes(let parameters) = parts[1], case .bytes(let bytes) = parts[2], case .text(let type) = parts[3]
+    else { throw BusError.invalidArguments("the secret") }
+    return Sent(secret: try state.session(path, of: sender).unwrap(parameters, bytes), contentType: type)
+  }
+
+  // MARK: Item
+
+  func item(_ name: ObjectPath.CollectionName, _ id: String, _ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
+    let collection = try collection(name, store)
+    try checkUnlocked(collection, store)
+    let item = try store.item(collection.name, id)
+    switch (invocation.method.name, invocation.arguments.first) {
+    case ("GetSecret", .path(let path)?):
+      let session = try state.session(path, of: invocation.sender)
+      return [try session.wrap(try store.secret(of: item), contentType: item.contentType, path: path)]
+    case ("SetSecret", let value?):
+      let sent = try unwrapped(value, invocation.sender)
+      try store.set(sent.secret, contentType: sent.contentType, of: item)
+      return []
+    case ("Delete", _):
+      try store.remove(item)
+      return [.path(ObjectPath.none)]
+    default: throw BusError.invalidArguments(invocation.method.name)
+    }
+  }
+}
+
+extension KeychainError.Code {
+  /// Whether one of several items is left out of an answer.
+  fileprivate var isLeftOut: Bool { self == .locked || self == .notFound || isRefusal || self == .otherDevice }
+}
+
+extension ItemStore.Content {
+  /// - Throws: `BusError`: `invalidArguments`.
+  init(_ properties: [String: Value]) throws {
+    func value(_ name: String) -> Value? { properties["\(Interface.item.name).\(name)"] }
+    switch value("Label") {
+    case nil: label = nil
+    case .text(let text)?: label = text
+    default: throw BusError.invalidArguments("the label")
+    }
+    switch value("Attributes") {
+    case nil: attributes = [:]
+    case .array("{ss}", _)?: attributes = value("Attributes")?.texts
+    default: throw BusError.invalidArguments("the attributes")
+    }
+  }
+}
+
+extension Catalog {
+  /// The collection of the object at a path.
+  func collection(at path: String) -> Collection? {
+    switch ObjectPath(path) {
+    case .collection(let name)?, .item(let name, _)?: collection(name)
+    case .service?, .session?, .prompt?, nil: nil
+    }
+  }
+}
+
+extension Value {
+  var texts: [String: String] {
+    guard case .array(_, let entries) = self else { return [:] }
+    var texts: [String: String] = [:]
+    for case .entry(.text(let key), .text(let value)) in entries { texts[key] = value }
+    return texts
+  }
+
+  var dictionary: [String: Value] {
+    guard case .array(_, let entries) = self else { return [:] }
+    var values: [String: Value] = [:]
+    for case .entry(.text(let key), .variant(let value)) in entries { values[key] = value }
+    return values
+  }
+
+  var pathTexts: [String] {
+    guard case .array(_, let values) = self else { return [] }
+    return values.compactMap { if case .path(let path) = $0 { path } else { nil } }
+  }
+}

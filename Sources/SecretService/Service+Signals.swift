@@ -1,0 +1,93 @@
+package import Coffer
+import CofferRequests
+import MessageBus
+import VaultCore
+
+/// The signals, for the changes of all programs: from the agent's notices.
+extension Service {
+  /// Runs until the agent refuses the notices; while no agent runs it waits for one. If more happens than can be told, the queue of
+  /// notices is what drops it.
+  package func follow(_ keychain: Keychain) async {
+    let store = ItemStore(keychain: keychain)
+    do {
+      // One that cannot be looked up any more has gone, which is the next notice.
+      for try await change in keychain.changes { try? heard(change, store) }
+    } catch {
+      // Clients get no signals then: their calls are answered all the same.
+    }
+  }
+
+  private func heard(_ change: KeychainChange, _ store: ItemStore) throws {
+    if let group = change.reference?.group, group.name == CollectionGroup.root {
+      try catalogChanged(store)
+      return
+    }
+    switch change {
+    case .added(let reference): try told("ItemCreated", reference, store)
+    case .updated(let reference): try told("ItemChanged", reference, store)
+    case .removed(let reference):
+      guard let path = state.takeBack(reference), let name = CollectionGroup.name(of: reference.group) else { return }
+      send(ObjectPath.collection(name), Interface.collection, "ItemDeleted", path)
+    case .locked: break
+    case .unlocked: for collection in try catalogChanged(store) { try changed(collection, store) }
+    case .missed: try catalogChanged(store)
+    }
+  }
+
+  private func told(_ member: String, _ reference: Reference, _ store: ItemStore) throws {
+    guard let item = StoredItem(try store.keychain.entry(reference)) else { return }
+    state.handOut([item])
+    send(ObjectPath.collection(item.collection), Interface.collection, member, item.path)
+    guard member == "ItemChanged" else { return }
+    propertiesChanged(
+      item.path, Interface.item, [("Label", .text(item.label)), ("Attributes", .texts(item.attributes))])
+  }
+
+  /// - Returns: The collections now.
+  @discardableResult private func catalogChanged(_ store: ItemStore) throws -> [Collection] {
+    state.forgetCatalog()
+    let now = try catalog(store).collections
+    let before = state.announce(now)
+    let (old, new) = (Set(before.map(\.name)), Set(now.map(\.name)))
+    for name in new.subtracting(old).sorted() {
+      send(ObjectPath.root, Interface.service, "CollectionCreated", ObjectPath.collection(name))
+    }
+    for name in old.subtracting(new).sorted() {
+      send(ObjectPath.root, Interface.service, "CollectionDeleted", ObjectPath.collection(name))
+    }
+    for collection in now where old.contains(collection.name) && !before.contains(collection) { try changed(collection, store) }
+    if old != new {
+      propertiesChanged(
+        ObjectPath.root, Interface.service, [("Collections", .paths(now.map { ObjectPath.collection($0.name) }))])
+    }
+    return now
+  }
+
+  /// Its label, or whether it is locked.
+  func changed(_ collection: Collection, _ store: ItemStore) throws {
+    let path = ObjectPath.collection(collection.name)
+    send(ObjectPath.root, Interface.service, "CollectionChanged", path)
+    propertiesChanged(
+      path, Interface.collection, [("Label", .text(collection.label)), ("Locked", .flag(try isLocked(collection, store)))])
+  }
+
+  private func send(_ path: String, _ interface: Interface, _ member: String, _ argument: String) {
+    outbox.send(Outbox.Signal(path, interface.name, member, [.path(argument)]))
+  }
+
+  private func propertiesChanged(_ path: String, _ interface: Interface, _ properties: [(String, Value)]) {
+    outbox.send(
+      Outbox.Signal(
+        path, Interface.properties, "PropertiesChanged",
+        [.text(interface.name), .properties(properties), .array(element: "s", [])]))
+  }
+}
+
+extension KeychainChange {
+  fileprivate var reference: Reference? {
+    switch self {
+    case .added(let reference), .updated(let reference), .removed(let reference): reference
+    case .locked, .unlocked, .missed: nil
+    }
+  }
+}

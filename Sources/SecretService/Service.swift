@@ -1,0 +1,159 @@
+package import Coffer
+import CofferFiles
+import CofferRequests
+package import MessageBus
+import Synchronization
+import VaultCore
+
+/// Answers the calls of the Secret Service (freedesktop.org, version 0.2) from the agent's vault.
+package final class Service: Sendable {
+  package static let name = "org.freedesktop.secrets"
+  package static let root = ObjectPath.root
+  /// A search in a vault that was never unlocked waits so long for the owner: clients give up after 25 seconds.
+  static let searchMilliseconds: Int64 = 20_000
+  static let promptMilliseconds: Int64 = 60_000
+
+  let state = ServiceState()
+  let outbox: Outbox
+  let unlocking: Unlocking
+  private let workers = Workers()
+  private let stores = Mutex<[ItemStore]>([])
+  private let connect: @Sendable () throws -> Keychain
+
+  /// - Parameters:
+  ///   - command: The path of `coffer`, which asks for the passphrase.
+  ///   - connect: Connects to the agent.
+  package init(_ outbox: Outbox, command: String, connect: @escaping @Sendable () throws -> Keychain) {
+    self.outbox = outbox
+    self.connect = connect
+    unlocking = Unlocking(command: command)
+  }
+
+  package func forget(_ sender: String) { state.forget(sender) }
+
+  // MARK: Calls
+
+  /// Answers later, through the outbox.
+  package func receive(_ call: Call) {
+    do {
+      guard let path = ObjectPath(call.path) else { throw BusError.noSuchObject }
+      guard let (interface, method) = Interface.method(call.interface, call.member, of: path) else {
+        throw BusError.unknownMethod("\(call.member.prefix(64))")
+      }
+      let arguments = try call.body.get()
+      guard arguments.map(\.signature) == method.input else {
+        throw BusError.invalidArguments("\(method.name) takes (\(method.input.joined()))")
+      }
+      try submit(Invocation(call, path, interface, method, arguments))
+    } catch {
+      outbox.reply(to: call.number, .failure(BusError(error)))
+    }
+  }
+
+  /// A call that is well formed.
+  struct Invocation: Sendable {
+    let number: UInt64
+    let sender: String
+    let path: ObjectPath
+    let interface: Interface
+    let method: Interface.Method
+    let arguments: [Value]
+
+    init(_ call: Call, _ path: ObjectPath, _ interface: Interface, _ method: Interface.Method, _ arguments: [Value]) {
+      (number, sender) = (call.number, call.sender)
+      (self.path, self.interface, self.method, self.arguments) = (path, interface, method, arguments)
+    }
+  }
+
+  private func submit(_ invocation: Invocation, mayAsk: Bool = true) throws(BusError) {
+    try workers.submit(
+      Workers.Job(sender: invocation.sender, isChange: invocation.method.isChange) { [self] in
+        do {
+          let values = try withStore { try answer(invocation, $0) }
+          outbox.reply(to: invocation.number, .success(values))
+        } catch is NeedsOwner where mayAsk && unlocking.canAsk {
+          wait(for: invocation)
+        } catch {
+          outbox.reply(to: invocation.number, .failure(error is NeedsOwner ? .isLocked : BusError(error)))
+        }
+      })
+  }
+
+  /// A search in a vault that was never unlocked.
+  struct NeedsOwner: Error {}
+
+  private func wait(for invocation: Invocation) {
+    unlocking.ask(within: Self.searchMilliseconds) { [self] isUnlocked in
+      do throws(BusError) {
+        guard isUnlocked else { throw .isLocked }
+        try submit(invocation, mayAsk: false)
+      } catch {
+        outbox.reply(to: invocation.number, .failure(error))
+      }
+    }
+  }
+
+  /// Each thread has a connection of its own: a call that waits for the owner must not hold up others.
+  func withStore<Result>(_ body: (ItemStore) throws -> Result) throws -> Result {
+    let store = try stores.withLock { $0.popLast() } ?? ItemStore(keychain: connect())
+    defer { stores.withLock { $0.append(store) } }
+    return try body(store)
+  }
+
+  private func answer(_ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
+    switch (invocation.interface.name, invocation.path) {
+    case (Interface.properties, _): return try properties(invocation, store)
+    case (Interface.introspectable, _): return [.text(Interface.introspection(of: invocation.path))]
+    case (_, .service): return try service(invocation, store)
+    case (_, .collection(let name)): return try collection(name, invocation, store)
+    case (_, .item(let name, let id)): return try item(name, id, invocation, store)
+    case (_, .session(let name)):
+      _ = try state.session(ObjectPath.session(name), of: invocation.sender)
+      state.close(name)
+      return []
+    case (_, .prompt(let name)): return try prompt(name, invocation)
+    }
+  }
+
+  // MARK: Collections
+
+  func catalog(_ store: ItemStore) throws -> Catalog {
+    try state.catalog {
+      // Before the first unlock only what is there from the start is known.
+      do { return try store.catalog() } catch  where BusError(error) == .isLocked { return Catalog() }
+    }
+  }
+
+  /// - Throws: `BusError`: `noSuchObject`.
+  func collection(_ name: ObjectPath.CollectionName, _ store: ItemStore) throws -> Collection {
+    guard let collection = try catalog(store).collection(name) else { throw BusError.noSuchObject }
+    return collection
+  }
+
+  /// Whether the vault was unlocked since the agent runs.
+  func isOpen(_ store: ItemStore) throws -> Bool {
+    switch try store.keychain.agentStateIfThere() {
+    case .unlocked, .lockedAfterUnlock: true
+    case .locked, nil: false
+    }
+  }
+
+  func isLocked(_ collection: Collection, _ store: ItemStore) throws -> Bool {
+    try state.locked.contains(collection.name) || !isOpen(store)
+  }
+
+  /// For what is refused at once, so that clients call Unlock.
+  func checkUnlocked(_ collection: Collection, _ store: ItemStore) throws {
+    if try isLocked(collection, store) { throw BusError.isLocked }
+  }
+
+  /// Runs a body that may wait for the owner.
+  func sealed<Result>(_ store: ItemStore, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch  where BusError(error) == .isLocked {
+      if try !isOpen(store) { throw NeedsOwner() }
+      throw error
+    }
+  }
+}

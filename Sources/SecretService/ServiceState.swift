@@ -1,0 +1,144 @@
+import MessageBus
+import Synchronization
+import VaultCore
+
+/// The memory of the service, for all threads.
+final class ServiceState: Sendable {
+  static let maximumSessions = 64
+  static let maximumPrompts = 16
+  static let maximumSenders = 1024
+
+  /// A question that a client was offered, and has not begun or ended.
+  struct Prompt: Sendable {
+    let sender: String
+    /// The paths that Unlock was called with.
+    let paths: [String]
+    var hasBegun = false
+  }
+
+  fileprivate struct Contents {
+    var sessions: [String: Session] = [:]
+    var prompts: [String: Prompt] = [:]
+    var last = 0
+    var locked: Set<String> = []
+    var catalog: Catalog?
+    var catalogNumber = 0
+    var announced = [Collection.login]
+    /// The items that clients know, by their references: notices name no path.
+    var known: [Reference: String] = [:]
+  }
+
+  private let contents = Mutex(Contents())
+
+  // MARK: Clients
+
+  /// - Returns: The name of the session.
+  /// - Throws: `BusError`: `limitsExceeded`.
+  func add(_ session: Session) throws(BusError) -> String {
+    let name = contents.withLock { contents -> String? in
+      guard contents.hasRoom(for: session.sender),
+        contents.sessions.values.count(where: { $0.sender == session.sender }) < Self.maximumSessions
+      else { return nil }
+      contents.last += 1
+      contents.sessions["s\(contents.last)"] = session
+      return "s\(contents.last)"
+    }
+    guard let name else { throw .limitsExceeded("more than \(Self.maximumSessions) sessions") }
+    return name
+  }
+
+  /// - Throws: `BusError`: `noSession`, also for the session of another program.
+  func session(_ path: String, of sender: String) throws(BusError) -> Session {
+    guard case .session(let name)? = ObjectPath(path), let session = contents.withLock({ $0.sessions[name] }),
+      session.sender == sender
+    else { throw .noSession }
+    return session
+  }
+
+  func close(_ name: String) { contents.withLock { $0.sessions[name] = nil } }
+
+  func add(_ prompt: Prompt) throws(BusError) -> String {
+    let name = contents.withLock { contents -> String? in
+      guard contents.hasRoom(for: prompt.sender),
+        contents.prompts.values.count(where: { $0.sender == prompt.sender }) < Self.maximumPrompts
+      else { return nil }
+      contents.last += 1
+      contents.prompts["p\(contents.last)"] = prompt
+      return "p\(contents.last)"
+    }
+    guard let name else { throw .limitsExceeded("more than \(Self.maximumPrompts) prompts") }
+    return name
+  }
+
+  func prompt(_ name: String, of sender: String) throws(BusError) -> Prompt {
+    guard let prompt = contents.withLock({ $0.prompts[name] }), prompt.sender == sender else { throw .noSuchObject }
+    return prompt
+  }
+
+  /// - Returns: False if it had begun before.
+  func begin(_ name: String) -> Bool {
+    contents.withLock { contents in
+      guard let prompt = contents.prompts[name], !prompt.hasBegun else { return false }
+      contents.prompts[name]?.hasBegun = true
+      return true
+    }
+  }
+
+  /// - Returns: The prompt, to the one who ends it: `Completed` is sent once.
+  func end(_ name: String) -> Prompt? { contents.withLock { $0.prompts.removeValue(forKey: name) } }
+
+  /// A client has gone.
+  func forget(_ sender: String) {
+    contents.withLock { contents in
+      contents.sessions = contents.sessions.filter { $0.value.sender != sender }
+      contents.prompts = contents.prompts.filter { $0.value.sender != sender }
+    }
+  }
+
+  // MARK: Collections
+
+  /// Those that were locked over the bus. The keys stay where they are.
+  var locked: Set<String> { contents.withLock { $0.locked } }
+  func lock(_ collection: String) { contents.withLock { _ = $0.locked.insert(collection) } }
+  func unlock(_ collection: String) { contents.withLock { _ = $0.locked.remove(collection) } }
+
+  /// - Parameter load: Reads it from the vault.
+  func catalog(_ load: () throws -> Catalog) rethrows -> Catalog {
+    let (known, number) = contents.withLock { ($0.catalog, $0.catalogNumber) }
+    if let known { return known }
+    let catalog = try load()
+    // A change in between makes it an old one.
+    contents.withLock { if $0.catalogNumber == number, catalog.isComplete { $0.catalog = catalog } }
+    return catalog
+  }
+
+  func forgetCatalog() {
+    contents.withLock { contents in
+      contents.catalog = nil
+      contents.catalogNumber += 1
+    }
+  }
+
+  /// - Returns: The collections that signals have named before.
+  func announce(_ collections: [Collection]) -> [Collection] {
+    contents.withLock { contents in
+      defer { contents.announced = collections }
+      return contents.announced
+    }
+  }
+
+  // MARK: Items
+
+  func handOut(_ items: [StoredItem]) {
+    contents.withLock { contents in for item in items { contents.known[item.entry.reference] = item.path } }
+  }
+
+  func takeBack(_ reference: Reference) -> String? { contents.withLock { $0.known.removeValue(forKey: reference) } }
+}
+
+extension ServiceState.Contents {
+  fileprivate func hasRoom(for sender: String) -> Bool {
+    let senders = Set(sessions.values.map(\.sender)).union(prompts.values.map(\.sender))
+    return senders.contains(sender) || senders.count < ServiceState.maximumSenders
+  }
+}

@@ -1,0 +1,121 @@
+import Testing
+
+/// `coffer-secrets` on a message bus of the test's own, with the clients of Debian.
+@Suite struct SecretServiceTests {
+  private static let clients =
+    TranscriptTests.directory.dropLast("CLITests/Transcripts".utf8.count) + "Support/SecretClients/clients.py"
+
+  /// Starts a bus and a vault.
+  private static let begin = """
+    exec 2>&1
+    export DBUS_SESSION_BUS_ADDRESS=unix:path=$W/bus; unset DISPLAY WAYLAND_DISPLAY
+    dbus-daemon --session --nofork --nopidfile --print-address=1 --address=$DBUS_SESSION_BUS_ADDRESS </dev/null >address 2>&1 & bus=$!
+    until [ -s address ]; do sleep 0.05; done
+    client() { /usr/bin/python3 \(clients) "$1" </dev/null || echo "failed: $1"; }
+    secrets() { mkfifo ready; "${1:-coffer-secrets}" --ready-fd 3 3>ready >>secrets.log 2>&1 & secrets=$!; read -r line <ready; rm ready; }
+    umask 077; head -c 32 /dev/urandom >key
+    printf 'a passphrase of the test 123' >words
+    end() { kill $secrets; coffer agent stop; kill $bus; wait; cat secrets.log; }
+    """
+
+  private func output(_ script: String) throws -> String {
+    try Workspace().run(script: Self.begin + "\n" + script).output
+  }
+
+  private static let unlocked = """
+    coffer vault init --key-file key --no-passphrase; coffer vault unlock --key-file key; secrets
+    """
+
+  @Test(arguments: [
+    "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
+  ])
+  func clientsGetWhatTheyExpect(client: String) throws {
+    let output = try output("\(Self.unlocked)\nclient \(client); end")
+    #expect(output == "good\n", "\(output)")
+  }
+
+  @Test func secretToolStoresFindsAndClears() throws {
+    let output = try output(
+      """
+      \(Self.unlocked)
+      printf hello | secret-tool store --label=L a b; secret-tool lookup a b; echo " $?"
+      printf again | secret-tool store --label=L a b; secret-tool lookup a b; echo " $?"
+      secret-tool lookup a c; echo "absent $?"
+      coffer secret list --group secret-service/login | wc -l
+      coffer vault lock; secret-tool lookup a b; echo " $?"; secret-tool lookup a c; echo "absent $?"
+      printf locked | secret-tool store --label=L q r; secret-tool lookup q r; echo " $?"
+      secret-tool clear a b; secret-tool lookup a b; echo "cleared $?"
+      end
+      """)
+    #expect(
+      output == "hello 0\nagain 0\nabsent 1\n1\nagain 0\nabsent 1\nlocked 0\ncleared 1\n", "\(output)")
+  }
+
+  @Test func withoutAPersonALockedKeyringIsAnErrorAtOnce() throws {
+    let output = try output(
+      """
+      coffer vault init --key-file key --no-passphrase; secrets
+      client unheard; secret-tool lookup a b; echo $?
+      coffer vault unlock --key-file key; coffer agent stop; client unheard
+      kill $secrets $bus; wait
+      """)
+    #expect(output == "good\nsecret-tool: The keyring is locked\n1\ngood\n", "\(output)")
+  }
+
+  /// A program in the place of pinentry, which answers as the file `answer` says. It gets few variables, `HOME` among them.
+  private static let owner = """
+    export DISPLAY=:none COFFER_PINENTRY=$W/pinentry
+    printf '%s\\n' '#!/bin/sh' 'echo OK' 'while read -r line; do case $line in GETPIN*) echo asked >>$HOME/asked; cat $HOME/answer;;' \
+      'BYE*) echo OK; exit;;' '*) echo OK;; esac; done' >pinentry; chmod 700 pinentry; : >home/asked
+    coffer vault init --passphrase-fd 3 3<words >/dev/null
+    printf 'D a passphrase of the test 123\\nOK\\n' >home/answer
+    """
+
+  @Test func theOwnerUnlocksInAWindow() throws {
+    let output = try output(
+      """
+      \(Self.owner)
+      secrets; client prompted; coffer agent stop; client searched; wc -l <home/asked
+      printf x | secret-tool store --label=L a b; secret-tool lookup a b; echo
+      end
+      """)
+    #expect(output == "good\ngood\n2\nx\n", "\(output)")
+  }
+
+  @Test func aRefusalIsAResultAndHoldsForAMinute() throws {
+    let output = try output(
+      """
+      \(Self.owner)
+      echo 'ERR 83886179 Operation cancelled' >home/answer
+      secrets; client dismissed; wc -l <home/asked; kill $secrets; coffer agent stop >/dev/null 2>&1; kill $bus; wait
+      """)
+    #expect(output == "good\n1\n", "\(output)")
+  }
+
+  @Test func aNameThatIsTakenStays() throws {
+    let output = try output(
+      """
+      \(Self.unlocked)
+      coffer-secrets; echo $?; coffer-secrets --replace; echo $?; coffer-secrets --ready-fd x; echo $?; coffer-secrets --no; echo $?
+      kill $bus; wait $secrets; echo $?; coffer agent stop
+      """)
+    let taken =
+      "coffer-secrets: another program serves org.freedesktop.secrets; "
+      + "`busctl --user status org.freedesktop.secrets` names it\n"
+    #expect(
+      output == taken + "12\n" + taken + "12\n"
+        + "coffer-secrets: --ready-fd: takes the number of an open descriptor\n2\n"
+        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N]\n2\n12\n", "\(output)")
+  }
+
+  /// The agent knows the program by its file, not by its name or content.
+  @Test func aCopyOfTheProgramHasNoRights() throws {
+    let output = try output(
+      """
+      coffer vault init --key-file key --no-passphrase; coffer vault unlock --key-file key
+      mkdir copy; cp "$(command -v coffer-secrets)" copy; ln -s "$(command -v coffer)" copy/coffer
+      secrets copy/coffer-secrets; client refused_program; end
+      """)
+    #expect(output == "good\n", "\(output)")
+  }
+}

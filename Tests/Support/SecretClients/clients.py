@@ -1,0 +1,366 @@
+# Clients of the Secret Service, each a function that is named in the first argument. Prints "good", or fails.
+import hashlib, hmac, os, subprocess, sys, threading, time
+import dbus
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+DBusGMainLoop(set_as_default=True)
+ROOT, NAME, DOMAIN = "/org/freedesktop/secrets", "org.freedesktop.secrets", "org.freedesktop.Secret."
+P = int("FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DDEF9519B3CD3A431B302B0A6D"
+        "F25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7EDEE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381"
+        "FFFFFFFFFFFFFFFF", 16)
+DH = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+
+
+def bus():
+    return dbus.SessionBus(private=True)
+
+
+def call(connection, path, interface, member, signature, *arguments):
+    return connection.call_blocking(NAME, path, interface, member, signature, arguments, timeout=30)
+
+
+def service(connection, member, signature, *arguments):
+    return call(connection, ROOT, DOMAIN + "Service", member, signature, *arguments)
+
+
+def refused(error, body):
+    try:
+        body()
+    except dbus.DBusException as found:
+        assert found.get_dbus_name().endswith(error), found
+        return found
+    raise AssertionError("not refused: " + error)
+
+
+def plain(connection):
+    return service(connection, "OpenSession", "sv", "plain", dbus.String("", variant_level=1))[1]
+
+
+def create(connection, session, attributes, secret, replace=False, collection=ROOT + "/collection/login", label="L", type="text/plain",
+           parameters=b""):
+    properties = {DOMAIN + "Item.Label": dbus.String(label, variant_level=1),
+                  DOMAIN + "Item.Attributes": dbus.Dictionary(attributes, signature="ss", variant_level=1)}
+    return call(connection, collection, DOMAIN + "Collection", "CreateItem", "a{sv}(oayays)b", properties,
+                (session, dbus.ByteArray(parameters), dbus.ByteArray(secret), type), replace)[0]
+
+
+def secret(connection, session, item):
+    return call(connection, item, DOMAIN + "Item", "GetSecret", "o", session)
+
+
+def value(connection, session, item):
+    return bytes(bytearray(secret(connection, session, item)[2]))
+
+
+def get(connection, path, interface, name):
+    return call(connection, path, "org.freedesktop.DBus.Properties", "Get", "ss", DOMAIN + interface, name)
+
+
+# Real clients
+
+def secretstorage_client():
+    import secretstorage
+    connection = secretstorage.dbus_init()
+    login = secretstorage.get_default_collection(connection)
+    assert login.get_label() == "Login" and not login.is_locked()
+    item = login.create_item("Né", {"x": "é", "y": ""}, b"\0bin", replace=True, content_type="application/x-bin")
+    assert item.get_secret() == b"\0bin" and item.get_secret_content_type() == "application/x-bin"
+    assert item.get_attributes() == {"x": "é", "y": ""} and item.get_label() == "Né" and item.get_created() > 0
+    assert [found.item_path for found in login.search_items({"x": "é"})] == [item.item_path]
+    item.set_secret(b"")
+    assert item.get_secret() == b""
+    item.set_label("New")
+    item.set_attributes({"z": "1"})
+    assert (item.get_label(), item.get_attributes(), item.get_secret()) == ("New", {"z": "1"}, b"")
+    item.delete()
+    assert list(login.get_all_items()) == []
+    other = secretstorage.create_collection(connection, "My things", alias="mine")
+    assert other.get_label() == "My things"
+    other.set_label("Things")
+    assert other.get_label() == "Things" and secretstorage.get_collection_by_alias(connection, "mine").get_label() == "Things"
+    again = secretstorage.create_collection(connection, "My things", alias="mine")
+    assert again.collection_path == other.collection_path
+    other.create_item("a", {"a": "b"}, b"c")
+    other.delete()
+    assert [known.get_label() for known in secretstorage.get_all_collections(connection)] == ["Login"]
+    assert list(secretstorage.search_items(connection, {"a": "b"})) == []
+    login.lock()
+    assert login.is_locked()
+
+
+def keyring_client():
+    import keyring
+    import keyring.backends.SecretService
+    keyring.set_keyring(keyring.backends.SecretService.Keyring())
+    keyring.set_password("service", "user", "pass")
+    keyring.set_password("service", "user", "pass2")
+    assert keyring.get_password("service", "user") == "pass2"
+    assert keyring.get_credential("service", None).username == "user"
+    keyring.delete_password("service", "user")
+    assert keyring.get_password("service", "user") is None
+
+
+def libsecret_client():
+    import gi
+    gi.require_version("Secret", "1")
+    from gi.repository import Secret
+    schema = Secret.Schema.new("org.example.S", Secret.SchemaFlags.NONE, {"user": Secret.SchemaAttributeType.STRING})
+    for password in ["one", "two"]:
+        assert Secret.password_store_sync(schema, {"user": "ada"}, Secret.COLLECTION_DEFAULT, "Ada", password, None)
+    assert Secret.password_lookup_sync(schema, {"user": "ada"}, None) == "two"
+    assert Secret.password_lookup_sync(schema, {"user": "bob"}, None) is None
+    found = Secret.password_search_sync(schema, {"user": "ada"}, Secret.SearchFlags.ALL, None)
+    assert [item.get_label() for item in found] == ["Ada"]
+    service = Secret.Service.get_sync(Secret.ServiceFlags.OPEN_SESSION | Secret.ServiceFlags.LOAD_COLLECTIONS, None)
+    assert [known.get_label() for known in service.get_collections()] == ["Login"]
+    # libsecret takes text for text only if the type is exactly text/plain.
+    text = Secret.Value.new("three", -1, "text/plain; charset=utf8")
+    assert service.store_sync(schema, {"user": "cy"}, None, "Cy", text, None)
+    assert Secret.password_lookup_sync(schema, {"user": "cy"}, None) == "three"
+    assert Secret.password_clear_sync(schema, {"user": "ada"}, None)
+    assert Secret.password_lookup_sync(schema, {"user": "ada"}, None) is None
+
+
+# The interface
+
+def attributes():
+    connection = bus()
+    session = plain(connection)
+    one = create(connection, session, {"service": "s", "username": "u"}, b"1")
+    more = create(connection, session, {"service": "s", "username": "u", "application": "x"}, b"2", replace=True)
+    # An item with more attributes is another one, so is one without any.
+    assert more != one and value(connection, session, one) == b"1"
+    assert create(connection, session, {}, b"3", replace=True) not in (one, more)
+    assert create(connection, session, {"service": "s", "username": "u"}, b"4", replace=True) == one
+    assert value(connection, session, one) == b"4" and value(connection, session, more) == b"2"
+    assert create(connection, session, {"service": "s", "username": "u"}, b"5") != one
+    # The newest first.
+    found = service(connection, "SearchItems", "a{ss}", {"service": "s"})[0]
+    assert len(found) == 3 and value(connection, session, found[0]) == b"5"
+    assert service(connection, "SearchItems", "a{ss}", {"service": "other"}) == ([], [])
+
+
+def paths():
+    connection = bus()
+    session = plain(connection)
+    item = create(connection, session, {"a": "b"}, b"1", collection=ROOT + "/aliases/default")
+    assert item.startswith(ROOT + "/collection/login/")
+    alias = ROOT + "/aliases/default/" + item.split("/")[-1]
+    assert value(connection, session, alias) == b"1" and get(connection, alias, "Item", "Label") == "L"
+    assert get(connection, ROOT + "/aliases/default", "Collection", "Label") == "Login"
+    # The very paths that were given; unknown ones are left out.
+    given = [ROOT + "/aliases/default", alias, ROOT + "/collection/none", "/elsewhere", item]
+    assert service(connection, "Unlock", "ao", given) == ([given[0], alias, item], "/")
+    assert service(connection, "Lock", "ao", [given[0]]) == ([given[0]], "/")
+    assert service(connection, "Lock", "ao", [given[0]]) == ([given[0]], "/")
+    assert get(connection, ROOT + "/collection/login", "Collection", "Locked") == 1
+    assert service(connection, "SearchItems", "a{ss}", {"a": "b"}) == ([], [item])
+    assert service(connection, "GetSecrets", "aoo", [item], session) == {}
+    refused(".IsLocked", lambda: secret(connection, session, item))
+    refused(".IsLocked", lambda: create(connection, session, {}, b""))
+    assert service(connection, "ReadAlias", "s", "none") == "/"
+    assert service(connection, "ReadAlias", "s", "login") == ROOT + "/collection/login"
+
+
+def sessions():
+    connection, other = bus(), bus()
+    session = plain(connection)
+    item = create(connection, session, {"a": "b"}, b"secret")
+    refused(".NoSession", lambda: secret(other, session, item))
+    refused(".NoSession", lambda: call(other, session, DOMAIN + "Session", "Close", ""))
+    assert value(connection, session, item) == b"secret"
+    call(connection, session, DOMAIN + "Session", "Close", "")
+    refused(".NoSession", lambda: secret(connection, session, item))
+    refused(".NotSupported", lambda: service(connection, "OpenSession", "sv", "dh-ietf2048", dbus.String("", variant_level=1)))
+    long = P.to_bytes(128, "big")
+    for bad in [b"", b"\0", b"\1", (P - 1).to_bytes(128, "big"), long, b"\0" + long, b"\xff" * 129, b"\0" * 128]:
+        refused(".InvalidArgs", lambda: service(connection, "OpenSession", "sv", DH, dbus.ByteArray(bad, variant_level=1)))
+    refused(".InvalidArgs", lambda: service(connection, "OpenSession", "sv", DH, dbus.String("x", variant_level=1)))
+    # The shared number begins with a zero in one of 256 sessions: its hash is over 128 bytes all the same.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    (normal, zero, short) = (0, 0, 0)
+    while not (normal and zero and short):
+        own = int.from_bytes(os.urandom(16), "big")
+        number = pow(2, own, P)
+        # Clients leave out zeros at the front of their number.
+        sent = number.to_bytes((number.bit_length() + 7) // 8, "big")
+        output, session = service(connection, "OpenSession", "sv", DH, dbus.ByteArray(sent, variant_level=1))
+        shared = pow(int.from_bytes(bytes(bytearray(output)), "big"), own, P).to_bytes(128, "big")
+        extracted = hmac.new(b"\0" * 32, shared, hashlib.sha256).digest()
+        key = hmac.new(extracted, b"\1", hashlib.sha256).digest()[:16]
+        if (shared[0] == 0 and not zero) or (len(sent) < 128 and not short) or not normal:
+            (normal, zero, short) = (1, zero or shared[0] == 0, short or len(sent) < 128)
+            path, vector, text, type = secret(connection, session, item)
+            assert (path, type) == (session, "text/plain")
+            open = Cipher(algorithms.AES(key), modes.CBC(bytes(bytearray(vector)))).decryptor()
+            assert open.update(bytes(bytearray(text))) == b"secret" + b"\x0a" * 10
+            # Every byte of the padding is checked, and the length.
+            for damaged in [b"secret" + b"\x09" * 9 + b"\x0a", b"0123456789abcde\0", b"0123456789abcde\x11"]:
+                seal = Cipher(algorithms.AES(key), modes.CBC(b"v" * 16)).encryptor()
+                wrong = seal.update(damaged)
+                refused(".InvalidArgs", lambda: create(connection, session, {}, wrong, parameters=b"v" * 16))
+            refused(".InvalidArgs", lambda: create(connection, session, {}, b"x" * 15, parameters=b"v" * 16))
+            refused(".InvalidArgs", lambda: create(connection, session, {}, b"x" * 16, parameters=b"v" * 15))
+            refused(".InvalidArgs", lambda: create(connection, session, {}, b"", parameters=b"v" * 16))
+        call(connection, session, DOMAIN + "Session", "Close", "")
+
+
+def hostile():
+    connection, other = bus(), bus()
+    mine = [plain(connection) for _ in range(64)]
+    refused(".LimitsExceeded", lambda: plain(connection))
+    session = plain(other)
+    item = create(other, session, {"a": "b"}, b"1")
+    connection.close()
+    third = bus()
+    for _ in range(64):
+        plain(third)
+    assert value(other, session, item) == b"1"
+    many = {str(number): "" for number in range(128)}
+    create(other, session, many, b"")
+    refused(".LimitsExceeded", lambda: create(other, session, dict(many, more=""), b""))
+    refused(".LimitsExceeded", lambda: create(other, session, {"n" * 251: ""}, b""))
+    refused(".LimitsExceeded", lambda: create(other, session, {"n": "v" * 65537}, b""))
+    refused(".InvalidArgs", lambda: create(other, session, {"": "v"}, b""))
+    refused(".InvalidArgs", lambda: create(other, session, {"a\nb": "v"}, b""))
+    create(other, session, {"n" * 250: "v" * 65536}, b"")
+    large = create(other, session, {}, b"x" * (1 << 20))
+    assert value(other, session, large) == b"x" * (1 << 20)
+    refused(".LimitsExceeded", lambda: create(other, session, {}, b"x" * ((1 << 20) + 1)))
+    refused(".LimitsExceeded", lambda: create(other, session, {}, b"x" * (2 << 20)))
+    refused(".LimitsExceeded", lambda: create(other, session, {str(n): "v" * 65536 for n in range(128)}, b""))
+    for path in [ROOT + "/collection/none", ROOT + "/collection/login/none", ROOT + "/collection/login/a/b", ROOT + "/x",
+                 ROOT + "/session/s0", ROOT + "/prompt/p0", ROOT + "/collection/login/" + "a" * 2000, ROOT + "/collection"]:
+        for interface, member, signature, arguments in [
+                ("Item", "GetSecret", "o", [session]), ("Item", "Delete", "", []), ("Collection", "Delete", "", []),
+                ("Session", "Close", "", []), ("Prompt", "Prompt", "s", [""])]:
+            try:
+                call(other, path, DOMAIN + interface, member, signature, *arguments)
+                raise AssertionError(path + member)
+            except dbus.DBusException as error:
+                assert error.get_dbus_name().split(".")[-1] in ("NoSuchObject", "NoSession", "UnknownMethod"), error
+    refused(".InvalidArgs", lambda: service(other, "SearchItems", "a{sv}", {}))
+    refused(".InvalidArgs", lambda: service(other, "SearchItems", "", ))
+    refused(".InvalidArgs", lambda: service(other, "GetSecrets", "ao", [item]))
+    refused(".UnknownMethod", lambda: service(other, "Frobnicate", ""))
+    refused(".NotSupported", lambda: call(other, ROOT + "/collection/login", DOMAIN + "Collection", "Delete", ""))
+    properties = "org.freedesktop.DBus.Properties"
+    refused(".UnknownProperty", lambda: get(other, item, "Item", "Nothing"))
+    refused(".PropertyReadOnly", lambda: call(other, item, properties, "Set", "ssv", DOMAIN + "Item", "Locked",
+                                              dbus.Boolean(True, variant_level=1)))
+    refused(".InvalidArgs", lambda: call(other, item, properties, "Set", "ssv", DOMAIN + "Item", "Label",
+                                         dbus.Boolean(True, variant_level=1)))
+    assert value(other, session, item) == b"1"
+
+
+# Signals, and the owner
+
+def listen(connection, member, found, **match):
+    connection.add_signal_receiver(lambda *arguments: found.append((time.monotonic(), arguments)), signal_name=member, **match)
+
+
+def until(condition):
+    while not condition():
+        GLib.MainContext.default().iteration(True)
+
+
+def changes():
+    connection = bus()
+    session = plain(connection)
+    created, deleted, collections = [], [], []
+    listen(connection, "ItemCreated", created)
+    listen(connection, "ItemDeleted", deleted)
+    listen(connection, "CollectionCreated", collections)
+    GLib.timeout_add(100, lambda: True)
+    item = create(connection, session, {"a": "b"}, b"1")
+    until(lambda: created)
+    assert created[0][1] == (item,)
+    # What another program does in the vault.
+    subprocess.run(["coffer", "secret", "rm", "--group", "secret-service/login", "item/" + item.split("/")[-1]], check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    until(lambda: deleted)
+    assert deleted[0][1] == (item,)
+    service(connection, "CreateCollection", "a{sv}s", {DOMAIN + "Collection.Label": "C/1"}, "")
+    until(lambda: collections)
+    assert collections[0][1] == (ROOT + "/collection/C_2f1",)
+
+
+def unheard():
+    """Nobody can be asked: an error, at once."""
+    connection = bus()
+    assert service(connection, "ReadAlias", "s", "default") == ROOT + "/collection/login"
+    assert get(connection, ROOT, "Service", "Collections") == [ROOT + "/collection/login"]
+    assert get(connection, ROOT + "/collection/login", "Collection", "Label") == "Login"
+    assert get(connection, ROOT + "/collection/login", "Collection", "Locked") == 1
+    session = plain(connection)
+    for body in [lambda: service(connection, "Unlock", "ao", [ROOT + "/collection/login"]),
+                 lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}),
+                 lambda: get(connection, ROOT + "/collection/login", "Collection", "Items"),
+                 lambda: create(connection, session, {"a": "b"}, b"1"),
+                 lambda: secret(connection, session, ROOT + "/collection/login/a")]:
+        times = []
+        for _ in range(8):
+            start = time.monotonic()
+            refused(".IsLocked", body)
+            times.append(time.monotonic() - start)
+        # Others share the machine, so the fastest one counts.
+        assert min(times) < 0.05, times
+
+
+def prompted():
+    """The owner types the passphrase."""
+    connection, other = bus(), bus()
+    mine, others = [], []
+    listen(connection, "Completed", mine)
+    other.add_match_string("type='signal',member='Completed'")
+    listen(other, "Completed", others)
+    login = ROOT + "/collection/login"
+    done, prompt = service(connection, "Unlock", "ao", [login])
+    assert done == [] and prompt.startswith(ROOT + "/prompt/p")
+    refused(".NoSuchObject", lambda: call(other, prompt, DOMAIN + "Prompt", "Prompt", "s", ""))
+    call(connection, prompt, DOMAIN + "Prompt", "Prompt", "s", "")
+    replied = time.monotonic()
+    GLib.timeout_add(100, lambda: True)
+    until(lambda: mine)
+    at, (dismissed, result) = mine[0]
+    assert not dismissed and result == [login] and result.signature == "o" and at - replied > 0.05
+    assert get(connection, login, "Collection", "Locked") == 0
+    # It is over.
+    refused(".NoSuchObject", lambda: call(connection, prompt, DOMAIN + "Prompt", "Prompt", "s", ""))
+    assert len(mine) == 1 and others == []
+
+
+def dismissed():
+    connection = bus()
+    found = []
+    listen(connection, "Completed", found)
+    login = ROOT + "/collection/login"
+    GLib.timeout_add(100, lambda: True)
+    prompt = service(connection, "Unlock", "ao", [login])[1]
+    call(connection, prompt, DOMAIN + "Prompt", "Dismiss", "")
+    until(lambda: found)
+    # The result has its type.
+    assert found[0][1][0] and found[0][1][1] == [] and found[0][1][1].signature == "o"
+    prompt = service(connection, "Unlock", "ao", [login])[1]
+    call(connection, prompt, DOMAIN + "Prompt", "Prompt", "s", "")
+    until(lambda: len(found) == 2)
+    assert found[1][1][0] and get(connection, login, "Collection", "Locked") == 1
+    # The owner has refused, and is not asked again for a minute.
+    refused(".IsLocked", lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}))
+
+
+def searched():
+    """A search in a vault that was never unlocked waits for the owner."""
+    connection = bus()
+    assert service(connection, "SearchItems", "a{ss}", {"a": "b"}) == ([], [])
+    assert get(connection, ROOT + "/collection/login", "Collection", "Locked") == 0
+
+
+def refused_program():
+    connection = bus()
+    refused(".AccessDenied", lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}))
+
+
+globals()[sys.argv[1]]()
+print("good")
