@@ -298,7 +298,8 @@ let package = Package(
       ],
       exclude: ["README.md", "Transcripts"]),
     .testTarget(
-      name: "ForeignFormatsTests", dependencies: ["ForeignFormats", "ProgramSecrets", "VaultCore", "SecretMemory"]),
+      name: "ForeignFormatsTests",
+      dependencies: ["ForeignFormats", "ProgramSecrets", "VaultCore", "SecretMemory", "CofferTesting"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -37,6 +37,21 @@ package enum CSVFormat {
     "timelastused": .attribute, "timepasswordchanged": .attribute,
   ]
 
+  /// The columns in which an export has attributes and companions of any name.
+  static let attributePrefix = "attribute:"
+  static let companionPrefix = "companion:"
+
+  /// A column that neither the caller nor a program has named.
+  private static func part(of column: String) -> Part {
+    column.hasPrefix(attributePrefix) ? .attribute : known[column.lowercased()] ?? .companion
+  }
+
+  /// The name that a part has in the vault.
+  private static func name(of column: String) -> String {
+    let prefix = [attributePrefix, companionPrefix].first { column.hasPrefix($0) } ?? ""
+    return String(column.dropFirst(prefix.count))
+  }
+
   /// - Parameters:
   ///   - program: nil for any table.
   ///   - parts: The meaning of columns that the caller has decided, by their names.
@@ -51,9 +66,7 @@ package enum CSVFormat {
       throw ForeignError(.columnMissing, line: 1, missing.column)
     }
     guard program?.needed.allSatisfy(names.contains) ?? true else { throw ForeignError(.headerUnknown, line: 1) }
-    let meanings = zip(table.columns, names).map { column, name in
-      parts.last { $0.column == column }?.part ?? known[name] ?? .companion
-    }
+    let meanings = table.columns.map { column in parts.last { $0.column == column }?.part ?? part(of: column) }
     guard meanings.contains(.secret) || meanings.contains(.otp) else { throw ForeignError(.headerUnknown, line: 1) }
     var result = ForeignItems()
     for (column, part) in zip(table.columns, meanings) where part == .none {
@@ -71,9 +84,9 @@ package enum CSVFormat {
       switch meanings[index] {
       case .service: entry.service = value.text
       case .account where entry.user.isEmpty: entry.user = value.text
-      case .account, .attribute: entry.add(table.columns[index], text: value.text)
+      case .account, .attribute: entry.add(name(of: table.columns[index]), text: value.text)
       case .secret where entry.secret == nil: entry.secret = (value, cell.range)
-      case .secret, .companion: entry.add(table.columns[index], secret: value)
+      case .secret, .companion: entry.add(name(of: table.columns[index]), secret: value)
       case .title: entry.title = value.text
       // Several stand in one cell of some programs.
       case .url: entry.places += value.text.split(whereSeparator: \.isNewline).map(String.init)

@@ -21,10 +21,23 @@ struct ForeignEntry {
   /// Secrets beside that of the item.
   private var hidden: [(name: String, secret: HeldSecret)] = []
 
+  private var comment = ""
+
+  /// The texts in which an export has what other programs have no place for.
+  static let service = "coffer.service"
+  static let comment = "coffer.comment"
+
   init(line: Int) { self.line = line }
 
   /// Adds a text that is not secret, and leaves an empty one out.
-  mutating func add(_ name: String, text: String) { if !text.isEmpty { texts.append((name, text)) } }
+  mutating func add(_ name: String, text: String) {
+    guard !text.isEmpty else { return }
+    switch name {
+    case Self.service: service = text
+    case Self.comment: comment = text
+    default: texts.append((name, text))
+    }
+  }
 
   /// Adds a further secret, and leaves an empty one out.
   mutating func add(_ name: String, secret: HeldSecret) { if secret.count > 0 { hidden.append((name, secret)) } }
@@ -77,6 +90,7 @@ struct ForeignEntry {
     var others = hidden
     if let instead { others.remove(at: instead) }
     if title != name { item.item.label = title }
+    item.item.comment = comment
     for (name, place) in Self.numbered(places.map { ("url", $0) }) { item.set(name, to: place) }
     for (name, text) in Self.numbered(texts.map { ($0.name, $0.text) }) { item.set(name, to: text) }
     item.companions = Self.numbered(others.map { ($0.name, $0.secret) }).map { .init(field: $0.0, secret: $0.1) }

@@ -5,6 +5,11 @@ internal import SecretMemory
 enum OneTimeCode {
   static let field = "otp"
 
+  static func isURI(_ secret: HeldSecret) -> Bool {
+    let scheme = Array("otpauth://".utf8)
+    return secret.count > scheme.count && scheme.indices.allSatisfy { secret[$0] == scheme[$0] }
+  }
+
   /// A URL stays as it is, as does a text that is not base32. A bare secret becomes a URL.
   /// - Parameter parameters: Further ones, with an `&` before each.
   static func uri(of secret: HeldSecret, issuer: String, user: String, parameters: String = "") throws -> HeldSecret {

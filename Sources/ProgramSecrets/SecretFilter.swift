@@ -78,8 +78,23 @@ enum PercentForm {
 }
 
 /// The escapes of strings in JSON, RFC 8259.
-enum JSONForm {
+package enum JSONForm {
   private static let digits = Array("0123456789abcdef".utf8)
+
+  /// Hands on the bytes that stand for one byte of a text.
+  package static func forEachByte<Failure: Error>(
+    of byte: UInt8, _ body: (UInt8) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard let form = form(of: byte) else { return try body(byte) }
+    for index in 0..<form.count { try body(form[index]) }
+  }
+
+  /// A string, with its quotes, for a text that is not secret.
+  package static func string(_ text: String) -> String {
+    var bytes = [UInt8(ascii: "\"")]
+    for byte in text.utf8 { forEachByte(of: byte) { bytes.append($0) } }
+    return String(decoding: bytes + [UInt8(ascii: "\"")], as: UTF8.self)
+  }
 
   static func form(of byte: UInt8) -> StaticBytes? {
     switch byte {

@@ -33,6 +33,28 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
+  /// The file that a killed process has left holds secrets, and the next export removes it.
+  static let exportingPlainText = """
+    \(vaults)
+    rm -f whole; coffer secret export --to whole --format bitwarden --vault other --key-file key >said 2>&1 || { cat said; exit 1; }
+    $inject coffer secret export --to out --format bitwarden --vault other --key-file key >said 2>&1
+    status=$?
+    [ $status = 137 ] || [ $status = 12 ] || [ $status = 0 ] || { echo "$call $when: ended with $status"; cat said; }
+    if [ -e out ]; then
+      cmp -s out whole || echo "$call $when: not the whole file"
+      [ $(stat -c %a out) = 600 ] || echo "$call $when: another mode"
+      rm -f out
+    else
+      [ $status = 0 ] && echo "$call $when: done, and no file"
+    fi
+    left=$(ls -A | grep 'out.*new')
+    [ -z "$left" ] || [ $status = 137 ] || echo "$call $when: left behind: $left"
+    coffer secret export --to out --format bitwarden --vault other --key-file key >said 2>&1 || { echo "$call $when: again:"; cat said; }
+    left=$(ls -A | grep 'out.*new')
+    [ -z "$left" ] || echo "$call $when: left behind for good: $left"
+    [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
+    """
+
   static let importing = """
     \(vaults)
     $inject coffer import coffer other --key-file key --from-key-file key >said 2>&1
@@ -51,10 +73,43 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
+  /// Former passwords are written before the present one, so that an import that is killed between them goes on.
+  static let importingForeign = """
+    umask 077; [ -e key ] || { head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase
+      printf '{"items":[{"type":1,"name":"Mail","notes":"n","login":{"username":"ada","password":"new"},"passwordHistory":[
+        {"lastUsedDate":"2025","password":"old"},{"lastUsedDate":"2026","password":"mid"}]},{"type":1,"name":"Bank","login":
+        {"username":"ada","password":"pin"}}]}' >items.json; cp -a coffer empty; }
+    rm -rf coffer; cp -a empty coffer
+    $inject coffer import bitwarden items.json --key-file key >said 2>&1
+    status=$?
+    case $status in 0|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
+    coffer vault verify --key-file key >state 2>&1 || { echo "$call $when: the vault:"; cat state; }
+    coffer import bitwarden items.json --key-file key >said 2>&1 || { echo "$call $when: again:"; cat said; }
+    [ "$(coffer list --key-file key | cut -f 1 | sort | tr '\\n' ' ')" = 'Bank/ada Mail#notes/ada Mail/ada ' ] ||
+      { echo "$call $when: items:"; coffer list --key-file key; }
+    [ "$(coffer get Mail/ada --key-file key)" = new ] || echo "$call $when: not the present password"
+    [ $(coffer secret history Mail/ada --key-file key | wc -l) = 3 ] || echo "$call $when: former passwords are missing"
+    [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
+    """
+
+  @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func aForeignImportGoesOn(end: String) throws {
+    let calls = end == "error=ENOSPC" ? ["pwrite64", "write"] : ["pwrite64", "fdatasync,fsync", "write"]
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"])
+    let faults = try injection.faults(of: Self.importingForeign, in: Workspace())
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+  }
+
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func aFileWithTheNameOfAnExportIsOne(end: String) throws {
     let calls = end == "error=ENOSPC" ? ["pwrite64", "renameat2"] : ["pwrite64", "fsync", "renameat2"]
     let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64", "renameat2"])
     let faults = try injection.faults(of: Self.exporting, in: Workspace())
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+  }
+
+  @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"]) func aFileInPlainTextIsWhole(end: String) throws {
+    let calls = end == "error=ENOSPC" ? ["write", "renameat2"] : ["write", "fsync", "renameat2"]
+    let injection = Injection(end: end, calls: calls, mustReach: ["write", "renameat2"])
+    let faults = try injection.faults(of: Self.exportingPlainText, in: Workspace())
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 

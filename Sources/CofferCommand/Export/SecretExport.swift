@@ -9,11 +9,12 @@ import VaultCore
 
 struct SecretExport: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Copy items into a new vault with a credential of its own.",
+    commandName: "export", abstract: "Copy items into a new vault with a credential of its own, or into plain text.",
     discussion: """
       All items, or those of names and groups; a SERVICE alone means all of its accounts. The new passphrase is typed twice, unless \
       --new-key-file or --new-passphrase-fd is given. Former versions and rights stay here, and so do items of this device only and those \
-      that go with their app. On the other machine: coffer import coffer FILE.
+      that go with their app. On the other machine: coffer import coffer FILE. With --format the file is plain text for another program; \
+      each part that the format cannot hold is listed.
       """)
 
   @Argument(
@@ -21,8 +22,11 @@ struct SecretExport: ParsableCommand {
     completion: OfferedNames.items)
   var names: [String] = []
 
-  @Option(help: ArgumentHelp("The new vault's file.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("The new file; with --format also - for standard output.", valueName: "file"), completion: .file())
   var to: String
+
+  @Option(help: ArgumentHelp("Plain text: csv, bitwarden or dotenv.", valueName: "format"))
+  var format: PlainFormat?
 
   @Option(
     name: .customLong("group"), help: ArgumentHelp("Only this group. May be repeated.", valueName: "name"),
@@ -38,6 +42,7 @@ struct SecretExport: ParsableCommand {
 
   func run() throws {
     let choice = try ItemChoice(names: names, groups: groups)
+    if let format { return try runInPlainText(format, choice) }
     guard to != "-" else { throw Failure.usage("--to -: an export is a file", hint: "name one, and copy that") }
     let export = try about(to) { try VaultExport(at: to, besides: vault.path()) }
     let keyFile = try new.openedKeyFile()
@@ -62,6 +67,33 @@ struct SecretExport: ParsableCommand {
     work.end()
     items.finish()
     try report(entries, leftOut)
+  }
+
+  private func runInPlainText(_ format: PlainFormat, _ choice: ItemChoice) throws {
+    guard !new.hasPassphrase, new.newKeyFile == nil, !new.lowMemory else {
+      throw Failure.usage(
+        "--format \(format.rawValue): plain text has no credential", hint: "without --format the file is a vault")
+    }
+    guard !json || to != "-" else { throw Failure.usage("--json: standard output has the items already", hint: "--to FILE") }
+    let export = try about(to) { try PlainExport(format, to: to) }
+    let items = try access.open(vault)
+    var (entries, unreadableCount) = try listed(choice, items)
+    // Without names they are among the others.
+    if !names.isEmpty {
+      for entry in entries {
+        let known = Set(entries.map(\.reference))
+        entries += try items.companions(of: entry).filter { !known.contains($0.reference) }
+      }
+    }
+    let leftOut = LeftOut(of: &entries, unreadableCount: unreadableCount)
+    guard !entries.isEmpty else {
+      throw Failure(.notFound, "nothing to export: no item can be copied", details: leftOut.lines)
+    }
+    do {
+      try export.run(entries, leftOut, in: items, asJSON: json)
+    } catch let error as FileError {
+      throw Failure(error, about: to)
+    }
   }
 
   private func listed(_ choice: ItemChoice, _ items: OpenItems) throws -> ([Entry], Int) {
