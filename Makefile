@@ -93,6 +93,7 @@ install: $(if $(wildcard $(COFFER)),,all)
 	install -D -m 755 -s "$(PROGRAMS)/coffer-secrets" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/git-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/docker-credential-coffer"
+	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/cargo-credential-coffer"
 	for unit in Packaging/systemd/user/*; do \
 	  install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" && \
 	  sed 's|@PREFIX@|$(PREFIX)|g' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; \
@@ -120,7 +121,7 @@ uninstall:
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
-	for link in bin/git-credential-coffer bin/docker-credential-coffer bin/defaults share/man/man1/defaults.1; do \
+	for link in bin/git-credential-coffer bin/docker-credential-coffer bin/cargo-credential-coffer bin/defaults share/man/man1/defaults.1; do \
 	  case "$$(readlink "$(DESTDIR)$(PREFIX)/$$link")" in coffer*) rm -f "$(DESTDIR)$(PREFIX)/$$link" ;; esac; \
 	done
 	for unit in Packaging/systemd/user/*; do rm -f "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}"; done

@@ -53,4 +53,48 @@ package enum DockerFormat {
     guard let password = entry["password"], let secret = try password.secret(in: text) else { return nil }
     return (try entry["username"]?.text(in: text) ?? "", secret, password.range)
   }
+
+  // MARK: The helper
+
+  /// A change of a text: bytes and their successors.
+  package struct Edit: Sendable {
+    package let range: Range<Int>
+    package let text: String
+  }
+
+  /// The name by which docker asks the helper about a server of `auths`. Returns nil if the helper would not find the item by it: docker asks
+  /// by the host alone, except for its own registry.
+  package static func askedName(of server: String) -> String? {
+    if server == "https://index.docker.io/v1/" { return server }
+    var host = server[...]
+    for scheme in ["https://", "http://"] where host.hasPrefix(scheme) { host = host.dropFirst(scheme.count) }
+    while host.last == "/" { host = host.dropLast() }
+    return host.isEmpty || host.contains("/") ? nil : String(host)
+  }
+
+  /// The helper that docker asks about a server, if one is set up.
+  package static func helper(of server: String, in text: SourceText) throws -> String? {
+    let document = try JSONText(of: text)
+    let name = askedName(of: server) ?? server
+    return try document["credHelpers"]?[name]?.text(in: text) ?? document["credsStore"]?.text(in: text)
+  }
+
+  /// Empties the entries of servers, and names the helper for them unless docker asks it already.
+  /// - Throws: as `items`.
+  package static func edits(of servers: Set<String>, helper: String, in text: SourceText) throws -> [Edit] {
+    let document = try JSONText(of: text)
+    let entries = document["auths"]?.members.filter { servers.contains($0.name) } ?? []
+    var edits = entries.map { Edit(range: $0.value.range, text: "{}") }
+    let names = try entries.filter { try self.helper(of: $0.name, in: text) != helper }.compactMap { askedName(of: $0.name) }
+    guard !names.isEmpty else { return edits }
+    let lines = Set(names).sorted().map { "\n\t\t\(JSONForm.string($0)): \(JSONForm.string(helper))" }.joined(separator: ",")
+    if let helpers = document["credHelpers"], helpers.isObject {
+      let place = helpers.range.lowerBound + 1
+      edits.append(Edit(range: place..<place, text: lines + (helpers.members.isEmpty ? "\n\t" : ",")))
+    } else {
+      let place = document.range.lowerBound + 1
+      edits.append(Edit(range: place..<place, text: "\n\t\"credHelpers\": {\(lines)\n\t},"))
+    }
+    return edits
+  }
 }

@@ -6,7 +6,7 @@ import VaultCore
 struct CredentialCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "credential", abstract: "Answer programs that ask a helper for credentials.",
-    subcommands: [CredentialGit.self, CredentialDocker.self, CredentialAWS.self])
+    subcommands: [CredentialGit.self, CredentialDocker.self, CredentialCargo.self, CredentialAWS.self, CredentialKubectl.self])
 
   func run() throws {
     throw Failure.usage("credential: a program is missing", hint: "coffer credential --help")

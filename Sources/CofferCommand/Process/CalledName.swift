@@ -1,8 +1,17 @@
 import CofferConsole
+import CofferFiles
+import Glibc
 
-/// The names under which git and docker start a helper. Each is a link to `coffer`.
+/// The names under which git, docker and cargo start a helper. Each is a link to `coffer`.
 enum CalledName {
-  private static let helpers = ["git-credential-coffer": "git", "docker-credential-coffer": "docker"]
+  private static let helpers = [
+    "git-credential-coffer": "git", "docker-credential-coffer": "docker", "cargo-credential-coffer": "cargo",
+  ]
+
+  /// Whether the programs that ask a helper find it.
+  static func isInstalled(_ name: String) -> Bool {
+    (Environment["PATH"] ?? "").split(separator: ":").contains { unsafe access("\($0)/\(name)", X_OK) == 0 }
+  }
 
   /// The words of the command line after the program's name, as if it was called `coffer`.
   static func words(of command: [String]) -> [String] {

@@ -14,17 +14,24 @@ struct FileEdit {
   private let changes: [Change]
 
   /// - Parameter findings: Those to be moved, with the items that they become.
-  init(_ file: SweptFile, _ content: ReadFile, _ findings: [(finding: SweepFinding, item: Item)]) {
+  /// - Throws: as the format of the file.
+  init(_ file: SweptFile, _ content: ReadFile, _ findings: [(finding: SweepFinding, item: Item)]) throws {
     text = content.text
     var changes: [Change] = []
+    var servers: Set<String> = []
     for (finding, item) in findings {
       guard let value = finding.item?.value else { continue }
       switch finding.way {
       case .reference: changes.append(Change(range: value, text: Array(item.reference(in: .standard).utf8)))
       case .gitHelper: changes.append(Change(range: Self.line(of: value, in: content.text), text: []))
       case .credentialProcess: changes += Self.profile(ItemName.parts(of: item).account, in: content.text)
+      case .dockerHelper: servers.insert(ItemName.parts(of: item).service)
       case .none: continue
       }
+    }
+    if !servers.isEmpty {
+      changes += try DockerFormat.edits(of: servers, helper: DockerFindings.name, in: content.text)
+        .map { Change(range: $0.range, text: Array($0.text.utf8)) }
     }
     self.changes = changes.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }

@@ -51,9 +51,7 @@ struct GitConfiguration {
 enum GitHelper {
   /// The second name of this program, if git finds it; else the program.
   private static var own: String {
-    let directories = (Environment["PATH"] ?? "").split(separator: ":")
-    let isInstalled = directories.contains { unsafe access("\($0)/git-credential-coffer", X_OK) == 0 }
-    return isInstalled ? "coffer" : "!coffer credential git"
+    CalledName.isInstalled("git-credential-coffer") ? "coffer" : "!coffer credential git"
   }
 
   private static func isOwn(_ helper: String) -> Bool { helper == "coffer" || helper.hasPrefix("!coffer ") }

@@ -13,6 +13,8 @@ struct SweepFinding {
     case reference
     /// Nothing: git asks the vault.
     case gitHelper
+    /// An empty entry, and a setting that names `docker-credential-coffer`.
+    case dockerHelper
     /// A setting of AWS that names `coffer credential aws`.
     case credentialProcess
     /// The program cannot get it from the vault; the text says what helps.
@@ -36,6 +38,7 @@ struct SweepFinding {
     switch way {
     case .reference: "a reference, for coffer run"
     case .gitHelper: "nothing: git asks coffer"
+    case .dockerHelper: "credHelpers: docker asks coffer"
     case .credentialProcess: "credential_process"
     case .none(let words): words
     }

@@ -35,7 +35,10 @@ struct SweepMove {
       items.finish()
     }
     let left = files.map { file in
-      file.keeping(file.findings.filter { one in !moved.contains { $0.file.place == file.place && $0.finding.line == one.line } })
+      file.keeping(
+        file.findings.filter { one in
+          !moved.contains { $0.file.place == file.place && $0.finding.line == one.line && $0.finding.name == one.name }
+        })
     }
     try SweepReport(left, moved: moved).write(asJSON: isJSON)
     note(moved)
@@ -81,6 +84,12 @@ struct SweepMove {
       guard let entry = try items.item(step.item, in: .standard),
         try items.keychain.secret(of: entry.reference, purpose: SweepRecord.purpose).isEqual(to: step.secret.secret)
       else { throw Failure(.integrity, "\(content.path): the vault does not give the secret back; the file stays") }
+      guard entry.item[ForeignItem.kind] == step.item[ForeignItem.kind] else {
+        let kind = step.item[ForeignItem.kind] ?? ""
+        throw Failure(
+          .duplicate, "\(step.nameWithGroup): is there, and \(kind) would not find it; \(content.path) stays",
+          hint: "coffer secret edit \(ShellWord.quoted(step.nameWithGroup)) --attr kind=\(kind)")
+      }
       guard let path = entry.item[SweepRecord.sweptFrom], path != content.path else { continue }
       try items.keychain.update(entry.reference) { item in
         item[SweepRecord.sweptFrom] = nil

@@ -24,7 +24,7 @@ struct SweepScan {
         NetrcFormat.items(of: text), .none("curl and ftp know no other way; for git, coffer import netrc keeps it"))
     case .npmrc: try items(NpmrcFormat.items(of: text), .none("npm knows no helper; coffer run with ${NPM_TOKEN} in the file"))
     case .pypirc: try items(PypircFormat.items(of: text), .none("coffer run with TWINE_PASSWORD"))
-    case .docker: try items(DockerFormat.items(of: text), .none("docker logout, after coffer import docker"))
+    case .docker: try DockerFindings.findings(of: text)
     case .aws: try items(AWSFormat.items(of: text), .credentialProcess)
     case .variables: try variables()
     case .shell: shell()
@@ -140,7 +140,8 @@ struct SweepScan {
     guard let first = lines.first, text.holds("-----BEGIN ", at: first.lowerBound), !isEncrypted(lines) else { return [] }
     return [
       SweepFinding(
-        line: 1, rule: "private-key", name: Path.name(of: place.path), way: .none("ssh-keygen -p gives it a passphrase"),
+        line: 1, rule: "private-key", name: Path.name(of: place.path),
+        way: .none("coffer ssh add keeps it, or ssh-keygen -p gives it a passphrase"),
         item: nil)
     ]
   }
