@@ -5,7 +5,7 @@ import Testing
 @Suite struct CodeKillTests {
   static let counting = """
     umask 077; [ -e key ] || { head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase
-      printf JBSWY3DPEHPK3PXP | coffer secret set-otp old/ada --counter 0 --key-file key 2>said
+      printf x | coffer set old/ada --key-file key; printf JBSWY3DPEHPK3PXP | coffer secret set-otp old/ada --counter 0 --key-file key 2>said
       oathtool --hotp -b -c 0 -w 1 JBSWY3DPEHPK3PXP >codes; cp -a coffer made; }
     rm -rf coffer; cp -a made coffer
     $inject coffer secret otp old/ada --key-file key >out 2>said

@@ -22,7 +22,7 @@ import Testing
         done
         bin/git-credential-coffer capability | head -n 1
         bin/docker-credential-coffer version
-        bin/cargo-credential-coffer --cargo-plugin </dev/null
+        bin/cargo-credential-coffer --cargo-plugin </dev/null | head -n 1
         bin/coffer --version
         make -s -C '\(Self.root)' uninstall DESTDIR="$W/root" PREFIX=/usr
         find . -type f -o -type l

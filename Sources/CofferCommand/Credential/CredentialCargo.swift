@@ -23,14 +23,16 @@ struct CredentialCargo: ParsableCommand {
     }
     try Descriptor.output.write("{\"v\":[1]}\n")
     do {
-      try helper.open(Self.message) { items, first in
+      try helper.open(Self.firstMessage) { items, first in
         let registries = try CargoItems(items, helper)
-        var message = first
+        var message: HeldSecret? = first
         while let line = message {
           do { try registries.answer(line) } catch { try Self.write(error) }
           message = try Self.message()
         }
       }
+    } catch is NoMessage {
+      // Without a question no passphrase is asked for.
     } catch {
       try Self.write(error)
     }
@@ -43,6 +45,13 @@ struct CredentialCargo: ParsableCommand {
       ? "coffer is locked: coffer vault unlock" : "coffer: \(failure.message)" + (failure.hint.map { " (\($0))" } ?? "")
     let members: [(String, JSON)] = [("kind", .text("other")), ("message", .text(words)), ("caused-by", .array([]))]
     try Descriptor.output.write(JSON.object([("Err", .object(members))]).description + "\n")
+  }
+
+  private struct NoMessage: Error {}
+
+  private static func firstMessage() throws -> HeldSecret {
+    guard let message = try message() else { throw NoMessage() }
+    return message
   }
 
   /// Returns nil at the end.
