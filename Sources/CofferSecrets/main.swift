@@ -4,10 +4,14 @@ import Glibc
 import MessageBus
 import SecretService
 
-// coffer-secrets [--replace] [--ready-fd N]
+// coffer-secrets [--replace] [--ready-fd N] | --owner | --reload
 //
 // Serves the Secret Service, org.freedesktop.secrets, on the session's message bus, from the vault of the agent. It is a separate program,
 // so that the process with the keys of the vault is not connected to a message bus. The agent identifies it by its file.
+//
+// --owner prints the process and the program that serve it, and --reload has the bus read its files of services: for coffer bus.
+
+let usage = "usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload"
 
 /// The exit codes of coffer(1).
 enum Status {
@@ -26,6 +30,24 @@ func fail(_ message: String, _ status: Int32) -> Never {
   exit(status)
 }
 
+/// The path of a process's program; its name, if the kernel hides the path from other programs of the user.
+func program(of process: Int32) -> String {
+  var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+  let count = unsafe readlink("/proc/\(process)/exe", &path, path.count)
+  guard count <= 0 else { return String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+  let descriptor = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return "" }
+  defer { close(descriptor) }
+  let length = unsafe read(descriptor, &path, path.count)
+  return String(decoding: path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }.prefix { $0 != 10 }, as: UTF8.self)
+}
+
+func isAsked(_ option: String, _ body: (Bus) throws -> Void) throws {
+  guard CommandLine.arguments.dropFirst().elementsEqual([option]) else { return }
+  try body(try Bus())
+  exit(0)
+}
+
 Hardening.begin(startsPrograms: true)
 var replaces = false
 var ready: Int32?
@@ -39,13 +61,18 @@ while let word = words.popFirst() {
     }
     ready = number
   case "--help":
-    say("usage: coffer-secrets [--replace] [--ready-fd N]", to: STDOUT_FILENO)
+    say(usage, to: STDOUT_FILENO)
     exit(0)
-  default: fail("usage: coffer-secrets [--replace] [--ready-fd N]", Status.usage)
+  case "--owner" where CommandLine.arguments.count == 2, "--reload" where CommandLine.arguments.count == 2: break
+  default: fail(usage, Status.usage)
   }
 }
 
 do {
+  try isAsked("--owner") { bus in
+    if let process = try bus.owner(of: Service.name) { say("\(process) \(program(of: process))", to: STDOUT_FILENO) }
+  }
+  try isAsked("--reload") { try $0.readServices() }
   guard let command = ProgramPlaces.program("coffer").first(where: { unsafe access($0, X_OK) == 0 }) else {
     fail("the program coffer is not where it was installed", Status.other)
   }
@@ -55,7 +82,8 @@ do {
   bus.onDisconnect = { service.forget($0) }
   try bus.serve(Service.root)
   guard try bus.request(Service.name, replacing: replaces) else {
-    fail("another program serves \(Service.name); `busctl --user status \(Service.name)` names it", Status.inputOutput)
+    let owner = try bus.owner(of: Service.name).map { "\(program(of: $0)), process \($0)," } ?? "another program"
+    fail("\(owner) serves \(Service.name)", Status.inputOutput)
   }
   let keychain = try Keychain.connect()
   let follower = Task.detached { await service.follow(keychain) }

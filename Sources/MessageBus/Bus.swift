@@ -29,14 +29,14 @@ package struct Call: Sendable {
   package var onDisconnect: ((String) -> Void)?
 
   package let outbox: Outbox
-  private let bus: OpaquePointer
+  let bus: OpaquePointer
   private var slots: [OpaquePointer] = unsafe []
   private var waiting: [UInt64: Message] = [:]
   private var last: UInt64 = 0
   private var hasEnded = false
   private var name = ""
 
-  private static let daemon = "org.freedesktop.DBus"
+  static let daemon = "org.freedesktop.DBus"
 
   /// - Throws: `Failure` if there is no bus.
   package init() throws(Failure) {
@@ -54,7 +54,7 @@ package struct Call: Sendable {
     unsafe sd_bus_flush_close_unref(bus)
   }
 
-  @discardableResult private static func check(_ result: Int32, _ what: String) throws(Failure) -> Int32 {
+  @discardableResult static func check(_ result: Int32, _ what: String) throws(Failure) -> Int32 {
     guard result >= 0 else { throw Failure(what: what, number: -result) }
     return result
   }

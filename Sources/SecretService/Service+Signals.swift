@@ -29,7 +29,10 @@ extension Service {
       guard let path = state.takeBack(reference), let name = CollectionGroup.name(of: reference.group) else { return }
       send(ObjectPath.collection(name), Interface.collection, "ItemDeleted", path)
     case .locked: break
-    case .unlocked: for collection in try catalogChanged(store) { try changed(collection, store) }
+    case .unlocked:
+      // The owner has given the passphrase, which is all that a locked collection asks for.
+      state.unlockAll()
+      for collection in try catalogChanged(store) { try changed(collection, store) }
     case .missed: try catalogChanged(store)
     }
   }

@@ -101,6 +101,7 @@ final class ServiceState: Sendable {
   var locked: Set<String> { contents.withLock { $0.locked } }
   func lock(_ collection: String) { contents.withLock { _ = $0.locked.insert(collection) } }
   func unlock(_ collection: String) { contents.withLock { _ = $0.locked.remove(collection) } }
+  func unlockAll() { contents.withLock { $0.locked = [] } }
 
   /// - Parameter load: Reads it from the vault.
   func catalog(_ load: () throws -> Catalog) rethrows -> Catalog {

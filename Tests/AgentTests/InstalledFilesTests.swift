@@ -57,7 +57,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     #expect(
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
-        "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket",
+        "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket", "user/coffer-secrets.service",
         "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service", "system/coffer-credentials.socket",
       ])
@@ -77,6 +77,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
         switch unit.split(separator: "/").last {
         case "coffer-backup.service": "bin/coffer"
         case "coffer-ssh-agent.service": "libexec/coffer/coffer-ssh-agent"
+        case "coffer-secrets.service": "libexec/coffer/coffer-secrets"
         default: "bin/cofferd"
         }
       #expect(program == "\(Self.prefix)/\(expected)")
@@ -114,7 +115,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let names = [
         "cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer", "coffer-ssh-agent.service",
-        "coffer-ssh-agent.socket",
+        "coffer-ssh-agent.socket", "coffer-secrets.service",
       ]
       let paths = try names.map { name in
         let path = folder.appending(path: name)

@@ -21,7 +21,8 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
     "MountAPIVFS", "ProcSubset", "DeviceAllow", "DevicePolicy", "NetworkNamespacePath", "LogNamespace",
   ]
 
-  @Test(arguments: units + ["user/coffer-ssh-agent.service"]) func noOptionTakesANamespace(unit: String) throws {
+  @Test(arguments: units + ["user/coffer-ssh-agent.service", "user/coffer-secrets.service"])
+  func noOptionTakesANamespace(unit: String) throws {
     for line in try UnitFilter(Self.path(unit)).lines where line.contains("=") && !line.hasPrefix("#") {
       #expect(!Self.namespaced.contains { line.hasPrefix($0) }, "\(line)")
     }

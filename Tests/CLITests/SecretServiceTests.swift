@@ -2,13 +2,14 @@ import Testing
 
 /// `coffer-secrets` on a message bus of the test's own, with the clients of Debian.
 @Suite struct SecretServiceTests {
-  private static let clients =
+  static let clients =
     TranscriptTests.directory.dropLast("CLITests/Transcripts".utf8.count) + "Support/SecretClients/clients.py"
 
-  /// Starts a bus and a vault.
-  private static let begin = """
+  /// Starts a bus, and defines commands. The bus takes the home directory from the database of users, so it needs `XDG_DATA_HOME`.
+  static let begin = """
     exec 2>&1
     export DBUS_SESSION_BUS_ADDRESS=unix:path=$W/bus; unset DISPLAY WAYLAND_DISPLAY
+    export XDG_DATA_HOME=$HOME/.local/share
     dbus-daemon --session --nofork --nopidfile --print-address=1 --address=$DBUS_SESSION_BUS_ADDRESS </dev/null >address 2>&1 & bus=$!
     until [ -s address ]; do sleep 0.05; done
     client() { /usr/bin/python3 \(clients) "$1" </dev/null || echo "failed: $1"; }
@@ -18,11 +19,11 @@ import Testing
     end() { kill $secrets; coffer agent stop; kill $bus; wait; cat secrets.log; }
     """
 
-  private func output(_ script: String) throws -> String {
-    try Workspace().run(script: Self.begin + "\n" + script).output
+  static func output(_ script: String) throws -> String {
+    try Workspace().run(script: begin + "\n" + script).output
   }
 
-  private static let unlocked = """
+  static let unlocked = """
     coffer vault init --key-file key --no-passphrase; coffer vault unlock --key-file key; secrets
     """
 
@@ -30,12 +31,12 @@ import Testing
     "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
   ])
   func clientsGetWhatTheyExpect(client: String) throws {
-    let output = try output("\(Self.unlocked)\nclient \(client); end")
+    let output = try Self.output("\(Self.unlocked)\nclient \(client); end")
     #expect(output == "good\n", "\(output)")
   }
 
   @Test func secretToolStoresFindsAndClears() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       \(Self.unlocked)
       printf hello | secret-tool store --label=L a b; secret-tool lookup a b; echo " $?"
@@ -45,14 +46,14 @@ import Testing
       coffer vault lock; secret-tool lookup a b; echo " $?"; secret-tool lookup a c; echo "absent $?"
       printf locked | secret-tool store --label=L q r; secret-tool lookup q r; echo " $?"
       secret-tool clear a b; secret-tool lookup a b; echo "cleared $?"
-      end
+      client marked; end
       """)
     #expect(
-      output == "hello 0\nagain 0\nabsent 1\n1\nagain 0\nabsent 1\nlocked 0\ncleared 1\n", "\(output)")
+      output == "hello 0\nagain 0\nabsent 1\n1\nagain 0\nabsent 1\nlocked 0\ncleared 1\ngood\n", "\(output)")
   }
 
   @Test func withoutAPersonALockedKeyringIsAnErrorAtOnce() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       coffer vault init --key-file key --no-passphrase; secrets
       client unheard; secret-tool lookup a b; echo $?
@@ -72,7 +73,7 @@ import Testing
     """
 
   @Test func theOwnerUnlocksInAWindow() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       \(Self.owner)
       secrets; client prompted; coffer agent stop; client searched; wc -l <home/asked
@@ -83,7 +84,7 @@ import Testing
   }
 
   @Test func aRefusalIsAResultAndHoldsForAMinute() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       \(Self.owner)
       echo 'ERR 83886179 Operation cancelled' >home/answer
@@ -93,24 +94,25 @@ import Testing
   }
 
   @Test func aNameThatIsTakenStays() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       \(Self.unlocked)
-      coffer-secrets; echo $?; coffer-secrets --replace; echo $?; coffer-secrets --ready-fd x; echo $?; coffer-secrets --no; echo $?
+      second() { coffer-secrets "$@" >told 2>&1; code=$?; sed "s|: [^ ]*/coffer-secrets, process $secrets,|: PROGRAM|" told; echo $code; }
+      second; second --replace; second --ready-fd x; second --no; second --owner --replace
       kill $bus; wait $secrets; echo $?; coffer agent stop
       """)
     let taken =
-      "coffer-secrets: another program serves org.freedesktop.secrets; "
-      + "`busctl --user status org.freedesktop.secrets` names it\n"
+      "coffer-secrets: PROGRAM serves org.freedesktop.secrets\n"
     #expect(
       output == taken + "12\n" + taken + "12\n"
         + "coffer-secrets: --ready-fd: takes the number of an open descriptor\n2\n"
-        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N]\n2\n12\n", "\(output)")
+        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload\n2\n"
+        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload\n2\n12\n", "\(output)")
   }
 
   /// The agent knows the program by its file, not by its name or content.
   @Test func aCopyOfTheProgramHasNoRights() throws {
-    let output = try output(
+    let output = try Self.output(
       """
       coffer vault init --key-file key --no-passphrase; coffer vault unlock --key-file key
       mkdir copy; cp "$(command -v coffer-secrets)" copy; ln -s "$(command -v coffer)" copy/coffer

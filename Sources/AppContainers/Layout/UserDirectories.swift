@@ -52,8 +52,7 @@ package struct UserDirectories: Sendable, Equatable {
   package func dataDirectory() throws(Failure) -> String {
     if let coffer { return coffer }
     if let ownData { return ownData }
-    if let data { return Path.join(data, "coffer") }
-    return Path.join(try homeDirectory(), ".local/share/coffer")
+    return Path.join(try sharedData(), "coffer")
   }
 
   /// For what belongs to this machine.
@@ -62,6 +61,12 @@ package struct UserDirectories: Sendable, Equatable {
     if let ownState { return ownState }
     if let state { return Path.join(state, "coffer") }
     return Path.join(try homeDirectory(), ".local/state/coffer")
+  }
+
+  /// The user's data directory of all programs, which `COFFER_HOME` does not move.
+  package func sharedData() throws(Failure) -> String {
+    if let data { return data }
+    return Path.join(try homeDirectory(), ".local/share")
   }
 
   /// The user's configuration directory of other programs. nil if `COFFER_HOME` is set, which has no such directory.

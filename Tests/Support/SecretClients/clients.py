@@ -286,6 +286,21 @@ def changes():
     assert collections[0][1] == (ROOT + "/collection/C_2f1",)
 
 
+def marked():
+    """A mark of Lock goes with the next unlock of the vault."""
+    connection = bus()
+    login = ROOT + "/collection/login"
+    service(connection, "Lock", "ao", [login])
+    refused(".IsLocked", lambda: create(connection, plain(connection), {}, b""))
+    changed = []
+    listen(connection, "CollectionChanged", changed)
+    GLib.timeout_add(100, lambda: True)
+    coffer = lambda *words: subprocess.run(["coffer", "vault", *words], check=True, stdin=subprocess.DEVNULL)
+    coffer("lock")
+    coffer("unlock", "--key-file", "key")
+    until(lambda: changed and get(connection, login, "Collection", "Locked") == 0)
+
+
 def unheard():
     """Nobody can be asked: an error, at once."""
     connection = bus()
