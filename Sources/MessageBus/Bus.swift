@@ -32,9 +32,14 @@ package struct Call: Sendable {
   let bus: OpaquePointer
   private var slots: [OpaquePointer] = unsafe []
   private var waiting: [UInt64: Message] = [:]
+  /// The locked memory of each program's calls that wait.
+  private var held: [String: Int] = [:]
   private var last: UInt64 = 0
   private var hasEnded = false
   private var name = ""
+
+  /// For each program: the memory that a process may lock is small, and the calls of one program leave room for others.
+  private static let maximumHeldByteCount = 2 * Message.maximumByteCount
 
   static let daemon = "org.freedesktop.DBus"
 
@@ -102,17 +107,19 @@ package struct Call: Sendable {
     let interface = unsafe Message.text(sd_bus_message_get_interface(pointer))
     // sd-bus itself answers for the connection.
     guard interface != "org.freedesktop.DBus.Peer" else { return 0 }
+    let sender = message.sender
     let body: Result<[Value], BusError>
     do {
-      body = .success(try message.body())
+      body = .success(try message.body(limit: Self.maximumHeldByteCount - held[sender, default: 0]))
     } catch {
       body = .failure(error as? BusError ?? .limitsExceeded("no memory for the message"))
     }
     last += 1
     waiting[last] = message
+    if message.byteCount > 0 { held[sender, default: 0] += message.byteCount }
     onCall?(
       Call(
-        number: last, sender: unsafe Message.text(sd_bus_message_get_sender(pointer)),
+        number: last, sender: sender,
         path: unsafe Message.text(sd_bus_message_get_path(pointer)), interface: interface,
         member: unsafe Message.text(sd_bus_message_get_member(pointer)), body: body))
     return 1
@@ -152,12 +159,19 @@ package struct Call: Sendable {
     for entry in outbox.take() {
       switch entry {
       case .reply(let number, let result):
-        guard let call = waiting.removeValue(forKey: number), call.expectsReply else { continue }
+        guard let call = waiting.removeValue(forKey: number) else { continue }
+        release(call.byteCount, of: call.sender)
+        guard call.expectsReply else { continue }
         reply(to: call, result)
       case .signal(let signal): send(signal)
       case .end: hasEnded = true
       }
     }
+  }
+
+  private func release(_ count: Int, of sender: String) {
+    guard let now = held[sender] else { return }
+    held[sender] = now > count ? now - count : nil
   }
 
   private func reply(to call: Message, _ result: Result<[Value], BusError>) {

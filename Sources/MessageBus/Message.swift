@@ -8,9 +8,15 @@ import SecretMemory
   static let maximumCount = 65_536
   /// Bytes of one array: the largest secret of a vault, and a block of padding.
   static let maximumByteCount = 1 << 20 | 32
+  /// Bytes of the texts of one message: twice what the attributes of an item may have.
+  static let maximumTextByteCount = 16 << 20
 
   let pointer: OpaquePointer
   private var count = 0
+  private var textByteCount = 0
+  /// Bytes of the arrays that were read, which are in locked memory.
+  private(set) var byteCount = 0
+  private var byteLimit = 0
 
   /// - Parameter pointer: A reference that this object drops.
   init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
@@ -24,9 +30,14 @@ import SecretMemory
 
   static func text(_ text: UnsafePointer<CChar>?) -> String { unsafe text.map { unsafe String(cString: $0) } ?? "" }
 
+  /// The unique name of the program that has sent it.
+  var sender: String { unsafe Self.text(sd_bus_message_get_sender(pointer)) }
+
   /// The content. sd-bus erases that of the message when it is freed.
+  /// - Parameter limit: The bytes of all arrays together.
   /// - Throws: `BusError`: `limitsExceeded`, `invalidArguments`.
-  func body() throws -> [Value] {
+  func body(limit: Int = .max) throws -> [Value] {
+    byteLimit = limit
     _ = unsafe sd_bus_message_sensitive(pointer)
     return try values()
   }
@@ -47,7 +58,9 @@ import SecretMemory
   private func value() throws -> Value? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
-    guard unsafe sd_bus_message_peek_type(pointer, &type, &contents) > 0 else { return nil }
+    let kind = unsafe sd_bus_message_peek_type(pointer, &type, &contents)
+    try check(kind)
+    guard kind > 0 else { return nil }
     count += 1
     guard count <= Self.maximumCount else { throw BusError.limitsExceeded("more than \(Self.maximumCount) values") }
     switch UInt8(bitPattern: type) {
@@ -71,8 +84,12 @@ import SecretMemory
     case UInt8(ascii: "r"): return .structure(unsafe try inside(type, contents))
     case UInt8(ascii: "e"):
       let parts = unsafe try inside(type, contents)
+      guard parts.count == 2 else { throw BusError.invalidArguments("an entry of a dictionary") }
       return .entry(parts[0], parts[1])
-    case UInt8(ascii: "v"): return .variant(unsafe try inside(type, contents)[0])
+    case UInt8(ascii: "v"):
+      let parts = unsafe try inside(type, contents)
+      guard parts.count == 1 else { throw BusError.invalidArguments("a variant") }
+      return .variant(parts[0])
     default: throw BusError.invalidArguments("a type that this service does not take")
     }
   }
@@ -80,7 +97,10 @@ import SecretMemory
   private func text(_ type: CChar) throws -> String {
     var text: UnsafePointer<CChar>?
     try check(unsafe sd_bus_message_read_basic(pointer, type, &text))
-    return unsafe Self.text(text)
+    let read = unsafe Self.text(text)
+    textByteCount += read.utf8.count
+    guard textByteCount <= Self.maximumTextByteCount else { throw BusError.limitsExceeded("the texts of the message") }
+    return read
   }
 
   private func bytes() throws -> Value.Bytes {
@@ -88,6 +108,8 @@ import SecretMemory
     var count = 0
     try check(unsafe sd_bus_message_read_array(pointer, CChar(UInt8(ascii: "y")), &start, &count))
     guard count <= Self.maximumByteCount else { throw BusError.limitsExceeded("\(count) bytes") }
+    guard count <= byteLimit - byteCount else { throw BusError.limitsExceeded("the secrets of the calls that wait") }
+    byteCount += count
     return Value.Bytes(try Secret(copying: unsafe RawSpan(_unsafeStart: start ?? UnsafeRawPointer(pointer), byteCount: count)))
   }
 

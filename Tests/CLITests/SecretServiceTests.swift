@@ -29,6 +29,7 @@ import Testing
 
   @Test(arguments: [
     "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
+    "fuzzed", "many", "unread", "hoarded",
   ])
   func clientsGetWhatTheyExpect(client: String) throws {
     let output = try Self.output("\(Self.unlocked)\nclient \(client); end")

@@ -1,5 +1,5 @@
 # Clients of the Secret Service, each a function that is named in the first argument. Prints "good", or fails.
-import hashlib, hmac, os, subprocess, sys, threading, time
+import hashlib, hmac, logging, os, random, signal, socket, struct, subprocess, sys, threading, time
 import dbus
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
@@ -252,6 +252,131 @@ def hostile():
     refused(".InvalidArgs", lambda: call(other, item, properties, "Set", "ssv", DOMAIN + "Item", "Label",
                                          dbus.Boolean(True, variant_level=1)))
     assert value(other, session, item) == b"1"
+
+
+def fuzzed():
+    """Bodies of any type, at any path: each call is answered, and others are served."""
+    seed = os.urandom(8).hex()
+    # It prints each value that dbus-python does not write.
+    logging.getLogger("dbus.connection").setLevel(logging.CRITICAL)
+    chance = random.Random(seed)
+    connection, other = bus(), bus()
+    mine = plain(other)
+    item = create(other, mine, {"a": "b"}, b"1")
+    session = plain(connection)
+    process = connection.call_blocking("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", [NAME])
+    basic = {"s": lambda: chance.choice(["", "a", "\u00e9" * chance.randrange(300), DH, "plain", "Label", DOMAIN + "Item"]),
+             "o": lambda: chance.choice(["/", ROOT, item, session, mine, ROOT + "/collection/login", ROOT + "/aliases/none/x"]),
+             "b": lambda: chance.random() < 0.5, "y": lambda: 7, "n": lambda: -1, "q": lambda: 1, "i": lambda: -5, "u": lambda: 9,
+             "x": lambda: -(1 << 60), "t": lambda: 1 << 62, "d": lambda: 0.5, "g": lambda: "a{sv}", "h": lambda: 0}
+
+    def signature(depth):
+        kind = chance.randrange(9 if depth < 4 else 5)
+        if kind == 5:
+            return "v"
+        if kind == 6:
+            return "a" + signature(depth + 1)
+        if kind == 7:
+            return "(" + "".join(signature(depth + 1) for _ in range(chance.randrange(1, 4))) + ")"
+        if kind == 8:
+            return "a{" + chance.choice("so") + signature(depth + 1) + "}"
+        return chance.choice("ssssooobbynqiuxtdgh")
+
+    def make(type):
+        if type == "v":
+            inner = signature(3)
+            return dbus.Struct((make(inner),), signature=inner, variant_level=1)
+        if type.startswith("a{"):
+            return dbus.Dictionary({make(type[2]): make(type[3:-1]) for _ in range(chance.randrange(4))}, signature=type[2:-1])
+        if type.startswith("a"):
+            return dbus.Array([make(type[1:]) for _ in range(chance.randrange(4))], signature=type[1:])
+        if type.startswith("("):
+            return dbus.Struct([make(part) for part in dbus.Signature(type[1:-1])], signature=type[1:-1])
+        return dbus.types.UnixFd(0) if type == "h" else basic[type]()
+
+    members = {"Service": ["OpenSession", "CreateCollection", "SearchItems", "Unlock", "GetSecrets", "ReadAlias", "SetAlias"],
+               "Collection": ["Delete", "SearchItems", "CreateItem"], "Item": ["GetSecret", "SetSecret"], "Session": ["Close"],
+               "Prompt": ["Prompt", "Dismiss"]}
+    right = {"OpenSession": "sv", "CreateCollection": "a{sv}s", "SearchItems": "a{ss}", "Unlock": "ao", "GetSecrets": "aoo",
+             "SetAlias": "so", "ReadAlias": "s", "CreateItem": "a{sv}(oayays)b", "SetSecret": "(oayays)", "GetSecret": "o"}
+    answers, sent = 0, 0
+    while sent < 500:
+        interface = chance.choice(list(members))
+        member = chance.choice(members[interface])
+        types = right.get(member, "") if chance.random() < 0.3 else "".join(signature(0) for _ in range(chance.randrange(4)))
+        path = chance.choice([ROOT, ROOT + "/collection/login", item, mine, ROOT + "/aliases/default", ROOT + "/x"])
+        try:
+            call(connection, path, DOMAIN + interface, member, types, *[make(part) for part in dbus.Signature(types)])
+            answers += 1
+            sent += 1
+        except (OverflowError, TypeError, ValueError):
+            # dbus-python does not write it.
+            continue
+        except dbus.DBusException as error:
+            sent += 1
+            assert "NoReply" not in error.get_dbus_name() and "Disconnected" not in error.get_dbus_name(), (seed, error)
+    assert answers > 0, seed
+    value(other, plain(other), item)
+    again = other.call_blocking("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", [NAME])
+    assert again == process, seed
+
+
+def many():
+    """10,000 sessions at once, of clients which then go."""
+    clients = []
+    for _ in range(157):
+        clients.append(bus())
+        for _ in range(64):
+            plain(clients[-1])
+    refused(".LimitsExceeded", lambda: plain(clients[0]))
+    other = bus()
+    session = plain(other)
+    item = create(other, session, {"a": "b"}, b"1")
+    assert value(other, session, item) == b"1"
+    for client in clients:
+        client.close()
+    assert value(other, session, item) == b"1"
+
+
+def unread():
+    """A client that never reads its answers stops no other."""
+    connection, other = bus(), bus()
+    session = plain(connection)
+    item = create(connection, session, {"a": "b"}, b"x" * (1 << 20))
+    for _ in range(300):
+        message = dbus.lowlevel.MethodCallMessage(NAME, item, DOMAIN + "Item", "GetSecret")
+        message.append(session, signature="o")
+        connection.send_message(message)
+    connection.flush()
+    mine = plain(other)
+    assert value(other, mine, create(other, mine, {"c": "d"}, b"2")) == b"2"
+
+
+def hoarded():
+    """A client whose secrets wait for the agent leaves locked memory for others."""
+    connection, other = bus(), bus()
+    session, mine = plain(connection), plain(other)
+    refused(".LimitsExceeded", lambda: service(other, "SearchItems", "a{ss}", {str(n): "v" * 65536 for n in range(300)}))
+    agent = socket.socket(socket.AF_UNIX)
+    agent.connect(os.environ["COFFER_HOME"] + "/run/agent.sock")
+    process = struct.unpack("3i", agent.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    failures, made = [], []
+    GLib.timeout_add(100, lambda: True)
+    os.kill(process, signal.SIGSTOP)
+    try:
+        properties = {DOMAIN + "Item.Attributes": dbus.Dictionary({"h": "h"}, signature="ss", variant_level=1)}
+        for _ in range(8):
+            connection.call_async(NAME, ROOT + "/collection/login", DOMAIN + "Collection", "CreateItem", "a{sv}(oayays)b",
+                                  (properties, (session, dbus.ByteArray(b""), dbus.ByteArray(b"x" * (1 << 20)), "text/plain"), False),
+                                  lambda *found: made.append(found), failures.append)
+        until(lambda: len(failures) == 6)
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert all(error.get_dbus_name().endswith(".LimitsExceeded") for error in failures), failures
+    until(lambda: len(made) == 2)
+    # The room is there again.
+    create(connection, session, {}, b"x" * (1 << 20))
+    assert value(other, mine, create(other, mine, {"c": "d"}, b"2")) == b"2"
 
 
 # Signals, and the owner
