@@ -18,7 +18,8 @@ let package = Package(
       name: "vault-benchmark",
       dependencies: [
         "BenchmarkKit", "CBaseline", .product(name: "VaultCore", package: "coffer"),
-        .product(name: "CofferStorage", package: "coffer"),
+        // With VaultUpkeep, which is no product of its own.
+        .product(name: "CofferStorage", package: "coffer"), .product(name: "Coffer", package: "coffer"),
       ],
       path: "Sources/VaultBenchmark"),
     .executableTarget(

@@ -7,6 +7,8 @@ struct Command {
   var environment: [String]
   /// Standard input; nil for none.
   var input: String?
+  /// Whether its notes are discarded. The status says whether it failed.
+  var isQuiet = false
 
   init(_ arguments: [String], input: String? = nil, environment: [String] = Command.inherited) {
     self.arguments = arguments
@@ -31,9 +33,22 @@ struct Command {
     return command
   }
 
+  /// What a process has used.
+  struct Usage {
+    /// By the process and by the kernel for it.
+    let processorTime: Duration
+    /// The most memory that it has had, in KiB, and no less than this process had when it started it.
+    let peakMemory: Int
+
+    fileprivate init(_ usage: rusage) {
+      let (user, system) = (usage.ru_utime, usage.ru_stime)
+      processorTime = .seconds(user.tv_sec + system.tv_sec) + .microseconds(user.tv_usec + system.tv_usec)
+      peakMemory = usage.ru_maxrss
+    }
+  }
+
   /// Waits for the end of the process. Its output is discarded.
-  /// - Returns: The most memory that it has had, in KiB, and no less than this process had when it started it.
-  @discardableResult func run() throws -> Int {
+  @discardableResult func run() throws -> Usage {
     var pipeEnds: [Int32] = [-1, -1]
     if let input {
       guard pipe(&pipeEnds) == 0 else { throw BenchmarkError("pipe") }
@@ -52,6 +67,7 @@ struct Command {
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     }
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    if isQuiet { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
 
     let argv = arguments.map { strdup($0) } + [nil]
     let envp = environment.map { strdup($0) } + [nil]
@@ -63,7 +79,7 @@ struct Command {
     var usage = rusage()
     guard wait4(process, &status, 0, &usage) == process else { throw BenchmarkError("wait4") }
     guard status == 0 else { throw BenchmarkError("\(arguments.joined(separator: " ")): status \(status)") }
-    return usage.ru_maxrss
+    return Usage(usage)
   }
 
   /// The path of a program, or nil.

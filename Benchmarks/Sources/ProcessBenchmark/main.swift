@@ -4,6 +4,11 @@ import Glibc
 let arguments = try Arguments(known: ["--coffer", "--sizes", "--directory", "--rounds", "--of"])
 guard let coffer = arguments["--coffer"] else { throw BenchmarkError("--coffer PATH is missing") }
 let directory = try arguments.directory()
+if arguments["--of"] == "upkeep" {
+  try Walks.measure(
+    arguments.sizes(default: [100_000]), rounds: arguments.integer("--rounds", default: 5), CofferVaults(coffer, in: directory))
+  exit(0)
+}
 let isOfSettings = arguments["--of"] == "settings"
 let sizes = arguments.sizes(default: isOfSettings ? [10, 1000, 100_000] : [10, 1000, 10_000, 100_000])
 let rounds = arguments.integer("--rounds", default: 51)
@@ -93,18 +98,4 @@ if !isOfSettings {
   starting.append(["of which the key derivation", threeDigits((passphraseGet.samples.median - withoutKDF) / 1e6)])
 }
 print(starting, table("get", gets), table("put", puts), separator: "\n\n")
-if !isOfSettings {
-  var walks = MarkdownTable([
-    "all items", "backup, ms", "verify, ms", "rotate, ms", "rotate / verify", "memory of verify", "of rotate",
-  ])
-  for size in sizes {
-    let walk = try vaults.walks(itemCount: size)
-    walks.append([
-      "\(size)", threeDigits(walk.backup.median / 1e6), threeDigits(walk.verify.median / 1e6),
-      threeDigits(walk.rotate.median / 1e6), threeDigits(walk.rotate.median / walk.verify.median),
-      "\(walk.memory.verify >> 10) MiB", "\(walk.memory.rotate >> 10) MiB",
-    ])
-  }
-  print("\n\(walks)")
-}
 for line in peers.missing + stores.missing { print("\n\(line)") }

@@ -2,6 +2,7 @@ import BenchmarkKit
 import CofferStorage
 import Glibc
 import VaultCore
+import VaultUpkeep
 
 /// The figures for one size of vault.
 struct Measurement {
@@ -20,6 +21,8 @@ struct Measurement {
   var update = Samples()
   /// The item has ten, as many as are kept.
   var updateWithVersions = Samples()
+  /// The versions of the item that has ten. No secret is read.
+  var history = Samples()
   var list = Samples()
   var verify = Samples()
   var memory: (lookUp: String, list: String, verify: String) = ("", "", "")
@@ -100,6 +103,8 @@ struct Measurement {
       let next = try SampleVault.secret(puts + 20 + index)
       _ = try update.measure { try vault.update(added, secret: next, at: SampleVault.time) }
       _ = try updateWithVersions.measure { try vault.update(old, secret: next, at: SampleVault.time) }
+      let count = try history.measure { try vault.history(of: old).former.count }
+      guard count == 10 else { throw BenchmarkError("\(count) former versions") }
     }
     try vault.close()
   }

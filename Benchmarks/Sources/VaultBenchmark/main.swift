@@ -29,6 +29,8 @@ private func table(_ measurements: [Measurement]) -> MarkdownTable {
     "\(format(nanoseconds: $0.update.median)), \(format(nanoseconds: $0.updateWithVersions.median))"
   }
   row("update with ten versions / without, p50") { threeDigits($0.updateWithVersions.median / $0.update.median) }
+  row("history of an item with ten versions, p50 / p99") { pair($0.history) }
+  row("history / look-up of item and secret, p50") { threeDigits($0.history.median / $0.lookUp.median) }
   row("list all, and for each item") {
     "\(format(nanoseconds: $0.list.median)), \(format(nanoseconds: $0.list.median / Double($0.sample.itemCount)))"
   }
