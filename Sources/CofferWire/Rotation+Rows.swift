@@ -1,5 +1,6 @@
 package import CofferLifecycle
 package import CofferRequests
+internal import CofferStorage
 internal import SecretMemory
 package import VaultCore
 
@@ -123,7 +124,7 @@ extension RotationOutcome {
     counts["master-epoch"] = .integer(UInt64(masterEpoch))
     counts["slots"] = .integer(UInt64(slotCount))
     counts["groups"] = .integer(UInt64(groupCount))
-    counts["folded"] = .integer(isFolded ? 1 : 0)
+    counts["rests-reason"] = restsReason.map { .text($0.rawValue) }
     counts["removed"] = .integer(UInt64(removed.count))
     counts["device-key"] = deviceKey.map { .text($0) }
     counts["shared-device-key"] = sharedDeviceKey.map { .text($0) }
@@ -141,7 +142,10 @@ extension RotationOutcome {
     var fields = Fields(first)
     let (generation, epoch) = (try fields.requiredInteger("generation"), try fields.requiredInteger("master-epoch"))
     let (slots, groups) = (try fields.requiredInteger("slots"), try fields.requiredInteger("groups"))
-    let (isFolded, removed) = (try fields.flag("folded"), try fields.requiredInteger("removed"))
+    let (reason, removed) = (try fields.text("rests-reason"), try fields.requiredInteger("removed"))
+    let restsReason = try reason.map { (name) throws(WireError) in
+      try Fields.required("rests-reason", StorageError.Code(rawValue: name))
+    }
     let (deviceKey, sharedDeviceKey) = (try fields.text("device-key"), try fields.text("shared-device-key"))
     try fields.end()
     let paths = try rows.dropFirst().map { (row) throws(WireError) in
@@ -153,7 +157,7 @@ extension RotationOutcome {
     guard removed <= paths.count else { throw WireError(.field, "removed") }
     self.init(
       generation: generation, masterEpoch: UInt32(clamping: epoch), slotCount: Int(clamping: slots),
-      groupCount: Int(clamping: groups), isFolded: isFolded, removed: Array(paths.prefix(Int(removed))),
+      groupCount: Int(clamping: groups), restsReason: restsReason, removed: Array(paths.prefix(Int(removed))),
       left: Array(paths.dropFirst(Int(removed))), deviceKey: deviceKey, sharedDeviceKey: sharedDeviceKey)
   }
 }

@@ -133,10 +133,25 @@ import VaultUpkeep
   /// A reader that began before keeps the log, in which rows under old keys lie.
   @Test func aLogThatIsReadIsReported() throws {
     try fixture.makeVault(items: 600)
-    #expect(try rotate(Party()).isFolded)
+    #expect(try rotate(Party()).restsReason == nil)
     let reader = try FileStore(at: fixture.path)
     let outcome = try reader.read { _ in try rotate(Party(), at: 60) }
-    #expect(!outcome.isFolded)
+    #expect(outcome.restsReason == .busy)
+  }
+
+  /// A file under two names is not written any more. By then all rows are under new keys, and the rotation ends as one that succeeded.
+  @Test func aFileThatCannotBeRebuiltIsReported() throws {
+    try fixture.makeVault(items: 600)
+    let party = Party()
+    party.began = { part in
+      guard part == "checking", party.commitCount == 1 else { return }
+      run("ln", fixture.path, "\(fixture.path).second")
+    }
+    let outcome = try rotate(party)
+    #expect(outcome.restsReason == .hardLink && outcome.masterEpoch == 2)
+    run("rm", "\(fixture.path).second")
+    #expect(try fixture.open().verify().isSound && fixture.open().unfinishedRekeys() == [])
+    #expect(try rotate(Party(), at: 60).restsReason == nil)
   }
 
   // MARK: Before anything is changed

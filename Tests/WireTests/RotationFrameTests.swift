@@ -1,5 +1,6 @@
 import CofferLifecycle
 import CofferRequests
+import CofferStorage
 import CofferTesting
 import SecretMemory
 import Testing
@@ -83,13 +84,16 @@ import VaultCore
 
   @Test func anOutcomeArrives() throws {
     let outcome = RotationOutcome(
-      generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, isFolded: true, removed: ["/a"], left: ["/b", "/c"])
+      generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, restsReason: .full, removed: ["/a"], left: ["/b", "/c"])
     #expect(try RotationOutcome(wireRows: outcome.wireRows) == outcome)
     let withKey = RotationOutcome(
-      generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, isFolded: true, removed: [], left: [], deviceKey: "/d",
+      generation: 7, masterEpoch: 2, slotCount: 3, groupCount: 1, restsReason: nil, removed: [], left: [], deviceKey: "/d",
       sharedDeviceKey: "/s")
     #expect(try RotationOutcome(wireRows: withKey.wireRows) == withKey)
     #expect(throws: WireError(.field)) { _ = try RotationOutcome(wireRows: Array(outcome.wireRows.prefix(1))) }
+    var rows = outcome.wireRows
+    rows[0]["rests-reason"] = .text("none-of-these")
+    #expect(throws: WireError(.field)) { _ = try RotationOutcome(wireRows: rows) }
     #expect(throws: WireError(.malformed)) { _ = try RotationOutcome(wireRows: []) }
   }
 

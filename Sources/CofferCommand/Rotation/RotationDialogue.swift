@@ -1,5 +1,6 @@
 import CofferConsole
 import CofferLifecycle
+import CofferStorage
 import SecretMemory
 import VaultCore
 
@@ -99,9 +100,10 @@ final class RotationDialogue {
       "generation \(outcome.generation), master key \(outcome.masterEpoch): \(counted(outcome.slotCount, "slot")), "
       + "\(counted(outcome.groupCount, "group")) with new keys\n"
     if slots.recoveryKeys.isEmpty { try Descriptor.output.write(text) } else { Descriptor.error.note(text) }
-    if !outcome.isFolded {
+    if let reason = outcome.restsReason {
+      let why = reason == .busy ? "another program is using the vault" : StorageError(reason).explanation.message
       Descriptor.error.note(
-        "note: bytes of rows under old keys may be left in the file or its log, which could not be written anew; "
+        "note: bytes of rows under old keys may be left in the file or its log, which could not be written anew (\(why)); "
           + "another coffer vault rotate does so\n")
     }
     if let path = outcome.deviceKey {

@@ -60,21 +60,26 @@ package struct Rotation {
     try party.begin("checking")
     try check(opened, party)
     opened.saveAnchor()
-    let isFolded = try foldWithoutRests()
+    let restsReason = try foldWithoutRests()
     let removed = old.remove(order, keeping: kept, before: generation)
     backups.prune(keeping: [kept])
     let now = try opened.status()
     return RotationOutcome(
       generation: now.generation, masterEpoch: now.masterEpoch, slotCount: now.slots.count, groupCount: plan.groups.count,
-      isFolded: isFolded, removed: removed, left: old.left, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
+      restsReason: restsReason, removed: removed, left: old.left, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
       sharedDeviceKey: try order.renewsDevice && deviceKeys.shared.load() != nil ? deviceKeys.shared.path : nil)
   }
 
   /// The new rows are all in the file. Another connection rebuilds it, because a failure of that changes no row, and this one goes on.
-  /// - Returns: Whether nothing in the file and its log opens under old keys.
-  private func foldWithoutRests() throws -> Bool {
-    let isRebuilt = (try? FileStore(at: store.path).rebuild()) != nil
-    return try store.checkpoint() && isRebuilt
+  /// - Returns: Why bytes that open under old keys may be left in the file or its log; nil if there are none.
+  private func foldWithoutRests() throws -> StorageError.Code? {
+    var reason: StorageError.Code?
+    do { try FileStore(at: store.path).rebuild() } catch { reason = (error as? StorageError)?.code ?? .io }
+    do {
+      return try store.checkpoint() ? reason : reason ?? .busy
+    } catch let error as StorageError where error.code == .busy || error.code == .full {
+      return reason ?? error.code
+    }
   }
 
   // MARK: Before anything is changed

@@ -1,3 +1,4 @@
+package import CofferStorage
 internal import SecretMemory
 package import VaultCore
 
@@ -88,9 +89,9 @@ package struct RotationOutcome: Equatable, Sendable {
   package let masterEpoch: UInt32
   package let slotCount: Int
   package let groupCount: Int
-  /// Whether the file has been rebuilt, and its log brought in. If not, bytes of rows under old keys may be left in one of the two: another
-  /// program reads, or the disk is full.
-  package let isFolded: Bool
+  /// Why the file has not been rebuilt, or its log not brought in, so that bytes of rows under old keys may be left in one of the two; nil
+  /// if both were done. `busy`: another program reads or writes.
+  package let restsReason: StorageError.Code?
   /// The paths of backups that were removed, and of those that are left.
   package let removed: [String]
   package let left: [String]
@@ -100,12 +101,13 @@ package struct RotationOutcome: Equatable, Sendable {
   package let sharedDeviceKey: String?
 
   package init(
-    generation: UInt64, masterEpoch: UInt32, slotCount: Int, groupCount: Int, isFolded: Bool, removed: [String], left: [String],
+    generation: UInt64, masterEpoch: UInt32, slotCount: Int, groupCount: Int, restsReason: StorageError.Code?, removed: [String],
+    left: [String],
     deviceKey: String? = nil, sharedDeviceKey: String? = nil
   ) {
     (self.generation, self.masterEpoch) = (generation, masterEpoch)
     (self.slotCount, self.groupCount) = (slotCount, groupCount)
-    (self.isFolded, self.removed, self.left) = (isFolded, removed, left)
+    (self.restsReason, self.removed, self.left) = (restsReason, removed, left)
     (self.deviceKey, self.sharedDeviceKey) = (deviceKey, sharedDeviceKey)
   }
 }
