@@ -147,17 +147,27 @@ import Testing
     #expect(lines.suffix(2).first == "0", "A backup was begun: \(lines)")
   }
 
+  /// A command that SIGTERM interrupts at a later write each time, until it has ended by that and the condition holds.
+  private static func interrupted(_ command: String, every step: Int, until condition: String) -> String {
+    """
+    when=1; while [ $when -lt 400 ]; do
+      rm -rf coffer; cp -a template coffer
+      strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \(command) 3<old 4<new >said 2>&1
+      status=$?
+      [ $status = 8 ] && \(condition) && break
+      when=$((when + \(step)))
+    done
+    """
+  }
+
+  /// The commit of the new master key is made.
+  private static let isCommitted = "[ \"$(opens old)\" = 7 ]"
+
   /// After the commit the backup still opens with the leaked passphrase: it is named, and the next rotation removes it.
   @Test func theBackupOfAnInterruptedRotationIsNamed() throws {
     let script = """
       \(Self.vault)
-      when=1; while [ $when -lt 400 ]; do
-        rm -rf coffer; cp -a template coffer
-        strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
-          \(Self.leaked) 3<old 4<new >said 2>&1
-        [ $? = 8 ] && [ "$(opens old)" = 7 ] && break
-        when=$((when + 5))
-      done
+      \(Self.interrupted(Self.leaked, every: 5, until: Self.isCommitted))
       file=$(sed -n 's/^note: \\(.*before-rotation.coffer\\): opens with the credentials of before.*/\\1/p' said)
       coffer vault verify --vault "$file" --passphrase-fd 3 3<old | head -n 1
       \(Self.rotating) 3<new >said 2>&1; echo $?
@@ -171,13 +181,7 @@ import Testing
   @Test func aLaterRotationOfOneGroupPassesOverNone() throws {
     let script = """
       \(Self.vault)
-      when=1; while [ $when -lt 400 ]; do
-        rm -rf coffer; cp -a template coffer
-        strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
-          \(Self.leaked) 3<old 4<new >said 2>&1
-        [ $? = 8 ] && [ "$(opens old)" = 7 ] && break
-        when=$((when + 1))
-      done
+      \(Self.interrupted(Self.leaked, every: 1, until: Self.isCommitted))
       coffer group list --json --key-file key | grep -o '"rekey":{' | wc -l
       coffer vault rotate --group team --force --key-file key 2>said | cut -d : -f 2
       coffer group list --json --key-file key | grep -o '"rekey":{' | wc -l
@@ -191,15 +195,7 @@ import Testing
   @Test func anInterruptedRekeyIsShownAndGoesOn() throws {
     let script = """
       \(Self.vault)
-      when=1; while [ $when -lt 400 ]; do
-        rm -rf coffer; cp -a template coffer
-        strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=$when \
-          \(Self.rotating) 3<old >said 2>&1
-        status=$?
-        coffer group list --key-file key >list 2>note
-        [ $status = 8 ] && [ -s note ] && break
-        when=$((when + 5))
-      done
+      \(Self.interrupted(Self.rotating, every: 5, until: "{ coffer group list --key-file key >list 2>note; [ -s note ]; }"))
       echo $status; cat note; head -n 1 said; coffer vault status --key-file key | grep re-key | cut -f 1
       coffer group list --json --key-file key | grep -c '"rekey":{"done":'
       content | cmp - expected
