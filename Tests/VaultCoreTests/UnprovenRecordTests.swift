@@ -114,6 +114,42 @@ import VaultUpkeep
     #expect(try values()["bob"] == (accepts ? nil : "1"))
   }
 
+  /// A sound node proves that an item is gone, also if nothing else of it is left, and another node is damaged.
+  @Test func anItemBelowASoundNodeStaysRemoved() throws {
+    var vault = try Vault.throwAway(in: store)
+    try vault.transaction { transaction in
+      for number in 0..<400 {
+        try transaction.add(Item(service: "s", account: "\(number)"), secret: Secret(testing: "\(number)"), at: .test)
+      }
+    }
+    let past = store.copy()
+    let references = try vault.entries().entries.map(\.reference).sorted { $0.id < $1.id }
+    let (removed, other) = (try #require(references.first), try #require(references.last))
+    _ = try vault.transaction { try $0.remove(removed) }
+    let damaged = [other.id.byte(at: 0)]
+    try #require(store.nodes[damaged] != nil && damaged != [removed.id.byte(at: 0)])
+    store.nodes[damaged] = [1]
+    #expect(try repair(from: past).count(.fromBackup) > 0)
+    #expect(try values().count == 400 && Vault.openThrowAway(store).entry(Item(service: "s", account: "after")) != nil)
+    #expect(try !vault.entries().entries.contains { $0.reference.id == removed.id })
+  }
+
+  /// A damaged row cannot be kept, however new it is: that of the backup takes its place without a question.
+  @Test(arguments: [false, true]) func aDamagedRowGivesWay(accepts: Bool) throws {
+    var vault = try Vault.throwAway(in: store)
+    try set(Self.bob, "1", &vault)
+    let past = store.copy()
+    try set(Self.bob, "2", &vault)
+    let id = try #require(try vault.entry(Self.bob)).reference.id
+    let row = try #require(store.records[id])
+    store.records[id] = SealedRecord(
+      id: id, group: row.head.group, meta: row.head.meta,
+      attributes: [row.head.attributes[0] ^ 1] + row.head.attributes.dropFirst(), secret: row.secret)
+    let found = try repair(from: past, accepts: accepts, isMixed: true).records.first { $0.id == id }
+    #expect(found?.outcome == .fromBackup && found?.replaced == nil)
+    #expect(try values()["bob"] == "1")
+  }
+
   @Test func aRowOfThisDeviceIsNotLostWithoutItsKey() throws {
     let key = [UInt8](repeating: 7, count: 32)
     var vault = try Vault.throwAway(in: store, deviceKey: Secret(testing: key))
