@@ -43,9 +43,11 @@ package enum HiddenTerminal {
     if unsafe !state.pointee.isHidden {
       guard unsafe tcgetattr(descriptor, &state.pointee.shown) == 0 else { return nil }
       unsafe state.pointee.hidden = withoutEcho(state.pointee.shown)
-      for signal in signals { coffer_signal_handle(signal) { HiddenTerminal.handle($0) } }
-      unsafe state.pointee.isHidden = true
-      apply(isHidden: true)
+      withoutSignals {
+        for signal in signals { coffer_signal_handle(signal) { HiddenTerminal.handle($0) } }
+        unsafe state.pointee.isHidden = true
+        apply(isHidden: true)
+      }
     }
     return Descriptor(number: descriptor, name: "terminal")
   }
@@ -69,11 +71,22 @@ package enum HiddenTerminal {
   package static func restore() {
     guard unsafe state.pointee.isHidden else { return }
     clearNotice()
-    apply(isHidden: false)
-    unsafe state.pointee.isHidden = false
-    for signal in signals { coffer_signal_unhandle(signal) }
+    withoutSignals {
+      apply(isHidden: false)
+      unsafe state.pointee.isHidden = false
+      for signal in signals { coffer_signal_unhandle(signal) }
+    }
     unsafe close(state.pointee.descriptor)
     unsafe state.pointee.descriptor = -1
+  }
+
+  /// A signal between the handler and the state that it reads would have no effect. It acts when `body` has returned.
+  private static func withoutSignals(_ body: () -> Void) {
+    var (all, before) = (sigset_t(), sigset_t())
+    _ = unsafe sigfillset(&all)
+    _ = unsafe sigprocmask(SIG_BLOCK, &all, &before)
+    body()
+    _ = unsafe sigprocmask(SIG_SETMASK, &before, nil)
   }
 
   /// A background job that sets a mode would be stopped, and the terminal is another job's.

@@ -12,7 +12,7 @@ package struct Backup: Sendable {
     case file(String)
     /// Under a name of its own. None is removed for it: `BackupDirectory.prune` is called when that which it was made for is done.
     case directory(BackupDirectory, BackupName.Occasion = .ordinary)
-    /// Without a name, to be read only; the directory has it until it is finished.
+    /// Without a name, to be read only, as `BackupDirectory.scratch` makes it.
     case unnamed(BackupDirectory, (File<StorageError>) throws -> Void)
   }
 
@@ -31,8 +31,18 @@ package struct Backup: Sendable {
     of store: FileStore, at target: Target, now: Timestamp, acceptsDamage: Bool = false, step: Step,
     check: (FileStore) throws -> Void = { _ in }
   ) throws -> Backup {
-    let copy = try begin(target, of: store)
-    let count = try copy.fill(from: store, step: step)
+    guard case .directory(let directory, _) = target else {
+      return try made(of: store, at: target, now, acceptsDamage, step, check)
+    }
+    return try Files.withDurableDirectory(directory.path) { try made(of: store, at: target, now, acceptsDamage, step, check) }
+  }
+
+  private static func made(
+    of store: FileStore, at target: Target, _ now: Timestamp, _ acceptsDamage: Bool, _ step: Step,
+    _ check: (FileStore) throws -> Void
+  ) throws -> Backup {
+    var count: UInt64 = 0
+    let copy = try copy(to: target, of: store) { count = try $0.fill(from: store, step: step) }
     let status = try Self.status(of: copy, check)
     guard count >= status.recordCount || acceptsDamage else {
       throw LifecycleError(.recordsMissing, "\(status.recordCount - count) of \(status.recordCount)")
@@ -76,11 +86,17 @@ package struct Backup: Sendable {
     try vault.flatMap { try Files.status(at: $0) }?.isSameFile(as: status) ?? false
   }
 
-  private static func begin(_ target: Target, of store: FileStore) throws -> UnnamedVault {
+  private static func copy(
+    to target: Target, of store: FileStore, _ fill: (borrowing UnnamedVault) throws -> Void
+  ) throws -> UnnamedVault {
+    let copy: UnnamedVault
     switch target {
-    case .file(let path): return try begin(at: path, besides: store.path)
-    case .directory(let directory, _), .unnamed(let directory, _): return try directory.begin()
+    case .unnamed(let directory, _): return try directory.scratch(fill)
+    case .file(let path): copy = try begin(at: path, besides: store.path)
+    case .directory(let directory, _): copy = try directory.begin()
     }
+    try fill(copy)
+    return copy
   }
 
   /// A file that gets its name when it is complete. Files that killed processes have left for this name are removed.

@@ -8,7 +8,7 @@ package struct BackupDirectory: Sendable {
   /// How many of them stay.
   package static let keptCount = 10
   /// The name, until it is known, of a file that is being made.
-  static let unnamed = "backup"
+  static let unnamed = "coffer-backup"
 
   package let path: String
 
@@ -71,7 +71,11 @@ package struct BackupDirectory: Sendable {
 
   /// Temporary files of processes that were killed.
   package func leftovers(remove: Bool) -> [String] {
-    UnnamedVault.leftovers(in: path, remove: remove) { $0 == Self.unnamed }
+    ownPlaces.flatMap { Self.leftovers(in: $0, remove: remove) }
+  }
+
+  private static func leftovers(in directory: String, remove: Bool) -> [String] {
+    UnnamedVault.leftovers(in: directory, remove: remove) { $0 == unnamed }
   }
 
   /// Removes one of its backups, with the report that a repair has written beside it.
@@ -84,12 +88,52 @@ package struct BackupDirectory: Sendable {
   /// The path of the report of the repair before which a backup was made.
   static func report(of backup: String) -> String { "\(backup).repair" }
 
-  /// A file that gets its name later, in the directory, which is made for this user alone if it is not there. Files that killed processes
-  /// have left in it are removed.
-  func begin() throws -> UnnamedVault {
-    try Files.makeDurableDirectory(path)
-    _ = leftovers(remove: true)
-    return try UnnamedVault(for: Path.join(path, Self.unnamed))
+  /// A file that gets its name later, in the directory, which is there. Files that killed processes have left are removed.
+  func begin() throws -> UnnamedVault { try Self.begin(in: path) }
+
+  private static func begin(in directory: String) throws -> UnnamedVault {
+    _ = leftovers(in: directory, remove: true)
+    return try UnnamedVault(for: Path.join(directory, unnamed))
+  }
+
+  /// The directory and, as long as that is not there, the one above.
+  private var ownPlaces: [String] { [path, Path.parent(of: path)] }
+
+  /// A file that is only read and gets no name, in the first directory that takes it: this one or, if it is not there, the one above; else
+  /// one for temporary files. Its content is sealed like a backup.
+  /// - Parameter fill: Called again for the next directory, if one has no room.
+  /// - Throws: `full`, `readOnly`, `accessDenied`, with the directories that were tried; the errors of `fill`.
+  func scratch(_ fill: (borrowing UnnamedVault) throws -> Void) throws -> UnnamedVault {
+    let own = try ownPlaces.first { try Files.status(at: $0, followingLinks: true) != nil }
+    let temporary = Environment["TMPDIR"].map { [$0] } ?? ["/var/tmp", "/tmp"]
+    var refusals: [(directory: String, code: StorageError.Code)] = []
+    for directory in [own].compactMap(\.self) + temporary {
+      do {
+        let copy = try Self.begin(in: directory)
+        try fill(copy)
+        return copy
+      } catch let error as StorageError where Self.isAboutPlace(error) {
+        refusals.append((directory, error.code))
+      }
+    }
+    let code: StorageError.Code = refusals.contains { $0.code == .full } ? .full : refusals.first?.code ?? .noVault
+    let places = refusals.map { $0.code == code ? $0.directory : "\($0.directory): \(Self.words(for: $0.code))" }
+    throw StorageError(code, places.joined(separator: ", ") + "; TMPDIR names another directory")
+  }
+
+  private static func words(for code: StorageError.Code) -> String {
+    switch code {
+    case .noVault: "missing"
+    case .readOnly: "read-only"
+    default: "not usable"
+    }
+  }
+
+  private static func isAboutPlace(_ error: StorageError) -> Bool {
+    switch error.code {
+    case .full, .readOnly, .accessDenied, .noVault, .foreignOwner, .permissionsTooOpen: true
+    default: false
+    }
   }
 
   /// Gives a backup its name: one of a later second if the vault has a backup of this one already.

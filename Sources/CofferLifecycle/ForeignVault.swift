@@ -12,7 +12,7 @@ package final class ForeignVault {
 
   /// - Parameters:
   ///   - vault: The path of the vault that is in use; nil if it is not a file of this user.
-  ///   - directory: The place of the copy.
+  ///   - directory: The place of the copy, if there is room in it.
   /// - Throws: as `open`; as `UnnamedVault.fill(from:)`; all that is wrong with the file.
   package convenience init(
     copiedFrom file: String, besides vault: String?, in directory: BackupDirectory, step: Backup.Step
@@ -46,8 +46,7 @@ package final class ForeignVault {
     copying file: File<StorageError>, at path: String?, in directory: BackupDirectory, _ step: Backup.Step
   ) throws {
     self.path = path
-    copy = try directory.begin()
-    try copy.fill(from: file, step: step)
+    copy = try directory.scratch { try $0.fill(from: file, step: step) }
     do {
       store = try copy.store()
       _ = try Vault.inspect(store)

@@ -145,6 +145,11 @@ extension Restoration {
   /// so that the vault is never without its log: if the process is killed, both are here, or both are there.
   private func putAside(_ now: Timestamp) throws -> String {
     let path = try damagedDirectory(now)
+    try Files.withDurableDirectory(path) { try move(to: path) }
+    return path
+  }
+
+  private func move(to path: String) throws {
     let files = try place.present()
     func aside(_ file: String) -> String { Path.join(path, Path.name(of: file)) }
     // A file system without second names: each is renamed below.
@@ -163,18 +168,14 @@ extension Restoration {
     }
     try Files.synchronizeDirectory(path)
     try Files.synchronizeDirectory(Path.parent(of: place.vault))
-    return path
   }
 
-  /// Makes a directory that is not there yet.
+  /// The path of a directory that is not there yet.
   private func damagedDirectory(_ now: Timestamp) throws -> String {
     var time = now
     while true {
       let path = Path.join(place.backups.path, "\(BackupDirectory.putAside)\(BackupName.text(of: time))")
-      if try Files.status(at: path) == nil {
-        try Files.makeDurableDirectory(path)
-        return path
-      }
+      if try Files.status(at: path) == nil { return path }
       time.secondsSince1970 += 1
     }
   }

@@ -10,11 +10,11 @@ package struct RestorePlace {
   let drill: String
   let places: Places
 
-  /// - Parameter path: nil: the user's own vault, whose directory is made where it is missing.
-  /// - Throws: `StorageError`: what keeps the directory from being made.
+  /// - Parameter path: nil: the user's own vault.
+  /// - Throws: `symbolicLink` if the vault is one.
   package init(_ places: Places, vaultAt path: String?) throws {
-    if path == nil { try Files.makeDurableDirectory(Path.parent(of: places.vault)) }
     vault = places.resolvedPath(ofVaultAt: path ?? places.vault)
+    guard try Files.status(at: vault)?.kind != .link else { throw StorageError(.symbolicLink, vault) }
     backups = BackupDirectory(at: places.backups(forVaultAt: vault))
     anchors = places.anchors(forVaultAt: vault)
     agentLock = places.agentLock(forVaultAt: vault)

@@ -28,7 +28,23 @@ public final class DraftFile: Store {
     let status = try OpenVault.inspect(location)
     guard status.links == 1 else { throw StorageError(.hardLink, location.path) }
     guard location.isWritable else { throw StorageError(.readOnly, location.path) }
-    connection = try Connection(location.path, .readWrite)
+    let isShared = FileSystem.sharesMemory(at: location.directory)
+    do { connection = try Self.open(location, status, alone: !isShared, busyTimeout) } catch let error {
+      guard isShared, StorageError(.full) ~= error else { throw error }
+      // SQLite has no room for the index of its log, and needs none alone. The beginning of one is removed: no other process has it open.
+      connection = try Self.open(location, status, alone: true, busyTimeout)
+      unsafe unlink(location.logIndex)
+    }
+    do { try read { _ in } } catch {
+      connection.poison()
+      throw error
+    }
+  }
+
+  private static func open(
+    _ location: Location, _ status: FileStatus, alone: Bool, _ busyTimeout: Duration
+  ) throws -> Connection {
+    let connection = try Connection(location.path, .readWrite)
     do {
       connection.wait(until: Deadline(after: busyTimeout))
       try Container.check(start: connection.fileBytes(100), isOld: true)
@@ -36,10 +52,12 @@ public final class DraftFile: Store {
         throw StorageError(.replaced, location.path)
       }
       try OpenVault.checkSize(location)
-      // Alone, the log needs no shared memory.
-      if !FileSystem.sharesMemory(at: location.directory) { try connection.run(.exclusive) }
+      if alone { try connection.run(.exclusive) }
       try connection.run(.durable)
-      try read { _ in }
+      try connection.run(.beginRead)
+      _ = try connection.integer(.formatVersion)
+      connection.endWithoutChange()
+      return connection
     } catch {
       // Nothing of the log goes into a file that is no draft.
       connection.poison()

@@ -162,7 +162,7 @@ import VaultCore
     try fixture.makeVault()
     _ = try fixture.backup()
     let directory = fixture.backups
-    let dead = "\(directory.path)/.backup.0123456789abcdef.new"
+    let dead = "\(directory.path)/.coffer-backup.0123456789abcdef.new"
     run("cp", fixture.path, dead)
     run("cp", fixture.path, "\(directory.path)/.other.0123456789abcdef.new")
     let living = try UnnamedVault(for: "\(directory.path)/backup")

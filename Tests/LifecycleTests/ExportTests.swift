@@ -106,6 +106,7 @@ private struct Own: Error {}
   @Test func theFileIsNotOpenedWhereItLiesAndItsCopyGoes() throws {
     let fixture = Fixture()
     try fixture.makeVault()
+    run("mkdir", fixture.backups.path)
     run("sh", "-c", "mkdir \(fixture.directory)/stick && cp \(fixture.path) \(fixture.directory)/stick/copy")
     run("chmod", "0444", "\(fixture.directory)/stick/copy")
     do {

@@ -160,11 +160,13 @@ extension Transaction {
       return
     }
     let entry = try entry(Reference(group: group.group, id: owner))
-    let versions = Set(entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
-    for version in versions.dropFirst(FormerVersion.maximumCount) {
+    let all = Set(entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
+    // The value of an earlier row that was accepted is a former version, too: one of the two stays.
+    let versions = all.filter { $0.origin != owner || $0.number != entry.version }.prefix(FormerVersion.maximumCount)
+    for version in all where !versions.contains(version) {
       try edit(group.historyID(version.origin, version.number), nil)
     }
-    let marks = HistoryMarks(former: Array(versions.prefix(FormerVersion.maximumCount)), number: entry.version)
+    let marks = HistoryMarks(former: Array(versions), number: entry.version)
     let place = try place(entry.accessibility, in: group)
     try edit(owner, try place.seal(owner, .item, content.item.encoded(marks), content.secret, generation, keys))
   }

@@ -60,8 +60,8 @@ struct SecretSetOTP: ParsableCommand {
         )
       }
     }
+    existing?.hintAtRestoring(in: items.keychain)
     items.finish()
-    existing?.hintAtRestoring()
     note(uri.parameters, entry)
   }
 

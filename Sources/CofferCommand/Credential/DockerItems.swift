@@ -91,7 +91,7 @@ struct DockerItems {
   /// coffer secret restore brings it back. docker erases names that it has never stored.
   func erase(_ server: borrowing DockerServer) throws {
     guard let entry = try entry(server) else { return }
-    _ = try about(entry.nameWithGroup) { try keychain.remove(entry.reference) }
+    if try !about(entry.nameWithGroup, { try keychain.remove(entry.reference) }) { ItemRemoval.noteLoss(of: entry.nameWithGroup) }
   }
 
   func list() throws {

@@ -21,8 +21,9 @@ enum GitErase {
 
   private static func remove(_ entry: Entry, _ items: GitItems) throws {
     try about(entry.nameWithGroup) {
-      if let refresh = try items.refreshToken(of: entry) { try items.keychain.remove(refresh.reference) }
-      try items.keychain.remove(entry.reference)
+      for entry in [try items.refreshToken(of: entry), entry].compactMap(\.self) {
+        if try !items.keychain.remove(entry.reference) { ItemRemoval.noteLoss(of: entry.nameWithGroup) }
+      }
     }
   }
 }

@@ -26,7 +26,11 @@ extension StorageError: Explained {
       .init(
         .inputOutput, "maintenance under way", "another coffer vault restore, migrate, rotate or repair must end first")
     case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
-    case .readOnly: .init(.inputOutput, "is read-only")
+    case .readOnly:
+      .init(
+        .inputOutput, "is read-only",
+        "name another place; to go on with the vault elsewhere: coffer vault backup - >FILE; coffer vault restore FILE --vault NEW"
+      )
     case .inDoubt:
       .init(
         .inputOutput, "it is not known whether the change was made",

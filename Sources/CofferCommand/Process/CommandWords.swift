@@ -77,20 +77,22 @@ enum CommandWords {
     return zip(commands, distances).filter { $0.1 == least }.map { "\(path) \($0.0.name)" }
   }
 
-  /// How many letters have to be changed, added or left out.
+  /// How many letters have to be changed, added, left out or exchanged with the next one.
   private static func distance(_ first: String, _ second: String) -> Int {
-    let second = Array(second.utf8)
-    var row = Array(0...second.count)
-    for (index, letter) in first.utf8.prefix(64).enumerated() {
-      var corner = row[0]
-      row[0] = index + 1
+    let (first, second) = (Array(first.utf8.prefix(64)), Array(second.utf8))
+    var rows = [Array(0...second.count)]
+    for (index, letter) in first.enumerated() {
+      var row = [index + 1]
       for column in second.indices {
-        let changed = corner + (letter == second[column] ? 0 : 1)
-        corner = row[column + 1]
-        row[column + 1] = min(changed, corner + 1, row[column] + 1)
+        let changed = rows[index][column] + (letter == second[column] ? 0 : 1)
+        row.append(min(changed, rows[index][column + 1] + 1, row[column] + 1))
+        if index > 0, column > 0, letter == second[column - 1], first[index - 1] == second[column] {
+          row[column + 1] = min(row[column + 1], rows[index - 1][column - 1] + 1)
+        }
       }
+      rows.append(row)
     }
-    return row[second.count]
+    return rows[first.count][second.count]
   }
 
   private static func isShortForm(_ word: String) -> Bool { Coffer.shortForms.contains { $0.names.contains(word) } }
@@ -141,7 +143,7 @@ extension Failure {
 
   private static func hint(_ hint: String, with option: String) -> String {
     let command =
-      /coffer (?:(?:vault slot|vault|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault| --system)/
+      /coffer (?:(?:vault slot|vault(?! slot)|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault| --system)/
     return hint.replacing(command) { "\($0.output) \(option)" }
   }
 

@@ -9,7 +9,8 @@ struct SSHRemove: ParsableCommand {
     commandName: "rm", abstract: "Remove keys for ssh from the vault.",
     discussion: """
       Asks at a terminal, unless --force or --no-input is given. coffer secret restore brings a key back, for as long as the policy of the \
-      vault keeps it, and coffer ssh list its public key.
+      vault keeps it, and coffer ssh list its public key. If nothing of a key can be kept, the word "yes" is asked for, and without a \
+      terminal --force is needed.
       """,
     aliases: ["remove"])
 
@@ -34,9 +35,14 @@ struct SSHRemove: ParsableCommand {
       let list = names.map(\.description).joined(separator: ", ")
       guard try Question.isYes("Remove \(list)? [y/N] ") else { throw Failure.cancelled }
     }
+    var removal = ItemRemoval(options.vault, isForced: force)
     for key in found {
-      _ = try about("\(key.name)") { try keys.items.keychain.remove(key.entry.reference) }
+      let isKept = try removal.remove("\(key.name)") { try keys.items.keychain.remove(key.entry.reference, mustKeep: $0) }
       try about("\(key.name)") { try keys.files.remove(key.name) }
+      guard isKept else {
+        ItemRemoval.noteLoss(of: "\(key.name)")
+        continue
+      }
       Descriptor.error.hintAtTerminal("to get it back: coffer secret restore --class key \(key.entry.nameWithGroup)")
     }
     keys.items.finish()

@@ -58,9 +58,9 @@ struct SecretEdit: ParsableCommand {
         item.apply(changes)
       }
     }
-    items.finish()
     // Another class makes no version.
-    if !changes.isEmpty || !removed.isEmpty { entry.hintAtRestoring() }
+    if !changes.isEmpty || !removed.isEmpty { entry.hintAtRestoring(in: items.keychain) }
+    items.finish()
   }
 
   private func editSecret(_ selection: Selection) throws {
@@ -85,8 +85,8 @@ struct SecretEdit: ParsableCommand {
         throw Failure(.inputOutput, "\(entry.name): has been changed meanwhile; your edit is not stored", hint: "edit again")
       }
     }
+    entry.hintAtRestoring(in: items.keychain)
     items.finish()
-    entry.hintAtRestoring()
   }
 
   /// Editors end a file with a line end; one that was not there before is dropped.

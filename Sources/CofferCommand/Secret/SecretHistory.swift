@@ -128,7 +128,11 @@ extension Selection {
 }
 
 extension Entry {
-  func hintAtRestoring() {
+  /// - Parameter keychain: In which its value was just replaced: the policy may keep none.
+  func hintAtRestoring(in keychain: Keychain) {
+    guard Descriptor.error.isTerminal, let versions = try? keychain.history(of: reference),
+      versions.contains(where: { $0.state == .changed })
+    else { return }
     Descriptor.error.hintAtTerminal("to get the value before back: coffer secret restore \(nameWithGroup)")
   }
 }

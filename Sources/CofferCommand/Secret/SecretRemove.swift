@@ -52,13 +52,13 @@ struct SecretRemove: ParsableCommand {
     } else if !purge {
       try confirm(name + Self.text(companions))
     }
-    var mustKeep = !force && !purge
+    var removal = ItemRemoval(vault, isForced: force || purge)
     // First, so that the same command removes the others if it is interrupted.
     for companion in companions {
-      let isKept = try remove(companion.nameWithGroup, &mustKeep) { try remove(companion, in: items, mustKeep: $0) }
+      let isKept = try removal.remove(companion.nameWithGroup) { try remove(companion, in: items, mustKeep: $0) }
       Self.note(companion.nameWithGroup, isKept: isKept, isPurged: purge)
     }
-    let isKept = try remove(name, &mustKeep) { mustKeep in
+    let isKept = try removal.remove(name) { mustKeep in
       guard let entry else {
         // Its row cannot be read, and need not be.
         return try items.keychain.remove(
@@ -69,19 +69,6 @@ struct SecretRemove: ParsableCommand {
     }
     items.finish()
     Self.note(name, isKept: isKept, isPurged: purge)
-  }
-
-  /// Asks before an item goes of which nothing can be kept: the transaction that would remove it finds that out.
-  /// - Parameter mustKeep: False from then on.
-  /// - Returns: Whether it can be restored.
-  private func remove(_ name: String, _ mustKeep: inout Bool, _ remove: (_ mustKeep: Bool) throws -> Bool) throws -> Bool {
-    do { return try remove(mustKeep) } catch let error as KeychainError {
-      guard mustKeep, error.cause == .vault(.nothingKept) else { throw Failure(error, about: name) }
-      let reason = error.detail.isEmpty ? "" : " (\(error.detail))"
-      try Question.confirmRemovalForGood(of: "\(name), of which nothing can be kept\(reason)", vault)
-      mustKeep = false
-      return try about(name) { try remove(false) }
-    } catch { throw Failure(error, about: name) }
   }
 
   /// - Returns: Whether it can be restored.
@@ -102,7 +89,7 @@ struct SecretRemove: ParsableCommand {
     } else if isKept {
       Descriptor.error.hintAtTerminal("to get it back: coffer secret restore \(name)")
     } else {
-      Descriptor.error.note("note: \(name.escapingControls()): removed for good; nothing of it could be kept\n")
+      ItemRemoval.noteLoss(of: name)
     }
   }
 

@@ -81,8 +81,8 @@ struct OpenStoreTarget {
   }
 
   func finish() {
+    existing?.hintAtRestoring(in: items.keychain)
     items.finish()
-    existing?.hintAtRestoring()
   }
 }
 

@@ -21,7 +21,7 @@ struct SweepCommand: ParsableCommand {
   @Flag(help: "Move secrets to the vault, and leave what makes their programs find them there.")
   var move = false
 
-  @Flag(help: "With --move: do not ask.")
+  @Flag(help: "With --move or --undo: do not ask.")
   var force = false
 
   @Flag(help: "Put the files back as they were, and remove the items that --move made.")
@@ -35,8 +35,8 @@ struct SweepCommand: ParsableCommand {
 
   func run() throws {
     guard !move || !undo else { throw Failure.usage("--undo: --move does the contrary") }
-    guard move || !force else { throw Failure.usage("--force: is for --move") }
-    if undo { return try SweepUndo(paths: paths).run(access, vault, asJSON: json) }
+    guard move || undo || !force else { throw Failure.usage("--force: is for --move and --undo") }
+    if undo { return try SweepUndo(paths: paths, isForced: force).run(access, vault, asJSON: json) }
     guard !move || force || vault.isAnybodyThere else { throw Question.unanswered("sweep", "--move --force") }
     let swept = try SweepPlaces(paths).files().map { SweptFile($0) }
     guard move else {

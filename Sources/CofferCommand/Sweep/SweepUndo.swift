@@ -9,8 +9,9 @@ import VaultCore
 /// them for a while.
 struct SweepUndo {
   private let paths: [String]
+  private let isForced: Bool
 
-  init(paths: [String]) { self.paths = paths }
+  init(paths: [String], isForced: Bool) { (self.paths, self.isForced) = (paths, isForced) }
 
   private struct Record {
     let entry: Entry
@@ -22,9 +23,10 @@ struct SweepUndo {
     guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
     var done: [String] = []
     var failures: [Failure] = []
+    var removal = ItemRemoval(vault, isForced: isForced)
     for record in try records(items) {
       do {
-        try about(record.path) { try putBack(record, items) }
+        try about(record.path) { try putBack(record, items, &removal) }
         done.append(record.path)
       } catch {
         failures.append(Failure(error))
@@ -49,7 +51,7 @@ struct SweepUndo {
     }
   }
 
-  private func putBack(_ record: Record, _ items: OpenItems) throws {
+  private func putBack(_ record: Record, _ items: OpenItems, _ removal: inout ItemRemoval) throws {
     let original = try items.keychain.secret(of: record.entry.reference, purpose: SweepRecord.purpose)
     let companion = try items.item(record.entry.item.bareCompanion(SweepRecord.left), in: .standard)
     try restore(original, record.path, left: companion, items)
@@ -60,8 +62,10 @@ struct SweepUndo {
     where entry.item[SweepRecord.sweptFrom] == record.path && entry.reference != record.entry.reference
       && entry.item[SweepRecord.sweep] == record.entry.item[SweepRecord.sweep]
     {
-      for companion in try items.companions(of: entry) { try items.keychain.remove(companion.reference) }
-      try items.keychain.remove(entry.reference)
+      // An item may have another value by now than the file.
+      for entry in try items.companions(of: entry) + [entry] {
+        _ = try removal.remove(entry.nameWithGroup) { try items.keychain.remove(entry.reference, mustKeep: $0) }
+      }
     }
     if let companion { try items.keychain.remove(companion.reference) }
     try items.keychain.remove(record.entry.reference)

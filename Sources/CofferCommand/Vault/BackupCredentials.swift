@@ -8,6 +8,9 @@ import VaultCore
 /// Credentials for a backup that the agent has copied in, each derived for one slot after the other: first the one that opens the vault, and
 /// then what a person types.
 final class BackupCredentials {
+  /// For `CredentialAttempts`.
+  static let subject = " of the backup"
+
   private let options: VaultOptions
   private let name: String
   private let keyFile: Descriptor?
@@ -61,7 +64,7 @@ final class BackupCredentials {
     let isFirst = attempts == nil
     if isFirst {
       attempts = try CredentialAttempts(
-        options, Set(slots.map(\.type)), name, keyFile, asking: hasProof ? " of \(name.escapingControls())" : "")
+        options, Set(slots.map(\.type)), name, keyFile, asking: Self.subject)
     } else {
       try attempts!.failed(problem)
     }

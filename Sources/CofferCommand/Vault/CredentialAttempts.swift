@@ -11,7 +11,6 @@ import VaultCore
 /// once.
 struct CredentialAttempts: ~Copyable {
   private static let maximumCount = 3
-  private static let wrong = "Wrong. Try again."
 
   private let options: VaultOptions
   private let kinds: Set<SlotType>
@@ -49,7 +48,7 @@ struct CredentialAttempts: ~Copyable {
   /// Called if `next` or the use of its result has failed.
   /// - Throws: the error, if there is no other credential.
   mutating func failed(_ error: any Error) throws {
-    guard isTyped, count < Self.maximumCount, let reason = Self.reasonToAskAgain(error) else { throw error }
+    guard isTyped, count < Self.maximumCount, let reason = reasonToAskAgain(error) else { throw error }
     HiddenTerminal.clearNotice()
     Descriptor.error.note("\(reason)\n")
     problem = reason
@@ -65,13 +64,14 @@ struct CredentialAttempts: ~Copyable {
     return try .open(path)
   }
 
-  private static func reasonToAskAgain(_ error: any Error) -> String? {
+  private func reasonToAskAgain(_ error: any Error) -> String? {
     if error is EmptyPassphrase { return Person.empty }
     var code = (error as? VaultError)?.code
     // An agent's refusal names the vault's reason.
     if let refusal = error as? KeychainError, case .vault(let cause) = refusal.cause { code = cause }
     switch code {
-    case .wrongCredential?, .recoveryKeyMalformed?: return wrong
+    case .wrongCredential?, .recoveryKeyMalformed?:
+      return subject.isEmpty ? "Wrong. Try again." : "\(name.escapingControls()): wrong. Try again."
     case .passphraseLength?: return "Too long. Try again."
     default: return nil
     }

@@ -29,7 +29,7 @@ extension FileVault {
       return VaultBackupReport(backup.status, at: backup.path, wasVerified: isVerified, removed: removed)
     } catch {
       // Damage is that of the vault: the copy is read through the same bounds.
-      let subject = file.flatMap { $0 == "-" ? nil : $0 } ?? place.backups.path
+      let subject = file.map { $0 == "-" ? "the copy" : $0 } ?? place.backups.path
       throw Failure(error, about: Failure(error).status == .integrity ? place.path : subject)
     }
   }

@@ -10,14 +10,25 @@ extension FileVault {
   func restore(_ file: String?, isTrial: Bool, _ dialogue: RestoreDialogue) throws -> RestoreAnswer {
     try options.prepare()
     let places = try Places { Environment[$0] }
+    guard options.vault == nil else { return try restore(file, isTrial: isTrial, places, dialogue) }
+    return try about(places.vault) {
+      try Files<StorageError>.withDurableDirectory(Path.parent(of: places.vault)) {
+        try restore(file, isTrial: isTrial, places, dialogue)
+      }
+    }
+  }
+
+  private func restore(
+    _ file: String?, isTrial: Bool, _ places: Places, _ dialogue: RestoreDialogue
+  ) throws -> RestoreAnswer {
     let path = try name
     let place = try about(path) { try RestorePlace(places, vaultAt: options.vault) }
     let chosen = try file == nil ? newest(place) : nil
     let file = file ?? chosen ?? path
     let keyFile = try options.keyFile.map { try Descriptor.openKeyFile($0) }
     let work = try LongWork("reading")
-    // Held to the end: another command fails before it has read anything.
-    let lock = try about(path) { try MaintenanceLock(forVaultAt: place.vault) }
+    // Held to the end: another command fails before it has read anything. A trial needs none, and works if nothing can be written here.
+    let lock = try isTrial ? nil : about(path) { try MaintenanceLock(forVaultAt: place.vault) }
     let restoration = Restoration(of: try staged(file, besides: place.vault, in: place.backups, work), at: place, holding: lock)
     let check = try prove(restoration, file, keyFile, work)
     return try about(path) {
@@ -26,7 +37,9 @@ extension FileVault {
       try work.pause()
       guard !isTrial else {
         try dialogue.show(findings)
-        try restoration.noteDrill()
+        do { try restoration.noteDrill() } catch {
+          Descriptor.error.note("note: the trial was not recorded: \(Failure(error).message.escapingControls())\n")
+        }
         return RestoreAnswer(findings, nil)
       }
       let outcome = try restoration.carryOut(now: .now(), step: work.step) { plan in
@@ -59,7 +72,7 @@ extension FileVault {
     try VaultRestore.naming(file) {
       try work.pause()
       let kinds = Set(try restoration.status().slots.map(\.type))
-      try options.withCredential(kinds, file, keyFile) { credential in
+      try options.withCredential(kinds, file, keyFile, asking: BackupCredentials.subject) { credential in
         try restoration.open(with: credential, ceiling: options.ceiling)
       }
       try work.begin("checking")
