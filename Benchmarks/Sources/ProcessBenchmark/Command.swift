@@ -33,7 +33,7 @@ struct Command {
     return command
   }
 
-  /// What a process has used.
+  /// The memory and processor time of a process that has ended.
   struct Usage {
     /// By the process and by the kernel for it.
     let processorTime: Duration
