@@ -89,11 +89,11 @@ package struct BackupDirectory: Sendable {
   static func report(of backup: String) -> String { "\(backup).repair" }
 
   /// A file that gets its name later, in the directory, which is there. Files that killed processes have left are removed.
-  func begin() throws -> UnnamedVault { try Self.begin(in: path) }
+  func begin() throws -> UnnamedVault { try begin(in: path) }
 
-  private static func begin(in directory: String) throws -> UnnamedVault {
-    _ = leftovers(in: directory, remove: true)
-    return try UnnamedVault(for: Path.join(directory, unnamed))
+  private func begin(in directory: String) throws -> UnnamedVault {
+    for place in Set(ownPlaces + [directory]) { _ = Self.leftovers(in: place, remove: true) }
+    return try UnnamedVault(for: Path.join(directory, Self.unnamed))
   }
 
   /// The directory and, as long as that is not there, the one above.
@@ -109,7 +109,7 @@ package struct BackupDirectory: Sendable {
     var refusals: [(directory: String, code: StorageError.Code)] = []
     for directory in [own].compactMap(\.self) + temporary {
       do {
-        let copy = try Self.begin(in: directory)
+        let copy = try begin(in: directory)
         try fill(copy)
         return copy
       } catch let error as StorageError where Self.isAboutPlace(error) {
@@ -136,9 +136,13 @@ package struct BackupDirectory: Sendable {
     }
   }
 
-  /// Gives a backup its name: one of a later second if the vault has a backup of this one already.
+  /// Gives a backup its name: with a later second if several were made within one. So the names have the order in which they
+  /// were given.
   func keep(_ copy: consuming UnnamedVault, as name: BackupName) throws -> String {
     var name = name
+    if let newest = names.first, name.time.secondsSince1970...name.time.secondsSince1970 + 60 ~= newest.time.secondsSince1970 {
+      name.time.secondsSince1970 = newest.time.secondsSince1970 + (name.generation > newest.generation ? 0 : 1)
+    }
     while try Files.status(at: path(of: name)) != nil { name.time.secondsSince1970 += 1 }
     let path = path(of: name)
     guard try copy.appear(at: path) else { throw LifecycleError(.backupExists, path) }

@@ -175,7 +175,7 @@ struct SystemRepairTests {
     let before = try items()
     let backups = bench.state.path + "/backups"
     let mounted = try shell(
-      "mkdir -p \(backups) && mount -t tmpfs -o size=64k,mode=0700,uid=\(bench.agent),gid=\(bench.agent) tmpfs \(backups) && "
+      "install -d -m 700 -o \(bench.agent) -g \(bench.agent) \(backups) && mount -t tmpfs -o size=64k,mode=0700,uid=\(bench.agent),gid=\(bench.agent) tmpfs \(backups) && "
         + "head -c 60000 /dev/zero >\(backups)/full", as: 0)
     try #require(mounted.status == 0, "\(mounted)")
     defer { _ = try? shell("umount -l \(backups)", as: 0) }

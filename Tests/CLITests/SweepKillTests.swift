@@ -48,7 +48,8 @@ import Testing
     cp -a full coffer; cp -a swept home
     $inject coffer sweep --undo --key-file key >said 2>&1
     status=$?
-    case $status in 0|1|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
+    # 5: nothing could be kept of an item that is removed, which takes a person's yes.
+    case $status in 0|1|5|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
     rm -f home/.gitconfig.lock
     \(check)
     coffer sweep --undo --key-file key >said 2>&1 || { echo "$call $when: again:"; cat said; }

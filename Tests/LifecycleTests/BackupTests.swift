@@ -50,6 +50,19 @@ import VaultCore
     #expect(try fixture.open(path).verify().isSound)
   }
 
+  /// Several backups within a second: the names of the first ones are of later seconds.
+  @Test func theNewestByItsNameIsTheLastOne() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    for _ in 1...3 { _ = try fixture.backup() }
+    var vault = try fixture.open(fixture.path)
+    _ = try vault.add(Item(service: "later", account: ""), secret: Secret(testing: "x"), at: .test)
+    try vault.close()
+    let last = try fixture.backup()
+    #expect(fixture.backups.names.map(\.generation) == [3, 2, 2, 2])
+    #expect(try fixture.backups.newest(forVaultAt: fixture.path) == last.path)
+  }
+
   @Test func theNewestTenStayAndOtherFilesToo() throws {
     let fixture = Fixture()
     try fixture.makeVault()

@@ -86,6 +86,20 @@ final class RotationDialogue {
     }
   }
 
+  /// An error of the work, with a hint that is true after what was done by then.
+  /// - Parameter isOfAgent: Whether the agent may have made more keys than it has reported.
+  func failure(_ failure: Failure, isOfAgent: Bool = false) -> Failure {
+    let hint: String
+    switch phase {
+    case .committed where failure.status != .cancelled:
+      hint = "new keys that were made stay, and open the vault; coffer vault rotate goes on with the rest"
+    case .prepared where isOfAgent:
+      hint = "new keys that were made stay; coffer vault status shows which master key the vault has"
+    default: return failure
+    }
+    return Failure(failure.status, failure.message, hint: hint, details: failure.details)
+  }
+
   /// After an error: what it leaves to be done.
   func noteLeft() {
     if phase == .prepared { NewRecoveryKey.noteDelivered(slots.recoveryKeys) }

@@ -32,7 +32,7 @@ extension FileVault {
     } catch {
       party.end()
       dialogue.noteLeft()
-      guard let damaged = error as? DamagedVault else { throw Failure(error, about: place.path) }
+      guard let damaged = error as? DamagedVault else { throw dialogue.failure(Failure(error, about: place.path)) }
       throw Failure.unsound(damaged.verification, about: place.path, hint: "coffer vault repair, then rotate")
     }
   }

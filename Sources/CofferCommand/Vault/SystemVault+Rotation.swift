@@ -15,7 +15,8 @@ extension SystemVault {
       do { return try keychain.rotate(dialogue.order, by: proof, ceiling: options.ceiling, client) } catch {
         dialogue.noteLeft()
         // An error in the credential of another slot is not one in this one, which is not asked for again.
-        throw client.isBegun && !(error is UnsoundVault) ? Failure(error, about: name) : error
+        guard client.isBegun, !(error is UnsoundVault) else { throw error }
+        throw dialogue.failure(Failure(error, about: name), isOfAgent: true)
       }
     }
   }

@@ -23,7 +23,7 @@ struct Tracer {
     let log = "\(place.root)/trace"
     let tracer = Child(["strace", "-f", "-ttt", "-qq", "-y", "-o", log] + options + ["-p", "\(child.identifier)"])
     var tries = 0
-    while !Self.isTraced(child.identifier), tries < 300_000 {
+    while !Self.isTraced(child.identifier, by: tracer.identifier), tries < 300_000 {
       usleep(1000)
       tries += 1
     }
@@ -40,15 +40,23 @@ struct Tracer {
     calls = String(decoding: read(log) ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  private static func isTraced(_ process: pid_t) -> Bool {
-    guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return false }
+  /// Whether strace has attached: it waits, and the process waits for a command. Between the calls with which strace attaches, the process
+  /// still runs without it.
+  private static func isTraced(_ process: pid_t, by tracer: pid_t) -> Bool {
+    let status = lines("/proc/\(process)/status")
+    return !status.contains("TracerPid:\t0") && status.contains("State:\tS (sleeping)")
+      && lines("/proc/\(tracer)/wchan").first == "do_wait"
+  }
+
+  private static func lines(_ path: String) -> [String] {
+    guard let file = unsafe fopen(path, "r") else { return [] }
     defer { unsafe fclose(file) }
+    var lines: [String] = []
     var line = [CChar](repeating: 0, count: 256)
     while unsafe fgets(&line, 256, file) != nil {
-      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if text.hasPrefix("TracerPid:") { return !text.hasSuffix("\t0\n") }
+      lines.append(String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
-    return false
+    return lines
   }
 
   /// The number of each system call, except those on the test's own pipes.
