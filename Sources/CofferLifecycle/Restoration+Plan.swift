@@ -82,15 +82,20 @@ extension Restoration {
       return try unreadable(place.present().isEmpty ? .creating : .exchanging, nil)
     }
     do {
-      let present = try FileStore(at: place.vault)
-      do { _ = try Vault.inspect(present) } catch let error as VaultError where Self.isDamage(error) {
-        // No backup of it could be one. Its file is kept.
-        return try unreadable(.exchanging, StorageError(.storageDamaged, "\(error)"))
-      }
-      return try compare(with: present, rollback, step)
+      if let damage = try damageOfHeader() { return try unreadable(.exchanging, damage) }
+      return try compare(with: FileStore(at: place.vault), rollback, step)
     } catch let error as StorageError where Self.isDamage(error) {
       return try unreadable(.exchanging, error)
     }
+  }
+
+  /// The reason why no backup of the vault that is here could be one, so that its file is kept. When this returns the file is closed, and
+  /// its log, of which `fileState` takes note, is gone.
+  private func damageOfHeader() throws -> StorageError? {
+    do { _ = try Vault.inspect(FileStore(at: place.vault)) } catch let error as VaultError where Self.isDamage(error) {
+      return StorageError(.storageDamaged, "\(error)")
+    }
+    return nil
   }
 
   private func compare(
@@ -139,10 +144,10 @@ extension Restoration {
     return plan
   }
 
-  /// Whether its header or its slots say nothing, as opposed to those of a later version.
+  /// Whether its header or its slots cannot be read. A slot of an unknown type may be damage, or of a later version: the file is kept.
   private static func isDamage(_ error: VaultError) -> Bool {
     switch error.code {
-    case .headerMalformed, .slotMalformed, .kdfBelowFloor, .columnMismatch: true
+    case .headerMalformed, .slotMalformed, .unknownSlotType, .kdfBelowFloor, .columnMismatch: true
     default: false
     }
   }

@@ -50,6 +50,20 @@ import VaultUpkeep
     #expect(try scene.open().verify().isSound && scene.accounts() == ["0", "1", "2", "later"])
   }
 
+  /// Slots that cannot be read are damage of the whole file, which is kept.
+  @Test(arguments: [
+    "UPDATE hdr SET v=CAST(x'07'||substr(v,2) AS BLOB) WHERE k=1", "UPDATE hdr SET v=v||x'00' WHERE k=1",
+    "UPDATE hdr SET v=substr(v,1,100) WHERE k=1",
+  ]) func aFileWithUnreadableSlotsIsPutAside(sql: String) throws {
+    let (scene, backup) = try damaged(sql)
+    let restoration = try scene.restoration(of: backup)
+    #expect(try restoration.plan(step: { _, _ in }).way == .exchanging)
+    let outcome = try restoration.carryOut(now: .test, step: { _, _ in })
+    #expect(try scene.open().verify().isSound && scene.accounts() == ["0", "1", "2", "later"])
+    let kept = try #require(outcome.kept)
+    #expect(scene.fixture.names(kept) == ["vault.coffer"])
+  }
+
   @Test func nothingIsDoneForASoundVaultInThisState() throws {
     let (scene, backup) = try damaged("SELECT 1")
     let restoration = try scene.restoration(of: backup)

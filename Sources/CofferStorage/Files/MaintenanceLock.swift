@@ -35,6 +35,8 @@ package final class MaintenanceLock: Sendable {
   }
 
   deinit {
+    // A child of this process has the file too, until it runs its program, and with it the lock.
+    defer { FileLock(on: file.number, byte: Self.byte).release() }
     if isNew, (try? Files.status(at: location.path)) == .some(nil) { unsafe unlink(location.lock) }
   }
 
