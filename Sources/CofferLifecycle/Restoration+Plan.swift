@@ -86,6 +86,9 @@ extension Restoration {
       return try compare(with: FileStore(at: place.vault), rollback, step)
     } catch let error as StorageError where Self.isDamage(error) {
       return try unreadable(.exchanging, error)
+    } catch let error as VaultError where error.code == .slotsForged {
+      // The ring of former headers cannot be read, by which a vault would go on.
+      return try unreadable(.exchanging, StorageError(.storageDamaged, "\(error)"))
     }
   }
 

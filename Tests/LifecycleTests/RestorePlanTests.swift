@@ -53,7 +53,7 @@ import VaultUpkeep
   /// Slots that cannot be read are damage of the whole file, which is kept.
   @Test(arguments: [
     "UPDATE hdr SET v=CAST(x'07'||substr(v,2) AS BLOB) WHERE k=1", "UPDATE hdr SET v=v||x'00' WHERE k=1",
-    "UPDATE hdr SET v=substr(v,1,100) WHERE k=1",
+    "UPDATE hdr SET v=substr(v,1,100) WHERE k=1", "UPDATE hdr SET v=CAST(x'00'||v AS BLOB) WHERE k=9",
   ]) func aFileWithUnreadableSlotsIsPutAside(sql: String) throws {
     let (scene, backup) = try damaged(sql)
     let restoration = try scene.restoration(of: backup)
