@@ -18,7 +18,7 @@ let package = Package(
       name: "vault-benchmark",
       dependencies: [
         "BenchmarkKit", "CBaseline", .product(name: "VaultCore", package: "coffer"),
-        // With VaultUpkeep, which is no product of its own.
+        // The package has no product for VaultUpkeep alone.
         .product(name: "CofferStorage", package: "coffer"), .product(name: "Coffer", package: "coffer"),
       ],
       path: "Sources/VaultBenchmark"),

@@ -92,7 +92,7 @@ package struct Call: Sendable {
     }
   }
 
-  /// Without queue, and nobody may replace it: the one who does reads secrets.
+  /// The program does not queue for the name, and no other may take the name from it: that one would read secrets.
   /// - Returns: False if another program has the name.
   package func request(_ name: String, replacing: Bool) throws(Failure) -> Bool {
     let result = unsafe sd_bus_request_name(bus, name, replacing ? UInt64(SD_BUS_NAME_REPLACE_EXISTING) : 0)

@@ -5,7 +5,7 @@ import SecretMemory
 /// The key agreement of the algorithm `dh-ietf1024-sha256-aes128-cbc-pkcs7`: Diffie and Hellman's in the second group of RFC 2409, and
 /// HKDF (RFC 5869) with SHA-256.
 ///
-/// It hides secrets from programs that record what goes over the bus, and from nobody who can answer in the place of one side.
+/// It hides secrets from programs that record what goes over the bus. It does not from one that answers in the place of a side.
 enum KeyAgreement {
   static let byteCount = 128
   static let keyByteCount = 16

@@ -12,7 +12,7 @@ struct CargoItems {
     let index: String
     let name: String?
 
-    /// Both indexes of the usual registry are known, and the name is no other one's.
+    /// The two indexes of crates.io. An item without an index is not given to another one that a project calls crates-io.
     private static let usual = ["sparse+https://index.crates.io/", "https://github.com/rust-lang/crates.io-index"]
 
     /// Whether an item that names no index is for it.

@@ -94,7 +94,7 @@ final class RotationDialogue {
     case .committed where failure.status != .cancelled:
       hint = "new keys that were made stay, and open the vault; coffer vault rotate goes on with the rest"
     case .prepared where isOfAgent:
-      hint = "new keys that were made stay; coffer vault status shows which master key the vault has"
+      hint = "the new keys may count already: try the new credential, and then the one of before"
     default: return failure
     }
     return Failure(failure.status, failure.message, hint: hint, details: failure.details)

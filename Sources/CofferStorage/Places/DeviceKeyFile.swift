@@ -22,7 +22,7 @@ public struct DeviceKeyFile: Sendable {
   ///   `outOfMemory`.
   public func load() throws -> Secret? {
     guard let file = try SmallFile.open(path) else { return nil }
-    // Unlike a vault it is not sealed, so that no other user may even read it.
+    // Unlike a vault it is not sealed, so no other user may even read it.
     guard try file.status().mode & 0o077 == 0 else { throw StorageError(.permissionsTooOpen, "\(path) may be read by others") }
     let key = try Secret(capacity: Self.byteCount + 1) { try file.read(into: &$0) }
     guard key.count == Self.byteCount else { throw StorageError(.wrongLength, path) }
