@@ -36,12 +36,10 @@ final class ServiceState: Sendable {
   /// - Throws: `BusError`: `limitsExceeded`.
   func add(_ session: Session) throws(BusError) -> String {
     let name = contents.withLock { contents -> String? in
-      guard contents.hasRoom(for: session.sender),
-        contents.sessions.values.count(where: { $0.sender == session.sender }) < Self.maximumSessions
-      else { return nil }
-      contents.last += 1
-      contents.sessions["s\(contents.last)"] = session
-      return "s\(contents.last)"
+      let name = contents.name(
+        "s", for: session.sender, among: contents.sessions.values.map(\.sender), most: Self.maximumSessions)
+      if let name { contents.sessions[name] = session }
+      return name
     }
     guard let name else { throw .limitsExceeded("more than \(Self.maximumSessions) sessions") }
     return name
@@ -59,12 +57,9 @@ final class ServiceState: Sendable {
 
   func add(_ prompt: Prompt) throws(BusError) -> String {
     let name = contents.withLock { contents -> String? in
-      guard contents.hasRoom(for: prompt.sender),
-        contents.prompts.values.count(where: { $0.sender == prompt.sender }) < Self.maximumPrompts
-      else { return nil }
-      contents.last += 1
-      contents.prompts["p\(contents.last)"] = prompt
-      return "p\(contents.last)"
+      let name = contents.name("p", for: prompt.sender, among: contents.prompts.values.map(\.sender), most: Self.maximumPrompts)
+      if let name { contents.prompts[name] = prompt }
+      return name
     }
     guard let name else { throw .limitsExceeded("more than \(Self.maximumPrompts) prompts") }
     return name
@@ -138,6 +133,14 @@ final class ServiceState: Sendable {
 }
 
 extension ServiceState.Contents {
+  /// A name for another session or prompt of a client. Returns nil if there are too many.
+  /// - Parameter senders: Those of the members there are, one for each.
+  fileprivate mutating func name(_ prefix: String, for sender: String, among senders: [String], most: Int) -> String? {
+    guard hasRoom(for: sender), senders.count(where: { $0 == sender }) < most else { return nil }
+    last += 1
+    return "\(prefix)\(last)"
+  }
+
   fileprivate func hasRoom(for sender: String) -> Bool {
     let senders = Set(sessions.values.map(\.sender)).union(prompts.values.map(\.sender))
     return senders.contains(sender) || senders.count < ServiceState.maximumSenders
