@@ -21,18 +21,30 @@ TEST = --traits Combine -c release $(BIND) -Xswiftc -enable-testing --scratch-pa
 PROGRAMS ?= .build/release
 COFFER = $(PROGRAMS)/coffer
 
+# The module for log-ins, in C, by the compiler of the system. It has no symbol that it does not give to libpam.
+MODULE = $(PROGRAMS)/pam_coffer.so
+MODULE_FLAGS = -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+  -fstack-clash-protection -ftrivial-auto-var-init=zero -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
+# Where modules lie below the prefix: beside the libpam that the built module uses, in Debian lib/x86_64-linux-gnu/security.
+SECURITY = $(PREFIX)$(shell ldd $(MODULE) | sed -n 's|.* => \(/usr\)\{0,1\}\(/.*\)/libpam\.so\.0 .*|\2|p')/security
+
 .PHONY: all demo test check lint docs asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
 	@archive=$$($(CC) -print-file-name=libstdc++.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	@archive=$$($(CC) -print-file-name=libnettle.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
+	@archive=$$($(CC) -print-file-name=libargon2.a) && [ -f "$$archive" ] && ln -sf "$$archive" "$(STATIC_LIBRARIES)/" || true
 	$(SWIFT) build $(RELEASE) --product coffer
 	$(SWIFT) build $(RELEASE) --product cofferd
 	$(SWIFT) build $(RELEASE) --product coffer-logind
 	$(SWIFT) build $(RELEASE) --product coffer-strength
 	$(SWIFT) build $(RELEASE) --product coffer-ssh-agent
 	$(SWIFT) build $(RELEASE) --product coffer-secrets
+	$(MAKE) -s "$(MODULE)"
+
+$(MODULE): Sources/PAMCoffer/pam_coffer.c
+	$(CC) $(MODULE_FLAGS) -o "$@.$$$$" $< -lpam && mv "$@.$$$$" "$@"
 
 setup:
 	Scripts/setup
@@ -84,13 +96,16 @@ trust: setup-tests
 
 # Builds only what is not there: after `make`, root only copies. Without symbols, which take two thirds of the size and which nothing
 # prints: a crash says no more than its signal.
-install: $(if $(wildcard $(COFFER)),,all)
+install: $(if $(and $(wildcard $(COFFER)),$(wildcard $(MODULE))),,all)
 	install -D -m 755 -s "$(COFFER)" "$(DESTDIR)$(PREFIX)/bin/coffer"
 	install -D -m 755 -s "$(PROGRAMS)/cofferd" "$(DESTDIR)$(PREFIX)/bin/cofferd"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-logind" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-ssh-agent" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-secrets" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets"
+	install -D -m 644 -s "$(MODULE)" "$(DESTDIR)$(SECURITY)/pam_coffer.so"
+	install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
+	sed 's|@PREFIX@|$(PREFIX)|g; s|@SECURITY@|$(SECURITY)|g' Packaging/pam/coffer >"$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/git-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/docker-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/cargo-credential-coffer"
@@ -118,7 +133,8 @@ install: $(if $(wildcard $(COFFER)),,all)
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent" \
-	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" \
+	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer" \
+	  "$(DESTDIR)$(PREFIX)"/lib*/security/pam_coffer.so "$(DESTDIR)$(PREFIX)"/lib/*/security/pam_coffer.so \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"
 	for link in bin/git-credential-coffer bin/docker-credential-coffer bin/cargo-credential-coffer bin/defaults share/man/man1/defaults.1; do \

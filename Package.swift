@@ -36,6 +36,7 @@ let package = Package(
     .systemLibrary(
       name: "CUtf8proc", path: "Sources/CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CNettle", path: "Sources/CNettle", providers: [.apt(["nettle-dev"])]),
+    .systemLibrary(name: "CArgon2", path: "Sources/CArgon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -53,7 +54,8 @@ let package = Package(
     // Files
     .target(name: "CofferFiles", dependencies: ["CLinux"]),
     .target(name: "AppContainers", dependencies: ["CofferFiles", "CLinux"]),
-    .target(name: "CofferPropertyLists"),
+    .target(name: "TextEncodings"),
+    .target(name: "CofferPropertyLists", dependencies: ["TextEncodings"]),
     .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
     .target(
       name: "CofferStorage",
@@ -64,7 +66,7 @@ let package = Package(
     // Secrets for other programs: their variables, files and output
     .target(name: "ProgramSecrets", dependencies: ["SecretMemory", "CofferFiles", "CLinux"]),
     .target(name: "CredentialProtocols", dependencies: ["ProgramSecrets", "VaultCore", "SecretMemory"]),
-    .target(name: "SSHAgentProtocol", dependencies: ["SecretMemory"]),
+    .target(name: "SSHAgentProtocol", dependencies: ["SecretMemory", "TextEncodings"]),
     .target(
       name: "OpenSSHAgent", dependencies: ["SSHAgentProtocol", "VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     .target(
@@ -75,6 +77,7 @@ let package = Package(
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
     // The log that devices will share: no files, sockets or clocks
     .target(name: "CofferSync", dependencies: ["PublicKeyBoxes", "VaultCore", "SecretMemory"]),
+    .target(name: "SyncEngines", dependencies: ["CofferSync", "VaultCore", "CofferFiles"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(
@@ -122,18 +125,21 @@ let package = Package(
       dependencies: ["AppContainers", "CofferFiles", .product(name: "Logging", package: "swift-log")]),
     .target(name: "CofferTesting", dependencies: ["VaultCore", "SecretMemory"]),
     // The Secret Service of other desktops
-    .target(name: "MessageBus", dependencies: ["SecretMemory", "CofferFiles", "CSystemd"]),
+    .target(name: "MessageBus", dependencies: ["SecretMemory", "CofferFiles", "CLinux", "CSystemd"]),
     .target(
       name: "SecretService",
       dependencies: [
-        "MessageBus", "Coffer", "CofferRequests", "Pinentry", "VaultCore", "SecretMemory", "CofferFiles", "CLinux", "CGcrypt",
+        "MessageBus", "Coffer", "CofferRequests", "CofferWire", "Pinentry", "VaultCore", "SecretMemory", "CofferFiles", "CLinux",
+        "CGcrypt",
       ]),
-    .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle"]),
+    .target(name: "KeyedHashes", dependencies: ["SecretMemory", "CNettle", "CArgon2"]),
     .target(name: "CWords"),
     .target(name: "GeneratedSecrets", dependencies: ["SecretMemory", "CWords"]),
     .target(name: "OneTimeCodes", dependencies: ["SecretMemory", "KeyedHashes"]),
     // Files of other programs in which secrets lie
-    .target(name: "ForeignFormats", dependencies: ["CredentialProtocols", "ProgramSecrets", "VaultCore", "SecretMemory"]),
+    .target(
+      name: "ForeignFormats",
+      dependencies: ["CredentialProtocols", "ProgramSecrets", "KeyedHashes", "VaultCore", "SecretMemory", "TextEncodings"]),
     // Programs
     .executableTarget(
       name: "cofferd",
@@ -162,6 +168,7 @@ let package = Package(
       name: "DefaultsCommand",
       dependencies: [
         "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
+        "TextEncodings",
       ]),
     .executableTarget(
       name: "CofferCommand",
@@ -189,7 +196,9 @@ let package = Package(
       name: "StorageProbe", dependencies: ["CofferStorage", "VaultCore", "SecretMemory"], path: "Tests/Support/StorageProbe"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["Children", "CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "SecretMemory", "CSQLite"]),
+      dependencies: [
+        "Children", "CofferStorage", "CofferFiles", "StorageProbe", "VaultCore", "SecretMemory", "CSQLite", "Waiting",
+      ]),
     .executableTarget(
       name: "VaultProbe", dependencies: ["Passphrases", "CofferStorage", "VaultCore", "SecretMemory", "CofferTesting"],
       path: "Tests/Support/VaultProbe"),
@@ -208,7 +217,9 @@ let package = Package(
     .executableTarget(name: "MemoryScanner", path: "Tests/Support/MemoryScanner", linkerSettings: [.linkedLibrary("util")]),
     .testTarget(
       name: "MemoryTests",
-      dependencies: ["CofferCommand", "cofferd", "coffer-ssh-agent", "VaultProbe", "NaiveProbe", "MemoryScanner"],
+      dependencies: [
+        "CofferCommand", "cofferd", "coffer-ssh-agent", "coffer-secrets", "VaultProbe", "NaiveProbe", "MemoryScanner",
+      ],
       exclude: ["keys.py"]),
     .testTarget(name: "AppContainersTests", dependencies: ["AppContainers", "CofferFiles", "Waiting"]),
     .testTarget(name: "PropertyListTests", dependencies: ["CofferPropertyLists", "CofferTesting"]),
@@ -248,6 +259,14 @@ let package = Package(
     .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
       name: "SyncTests", dependencies: ["CofferSync", "PublicKeyBoxes", "VaultCore", "SecretMemory", "CofferTesting"]),
+    .executableTarget(
+      name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],
+      path: "Tests/Support/EngineProbe"),
+    .testTarget(
+      name: "SyncEngineTests",
+      dependencies: [
+        "Children", "EngineProbe", "SyncEngines", "CofferSync", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting",
+      ]),
     .testTarget(
       name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),
@@ -291,7 +310,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe", "CofferFiles",
+        "SystemBench", "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe",
+        "CofferFiles",
         "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",
         "ProgramSecrets", "KeyedHashes", "CredentialProtocols", "ForeignFormats", "Coffer", "CofferTesting",

@@ -63,6 +63,8 @@ SEEDS = {
         b'<String><Key>Password</Key><Value>&#x41;&amp;<![CDATA[x]]></Value></String><Binary><Key>f</Key><Value Ref="0"/></Binary>'
         b'</Entry></Group></Root></KeePassFile>',
         b"\14p\nlogin: u\nPIN: 1\nfree\notpauth://totp/a?secret=A\n",
+        b"\15---\na: |\n  b\nc: {}\nusers:\n- name: d # e\n  user:\n    client-key-data: 'Zg=='\n    client-certificate-data: \"Zw==\"\n",
+        b"\16a.\"b\" = [1, 'c', {d = 1979-05-27 07:32:00Z}] # e\n[registries.'f']\ntoken = \"g\"\n[[h]]\ni = \"\"\"\nj\"\"\"\n",
     ],
     "ssh-message": [b"\x0b", b"\x0c\0\0\0\1" + ssh(SSH_KEY, b"ada"), b"\x0d" + ssh(SSH_KEY, SSH_LOGIN) + bytes(4),
                     b"\x0d" + ssh(SSH_KEY, b"SSHSIG" + ssh(b"git", b"", b"sha512", bytes(64))) + bytes(4),

@@ -31,7 +31,7 @@ extension FuzzTarget {
 
   private static func bytes(of text: SourceText) -> [UInt8] { (0..<text.count).map { text[$0] } }
 
-  private static let formatCount: UInt8 = 13
+  private static let formatCount: UInt8 = 15
 
   private static func items(of text: SourceText, _ choice: UInt8) throws -> ForeignItems {
     switch choice % formatCount {
@@ -47,8 +47,10 @@ extension FuzzTarget {
     case 9: try BitwardenFormat.items(of: text)
     case 10: try OnePasswordFormat.items(of: text).items
     case 11: try KeePassFormat.items(of: text).items
-    default:
+    case 12:
       try ForeignItems([PassFormat.item(of: HeldSecret(Secret(testing: bytes(of: text))), named: ["a", "b"])].compactMap(\.self))
+    case 13: ForeignItems(try KubeFormat.users(of: text).map(\.item))
+    default: ForeignItems(try CargoFormat.tokens(of: text).map(\.item))
     }
   }
 }

@@ -75,8 +75,8 @@ static inline int coffer_ofd_is_locked(int descriptor, long offset, long count) 
 }
 
 /// renameat2(RENAME_NOREPLACE): -1 with EEXIST where the new name is taken, EINVAL where the file system cannot do it.
-static inline int coffer_rename_exclusive(const char *from, const char *to) {
-  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
+static inline int coffer_rename_exclusive(int directory, const char *from, int target, const char *to) {
+  return (int)syscall(SYS_renameat2, directory, from, target, to, 1u);
 }
 
 /// fstatfs(2): which kind of file system it is, as in linux/magic.h, or 0.
@@ -207,6 +207,28 @@ static inline int coffer_pidfd_open(int process) {
 static inline int coffer_pass_credentials(int socket) {
   int on = 1;
   return setsockopt(socket, SOL_SOCKET, 16 /* SO_PASSCRED */, &on, sizeof on);
+}
+
+/// The number of the process that has sent the next bytes of a socket with SO_PASSCRED, which stay there. 0 if the kernel does not tell, -1
+/// if there are none.
+static inline int coffer_next_sender(int socket) {
+  char byte;
+  struct iovec vector = {&byte, 1};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(struct coffer_credentials))];
+  } control;
+  struct msghdr message = {0};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.room;
+  message.msg_controllen = sizeof control.room;
+  if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_PEEK) <= 0) return -1;
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != 2 /* SCM_CREDENTIALS */) return 0;
+  struct coffer_credentials credentials;
+  memcpy(&credentials, CMSG_DATA(head), sizeof credentials);
+  return credentials.process;
 }
 
 /// recvmsg(2) that waits or does not. The number of the process that has sent the bytes goes to `process`, 0 where nobody says. If exactly

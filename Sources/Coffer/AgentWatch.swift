@@ -9,9 +9,9 @@ final class AgentWatch: ChangeSource {
   private let reader: AgentWatchReader?
 
   /// Connects before it returns, so that all that happens afterwards is told. If no agent is there, it tries again and again.
-  init(_ socket: AgentSocket) {
+  init(_ socket: AgentSocket, _ visibility: Visibility? = nil) {
     pending = PendingChanges()
-    reader = AgentWatchReader(socket, pending)
+    reader = AgentWatchReader(socket, visibility, pending)
     let isStarted = reader?.start() ?? false
     if !isStarted { pending.finish(throwing: KeychainError(.memory, "no thread or no descriptor is left")) }
   }
@@ -25,12 +25,13 @@ final class AgentWatch: ChangeSource {
 private final class AgentWatchReader: Sendable {
   let wakeUp: EventNotifier
   private let socket: AgentSocket
+  private let visibility: Visibility?
   private let pending: PendingChanges
 
-  init?(_ socket: AgentSocket, _ pending: PendingChanges) {
+  init?(_ socket: AgentSocket, _ visibility: Visibility?, _ pending: PendingChanges) {
     guard let wakeUp = EventNotifier() else { return nil }
     self.wakeUp = wakeUp
-    self.socket = socket
+    (self.socket, self.visibility) = (socket, visibility)
     self.pending = pending
   }
 
@@ -70,7 +71,9 @@ private final class AgentWatchReader: Sendable {
 
   /// A connection on which the agent has begun to tell.
   /// - Throws: `KeychainError`; what goes wrong on the way.
-  private func connected() throws -> FrameChannel {
+  private func connected() throws -> FrameChannel { try visibility?.shown { try identified() } ?? identified() }
+
+  private func identified() throws -> FrameChannel {
     let channel = try socket.connected()
     func first() throws -> [Notice]? {
       try channel.send(Request.session(.watch).frame(request: 1))

@@ -97,7 +97,8 @@ extension Keychain {
     try self.reference(transport.answer(.restore(reference, version)))
   }
 
-  /// Removes a former version for good, or all of them. Copies of the vault's file still have them.
+  /// Removes a former version for good, or all of them. Copies of the vault's file still have them. In a vault of the system agent only
+  /// the owner may do that.
   /// - Returns: How many were removed.
   /// - Throws: `notFound`, `missingEntitlement`, `confirmationNeeded`, `locked`; `integrity`, …
   @discardableResult

@@ -62,22 +62,6 @@ extension Keychain {
     try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.replaceSlot(id, new.duplicate(), kdf, by: $0))) }
   }
 
-  /// Seals the slot that the credential opens anew, under the same credential.
-  package func resealSlot(
-    by credential: borrowing Credential, ceiling: KDFCeiling, _ choose: (SlotDescription) throws -> KDFParameters
-  ) throws {
-    var salt: [UInt8]?
-    try withDerived(credential, ceiling) { proof in
-      let tried = proof.salt
-      _ = try agent.answer(.session(.unlock(proof, display: Display.current.fields)))
-      salt = tried
-    }
-    guard let slot = try vaultStatus().slots.first(where: { $0.salt == salt }) else {
-      throw KeychainError(VaultError(.noSuchSlot))
-    }
-    try replaceSlot(slot.id, with: credential, kdf: choose(slot), by: credential, ceiling: ceiling)
-  }
-
   package func removeSlot(_ id: Identifier, by proof: borrowing Credential, ceiling: KDFCeiling) throws {
     try withDerived(proof, ceiling) { _ = try agent.answer(.vault(.removeSlot(id, by: $0))) }
   }

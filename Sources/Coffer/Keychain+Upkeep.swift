@@ -15,6 +15,30 @@ extension Keychain {
     }
   }
 
+  /// The slot that a credential of the owner opens, and the policy; nil if that is damaged. If it opens several slots, the first one. The vault
+  /// is as locked as before.
+  /// - Throws: `wrongCredential`, `noSuchSlot`, `missingEntitlement`.
+  package func openedSlot(
+    by proof: borrowing Credential, ceiling: KDFCeiling, _ client: some UpkeepClient
+  ) throws -> (slot: SlotDescription, policy: VaultPolicyReport?) {
+    var salt: [UInt8]?
+    var policy: VaultPolicyReport?
+    do {
+      policy = try upkeep(by: proof, ceiling, client) {
+        salt = $0.salt
+        return .policy(by: $0)
+      } read: { (rows) throws(WireError) in
+        try .init(wireRows: rows)
+      }
+    } catch let error as KeychainError where error.concernsOneRecord {
+      // An answer as well: the credential was right.
+    }
+    guard let slot = try vaultStatus().slots.first(where: { $0.salt == salt }) else {
+      throw KeychainError(VaultError(.noSuchSlot))
+    }
+    return (slot, policy)
+  }
+
   package func setLimits(
     _ limits: [Limits.Name: UInt64], by proof: borrowing Credential, ceiling: KDFCeiling, _ client: some UpkeepClient
   ) throws -> VaultPolicyReport {

@@ -1,5 +1,5 @@
 import AccessRights
-internal import CofferFiles
+package import CofferFiles
 internal import CofferLifecycle
 package import CofferRequests
 internal import CofferStorage
@@ -96,12 +96,35 @@ public final class Keychain: Sendable {
   /// - Parameter path: The agent's socket. nil for the user's own; if the user has no vault, that of the system, if it exists.
   /// - Throws: `storage` if no home directory is known.
   public static func connect(toAgentAt path: String? = nil) throws -> Keychain {
+    try connect(toAgentAt: path, visibility: nil)
+  }
+
+  /// - Parameter visibility: Shows this process while the agent identifies it; nil if it is not hidden.
+  package static func connect(toAgentAt path: String? = nil, visibility: Visibility?) throws -> Keychain {
     do {
+      // The agent of the system identifies processes that hide, too.
       if path == nil, try SystemAgent.isUsed(environment: { Environment[$0] }) { return connectToSystemAgent() }
-      return Keychain(AgentTransport(at: try path ?? Places(environment: { Environment[$0] }).answeringAgentSocket()))
+      let socket = try path ?? Places(environment: { Environment[$0] }).answeringAgentSocket()
+      return Keychain(AgentTransport(at: socket, visibility: visibility))
     } catch {
       throw KeychainError(error)
     }
+  }
+
+  /// The socket of the agent to which `connect` leads.
+  /// - Throws: `storage` if no home directory is known.
+  package static func agentPath() throws -> String {
+    do {
+      let isOfSystem = try SystemAgent.isUsed(environment: { Environment[$0] })
+      return isOfSystem ? Places.systemSocket(of: geteuid()) : try Places(environment: { Environment[$0] }).answeringAgentSocket()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// The same connection to the agent, in the name of another program. The agent takes that from `coffer-secrets` alone.
+  package func asking(for client: BusClient) -> Keychain {
+    (transport as? AgentTransport).map { Keychain(AgentTransport(sharing: $0, for: client)) } ?? self
   }
 
   /// The state of the agent. nil if the vault is open in this process.

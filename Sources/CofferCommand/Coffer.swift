@@ -10,7 +10,8 @@ struct Coffer: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
-      ImportCommand.self, CredentialCommand.self, SSHCommand.self, BusCommand.self, ServiceCommand.self, AgentCommand.self,
+      ImportCommand.self, ExportCommand.self, CredentialCommand.self, SSHCommand.self, BusCommand.self, ServiceCommand.self,
+      AgentCommand.self,
       DoctorCommand.self, CompletionCommand.self,
     ],
     groupedSubcommands: [CommandGroup(name: "Daily", subcommands: [InitCommand.self] + programs + shortForms)]

@@ -103,10 +103,11 @@ struct Cofferd: ParsableCommand {
       ?? Service(vault: vault, leaseMinutes: lease)
     // All paths are absolute by now, and the file system where it was started can be unmounted then.
     guard unsafe chdir("/") == 0 else { throw StartFailure(.inputOutput, "/: \(ErrorNumber.text(of: errno))") }
-    try service.unlockWithServiceCredential()
+    let opensItself = try service.unlockWithServiceCredential()
     say("ready\n")
     service.watchLogind()
-    IdleLock(service, idle: idle, waiting).start()
+    // No person is there to unlock it again: only a time that was chosen, here or by the policy, locks it.
+    IdleLock(service, idle: idle ?? (opensItself && service.isOfSystem ? 0 : nil), waiting).start()
     guard service.credentials?.start() ?? true else {
       throw StartFailure(.inputOutput, "no thread for the credentials of services")
     }
@@ -124,7 +125,7 @@ struct Cofferd: ParsableCommand {
     if readyDescriptor > STDERR_FILENO { close(readyDescriptor) }
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  static func write(_ text: String, to descriptor: Int32) {
     let bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
   }

@@ -18,6 +18,8 @@ struct Service {
   let log: DecisionLog
   /// The file that must exist for the agent to serve; nil if the agent itself makes it.
   let watched: String?
+  /// Whether it keeps the vault of another user.
+  var isOfSystem: Bool { watched == nil }
   /// nil if no other program of the agent's user could connect.
   private let socket: String?
   /// Serves the service manager, if that has handed over a socket for it.

@@ -52,7 +52,8 @@ struct StartFailure: Error {
       self.init(
         .other, "no memory can be locked",
         hint: "raise the limit (ulimit -l), or accept that secrets may be swapped out: --allow-swap")
-    case let error as VaultError: self.init(.other, "\(error.code.name): \(error.detail)")
+    case let error as VaultError:
+      self.init(.other, [error.code.name, error.detail].filter { !$0.isEmpty }.joined(separator: ": "))
     case let refusal as Service.Refusal: self.init(.other, refusal.description)
     case ListeningSockets.Failure.unfit(let why):
       self.init(.other, "the socket that was handed over: \(why)", hint: "the service manager starts it: sd_listen_fds(3)")
@@ -96,7 +97,8 @@ struct StartFailure: Error {
 
   private static func words(_ code: StorageError.Code) -> Words {
     switch code {
-    case .noVault: (.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
+    case .noVault:
+      (.noVault, "no vault here", "to make one: coffer init; from a backup: coffer vault restore; to name another: --vault PATH")
     case .logWithoutVault:
       (
         .integrity, "the vault's file is missing, and a file with its latest changes is here",

@@ -111,6 +111,18 @@ package final class File<Failure: FileFailure>: Sendable {
     }
   }
 
+  /// Whether two files have the same bytes.
+  package func isEqual(to other: File) throws(Failure) -> Bool {
+    guard try byteCount == other.byteCount else { return false }
+    var offset = 0
+    while true {
+      let piece = try read(at: offset, count: 1 << 20)
+      guard try piece == other.read(at: offset, count: 1 << 20) else { return false }
+      guard !piece.isEmpty else { return true }
+      offset += piece.count
+    }
+  }
+
   // MARK: Writing
 
   package func write(_ bytes: [UInt8]) throws(Failure) { try unsafe write(bytes.span.bytes) }

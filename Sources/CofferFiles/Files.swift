@@ -76,17 +76,21 @@ package enum Files<Failure: FileFailure> {
 
   /// - Returns: false if the new name is taken.
   package static func renameWithoutReplacing(_ path: String, to new: String) throws(Failure) -> Bool {
-    if unsafe coffer_rename_exclusive(path, new) == 0 { return true }
-    var number = errno
-    // A file system that cannot rename so can make a second name, which does not replace either.
-    if number == EINVAL || number == ENOSYS {
-      if unsafe link(path, new) == 0 {
-        _ = unsafe unlink(path)
-        return true
-      }
-      number = errno
-    }
-    guard number == EEXIST else { throw Failure(errno: number, new) }
-    return false
+    let number = unsafe renamingExclusively(AT_FDCWD, path, AT_FDCWD, new)
+    guard number == 0 || number == EEXIST else { throw Failure(errno: number, new) }
+    return number == 0
   }
+}
+
+/// Renames a file, and never replaces another.
+/// - Returns: 0, or the errno.
+@unsafe func renamingExclusively(
+  _ directory: Int32, _ name: UnsafePointer<CChar>, _ target: Int32, _ new: UnsafePointer<CChar>
+) -> Int32 {
+  if unsafe coffer_rename_exclusive(directory, name, target, new) == 0 { return 0 }
+  guard errno == EINVAL || errno == ENOSYS else { return errno }
+  // A file system that cannot rename so, as that of NFS, can make a second name, which does not replace either.
+  guard unsafe linkat(directory, name, target, new, 0) == 0 else { return errno }
+  _ = unsafe unlinkat(directory, name, 0)
+  return 0
 }

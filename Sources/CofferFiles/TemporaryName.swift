@@ -10,8 +10,6 @@ package enum TemporaryName {
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  package static func isTemporary(_ candidate: String, for name: String) -> Bool { self.name(of: candidate) == name }
-
   /// The name that a temporary file is to get. Returns nil for a name of another form.
   package static func name(of candidate: String) -> String? {
     let bytes = Array(candidate.utf8)
@@ -27,7 +25,12 @@ package enum TemporaryName {
 
   /// The paths of files that interrupted processes have left.
   package static func leftovers(of name: String, in directory: String) -> [String] {
+    leftovers(in: directory) { $0 == name }
+  }
+
+  /// - Parameter isWanted: Whether files that are to get this name are among them.
+  package static func leftovers(in directory: String, where isWanted: (String) -> Bool) -> [String] {
     let names = (try? OpenDirectory.foreign(directory).names()) ?? []
-    return names.map(\.description).filter { isTemporary($0, for: name) }.map { "\(directory)/\($0)" }
+    return names.map(\.description).filter { name(of: $0).map(isWanted) ?? false }.map { "\(directory)/\($0)" }
   }
 }

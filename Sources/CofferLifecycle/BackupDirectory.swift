@@ -29,18 +29,25 @@ package struct BackupDirectory: Sendable {
   }
 
   /// The paths of its backups, and of the files that a restore has put aside.
-  package var paths: [String] {
-    names.map(path(of:)) + allNames.filter { $0.hasPrefix(Self.putAside) }.sorted().map { Path.join(path, $0) }
-  }
+  package var paths: [String] { names.map(path(of:)) + putAside }
 
-  /// The beginning of the names of directories with files that could not be read.
-  static let putAside = "damaged-"
+  /// The paths of the directories with files that could not be read.
+  var putAside: [String] { allNames.filter { $0.hasPrefix(Self.damaged) }.sorted().map { Path.join(path, $0) } }
+
+  /// The beginning of their names.
+  static let damaged = "damaged-"
+
+  /// Whether as many backups as stay, or more, are all newer.
+  func isFull(ofBackupsSince time: Timestamp) -> Bool {
+    let times = names.filter { $0.occasion == .ordinary }.map(\.time)
+    return times.count >= Self.keptCount && times.allSatisfy { $0.secondsSince1970 > time.secondsSince1970 }
+  }
 
   /// The path of the backup that a restore takes if none is named: the newest one that is a vault, apart from those that were made because
   /// their content was to be replaced.
   /// - Parameter vault: The path of the vault. If one is there, backups of other vaults are passed over.
-  /// - Throws: `noBackup`; `backupOrderUnclear`: the newest one by its time is another one than by its generation, because the clock was
-  ///   wrong, or an older vault was accepted.
+  /// - Throws: `noBackup`, `onlyReplacedStates`; `backupOrderUnclear`: the newest one by its time is another one than by its generation,
+  ///   because the clock was wrong, or an older vault was accepted.
   package func newest(forVaultAt vault: String) throws -> String {
     let present = Self.status(ofVaultAt: vault)?.id
     let usable = names.filter { name in
@@ -48,7 +55,8 @@ package struct BackupDirectory: Sendable {
       return present == nil || status.id == present
     }
     guard let first = usable.first, let last = usable.max(by: Self.isOfEarlierGeneration) else {
-      throw LifecycleError(.noBackup, path)
+      let others = names.filter { $0.occasion != .ordinary }.map(path(of:))
+      throw others.isEmpty ? LifecycleError(.noBackup, path) : LifecycleError(.onlyReplacedStates, others.joined(separator: ", "))
     }
     guard first.generation >= last.generation else {
       throw LifecycleError(.backupOrderUnclear, "\(path(of: first)), \(path(of: last))")
@@ -56,10 +64,17 @@ package struct BackupDirectory: Sendable {
     return path(of: first)
   }
 
-  /// The newest backup that is a vault, and whose time is not to come.
+  /// The newest backup that is a vault, and whose time is not to come, apart from those that were made because their content was to be
+  /// replaced.
   func newestUsable(at now: Timestamp) -> BackupName? {
-    names.first { $0.time.secondsSince1970 <= now.secondsSince1970 + 86_400 && Self.status(ofVaultAt: path(of: $0)) != nil }
+    names.first { name in
+      name.occasion == .ordinary && name.time.secondsSince1970 <= now.secondsSince1970 + 86_400
+        && Self.status(ofVaultAt: path(of: name)) != nil
+    }
   }
+
+  /// The backups of rotations that were not finished. They open with the credentials of before, which others may know.
+  var unfinishedRotations: [String] { names.filter { $0.occasion == .rotation }.map(path(of:)) }
 
   private static func status(ofVaultAt path: String) -> VaultStatus? { try? Vault.inspect(FileStore(unchangingAt: path)) }
 
@@ -149,25 +164,49 @@ package struct BackupDirectory: Sendable {
     return path
   }
 
-  /// Removes the oldest backups. One that cannot be removed stays.
+  /// Removes the oldest backups, and copies of a state of which a newer copy is the same. One that cannot be removed stays.
+  ///
+  /// Backups of one state are equal byte by byte. If one of them differs, a disk may have damaged either: both stay.
   ///
   /// The newest ones by their times stay, and those by their generations, in turn. Mostly they are the same. A clock that was wrong for
-  /// a while makes the times wrong, and a vault of before that was accepted makes the generations small.
-  /// - Parameter kept: The paths, in any form, of files that stay.
+  /// a while makes the times wrong, and a vault of before that was accepted makes the generations small. Backups that were made because their
+  /// content was to be replaced count apart, so that a person who restores one after the other loses none. Those of another vault stay: it
+  /// may be the one that was lost.
+  /// - Parameter kept: The paths, in any form, of files that stay. The first one is a backup of this vault.
   /// - Returns: the paths of those that were removed.
   @discardableResult
   package func prune(keeping kept: [String]) -> [String] {
+    let own = kept.first.flatMap { Self.status(ofVaultAt: $0)?.id }
+    let all = names.filter { own == nil || Self.status(ofVaultAt: path(of: $0))?.id ?? own == own }
     let kept = kept.compactMap { try? Files.status(at: $0) }
-    let all = names
+    let ordinary = excess(of: all.filter { $0.occasion == .ordinary }, kept)
+    let others = excess(of: all.filter { $0.occasion != .ordinary }, kept)
+    return (ordinary + others).map(path(of:)).filter { (try? remove($0)) != nil }
+  }
+
+  private func excess(of all: [BackupName], _ kept: [FileStatus]) -> [BackupName] {
     var staying = Set(
       all.filter { name in
         guard let status = try? Files.status(at: path(of: name)) else { return true }
         return kept.contains { $0.isSameFile(as: status) }
       })
-    for pair in zip(all, all.sorted { Self.isOfEarlierGeneration($1, $0) }) {
+    let distinct = all.indices.filter { !isRepeated(all[$0], by: all[..<$0]) }.map { all[$0] }
+    for pair in zip(distinct, distinct.sorted { Self.isOfEarlierGeneration($1, $0) }) {
       for name in [pair.0, pair.1] where staying.count < Self.keptCount { staying.insert(name) }
     }
-    return all.filter { !staying.contains($0) }.map(path(of:)).filter { (try? remove($0)) != nil }
+    return all.filter { !staying.contains($0) }
+  }
+
+  /// Whether one of the newer backups is a copy of the same state.
+  private func isRepeated(_ name: BackupName, by newer: ArraySlice<BackupName>) -> Bool {
+    name.occasion == .ordinary
+      && newer.contains { $0.occasion == .ordinary && $0.generation == name.generation && hasEqualFiles($0, name) }
+  }
+
+  private func hasEqualFiles(_ left: BackupName, _ right: BackupName) -> Bool {
+    func file(_ name: BackupName) throws -> File<StorageError>? { try File.open(path(of: name), O_RDONLY) }
+    guard let left = try? file(left), let right = try? file(right) else { return false }
+    return (try? left.isEqual(to: right)) ?? false
   }
 }
 

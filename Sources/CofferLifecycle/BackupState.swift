@@ -9,8 +9,14 @@ package struct BackupState: Equatable, Sendable {
   package var newestTime: Timestamp?
   /// The last `restore --dry-run` that went well.
   package var trial: Timestamp?
+  /// Whether as many backups as stay were made since: damage that none of them was without would have pushed out every sound one.
+  package var trialPrecedesBackups = false
+  /// The directories into which restores have moved files that could not be read. Nothing removes them but a person.
+  package var putAside: [String] = []
   /// Files that killed commands have left.
   package var leftovers: [String] = []
+  /// The backups of rotations that were not finished.
+  package var unfinishedRotations: [String] = []
   /// Whether a restore was not finished.
   package var hasIntent = false
   package var hasVault = true
@@ -18,19 +24,22 @@ package struct BackupState: Equatable, Sendable {
 
   package init() {}
 
-  /// Returns nil if there is no vault, and none whose restore was not finished.
+  /// Returns nil if there is neither a vault nor a backup of one, nor one whose restore was not finished.
   package init?(ofVaultAt path: String, _ places: Places, at now: Timestamp) throws {
     let vault = places.resolvedPath(ofVaultAt: path)
     hasVault = try Files.status(at: vault) != nil
     hasIntent = try Files.status(at: places.anchors(forVaultAt: vault).intentPath()) != nil
-    guard hasVault || hasIntent else { return nil }
     let name = Path.name(of: vault)
     let backups = BackupDirectory(at: places.backups(forVaultAt: vault))
+    guard hasVault || hasIntent || !backups.paths.isEmpty else { return nil }
     directory = backups.path
     let usable = backups.newestUsable(at: now)
     newest = usable.map { backups.path(of: $0) }
     newestTime = usable?.time
     trial = try Drill.last(in: places)
+    trialPrecedesBackups = trial.map { backups.isFull(ofBackupsSince: $0) } ?? false
+    putAside = backups.putAside
+    unfinishedRotations = backups.unfinishedRotations
     leftovers =
       backups.leftovers(remove: false) + UnnamedVault.leftovers(in: Path.parent(of: vault), remove: false) { $0 == name }
   }

@@ -12,7 +12,7 @@ package struct Comparison: Equatable, Sendable {
   package var newerHere: UInt64 = 0
   /// Items that differ otherwise: another history, or a damaged row.
   package var differing: UInt64 = 0
-  /// Whether groups, apps or grants differ.
+  /// Whether groups, apps, grants or the policy differ.
   package var otherRecordsDiffer = false
 
   package init() {}
@@ -36,7 +36,10 @@ package struct Comparison: Equatable, Sendable {
       if Self.version(present) > Self.version(copied) { newerHere += 1 } else { differing += 1 }
     }
     var count: UInt64 = 0
-    try here.forEachRecord(under: []) { id, _ in if let id, Self.isItem(id) { count += 1 } }
+    try here.forEachRecord(under: []) { id, _ in
+      guard let id, !Self.isHistory(id) else { return }
+      if Self.isItem(id) { count += 1 } else if try there.record(id) == nil { otherRecordsDiffer = true }
+    }
     onlyHere = count - min(count, common)
   }
 

@@ -51,6 +51,12 @@ extension DeviceKeyFiles {
     }
     try makeNext()
   }
+
+  /// Removes the key of `prepareNext` if the commit has failed, and no box opens under it.
+  func dropNext(of opened: borrowing Vault) {
+    guard let key = try? next.load(), (try? opened.opensBoxes(under: key)) == false else { return }
+    removeNext()
+  }
 }
 
 extension Vault {

@@ -11,6 +11,8 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case directoryMissing
     /// No file is named, and there is none to take.
     case noBackup
+    /// No file is named, and there are only those that were made because their content was to be replaced.
+    case onlyReplacedStates
     /// No file is named, and times and generations of the backups disagree which one is the newest.
     case backupOrderUnclear
     /// The vault has fewer records than its header says.

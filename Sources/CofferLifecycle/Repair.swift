@@ -34,8 +34,8 @@ package struct Repair {
     return backup.path ?? backups.path
   }
 
-  /// Carries out a plan that was agreed to, if it still holds. Then it notes the outcome beside the backup, without names, because the file is
-  /// not sealed, and removes the oldest backups.
+  /// Carries out a plan that was agreed to, if it still holds. Before, it notes the outcome beside the backup, without names, because the file
+  /// is not sealed: a process that is killed after the commit leaves the report. At the end it removes the oldest backups.
   /// - Parameters:
   ///   - kept: The path of the backup, which is removed if nothing is changed.
   ///   - now: The time of a group that is made.
@@ -44,13 +44,14 @@ package struct Repair {
   package func carryOut(
     _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, now: Timestamp, step: @escaping Backup.Step
   ) throws -> StorageError? {
+    var unreported: StorageError?
+    do throws(StorageError) { try write(plan, to: BackupDirectory.report(of: kept)) } catch { unreported = error }
     do { try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, at: now, progress: step) } catch {
       if !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
       throw error
     }
-    defer { backups.prune(keeping: [kept] + (source?.path.map { [$0] } ?? [])) }
-    do throws(StorageError) { try write(plan, to: BackupDirectory.report(of: kept)) } catch { return error }
-    return nil
+    backups.prune(keeping: [kept] + (source?.path.map { [$0] } ?? []))
+    return unreported
   }
 
   private func write(_ plan: RepairPlan, to path: String) throws(StorageError) {

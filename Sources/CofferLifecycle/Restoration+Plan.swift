@@ -1,7 +1,7 @@
 import CofferFiles
 package import CofferStorage
 package import SecretMemory
-import VaultCore
+package import VaultCore
 import VaultUpkeep
 
 extension Restoration {
@@ -30,11 +30,15 @@ extension Restoration {
     package var rollback: VaultError.Code?
     /// Whether another vault is, or was, at this path.
     package let isOtherVault: Bool
+    /// Whether the master key of the vault that is here is a later one.
+    package var hasOlderKeys = false
     /// Why the file that is here cannot be read.
     package var damage: StorageError?
     /// How much is wrong with a vault that is here and has the header of the backup. Another one is not verified: all of its records are
     /// replaced anyway.
     package var problemCount: UInt64 = 0
+    /// The limits of the policy that the backup would change; none if the vault that is here cannot be proven with its keys.
+    package var limits: [LimitChange] = []
 
     package init(
       way: Way, generation: UInt64? = nil, comparison: Comparison? = nil, rollback: VaultError.Code? = nil, isOtherVault: Bool,
@@ -42,6 +46,20 @@ extension Restoration {
     ) {
       (self.way, self.generation, self.comparison, self.rollback) = (way, generation, comparison, rollback)
       (self.isOtherVault, self.damage, self.problemCount) = (isOtherVault, damage, problemCount)
+    }
+  }
+
+  /// A limit of the policy whose value is another one in the backup.
+  package struct LimitChange: Equatable, Sendable {
+    package let name: Limits.Name
+    package let here: UInt64
+    package let there: UInt64
+
+    package init(_ name: Limits.Name, here: UInt64, there: UInt64) { (self.name, self.here, self.there) = (name, here, there) }
+
+    static func all(from here: Limits, to there: Limits) -> [LimitChange] {
+      Limits.Name.allCases.filter { here.value($0) != there.value($0) }
+        .map { LimitChange($0, here: here.value($0), there: there.value($0)) }
     }
   }
 
@@ -61,7 +79,7 @@ extension Restoration {
   }
 
   /// Compares the backup with the vault that is here.
-  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`, `migrationNeeded`; the error of `step`.
+  /// - Throws: what keeps the vault that is here from being looked at, damage apart; `newerFormat`; the error of `step`.
   package func plan(step: @escaping Backup.Step) throws -> Plan {
     let restored = try restored()
     let check = try store.read { try restored.check($0, anchor: place.anchors) }
@@ -108,16 +126,20 @@ extension Restoration {
     return try store.read { there in
       try present.read { here in
         let sealed = try SealedHeader(reading: here)
-        let isOther = sealed.header.vault != restored.vault
+        let isOther = sealed.header.vault != restored.keys.vault
         let hasSameHeader = sealed.bytes == restored.header
         let problemCount = try hasSameHeader ? problemCount(of: here, step) : 0
         let way: Way =
           if hasSameHeader && problemCount == 0 { .nothing } else {
             try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
           }
-        let plan = Plan(
+        var plan = Plan(
           way: way, generation: sealed.header.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),
           rollback: rollback, isOtherVault: isOther, problemCount: problemCount)
+        plan.hasOlderKeys = try !isOther && SealedHeader(reading: there).header.masterEpoch < sealed.header.masterEpoch
+        if way != .nothing, let limits = try? restored.limits(of: here) {
+          plan.limits = LimitChange.all(from: limits, to: try restored.limits(of: there))
+        }
         return (plan, .vault(header: sealed.bytes))
       }
     }
@@ -159,6 +181,8 @@ extension Restoration {
   static func isDamage(_ error: StorageError) -> Bool {
     switch error.code {
     case .notAVault, .schemaAltered, .columnMismatch, .storageDamaged, .truncated: true
+    // A draft, of which no backup can be made. Its file is kept.
+    case .migrationNeeded: true
     default: false
     }
   }

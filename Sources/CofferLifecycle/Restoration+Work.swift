@@ -1,4 +1,4 @@
-import CofferFiles
+package import CofferFiles
 import CofferStorage
 import Glibc
 package import VaultCore
@@ -25,6 +25,8 @@ extension Restoration {
 
   /// How many plans are made because others write meanwhile.
   private static let attempts = 10
+  /// An agent that is about to end is waited for.
+  private static let patience: Duration = .seconds(2)
 
   /// Whether another process must not have the vault open: a state that does not continue the one that it has seen.
   package static func excludesAgent(_ way: Way) -> Bool { way != .continuing && way != .nothing }
@@ -39,6 +41,10 @@ extension Restoration {
   ) throws -> Outcome {
     var plan = try planned?.plan ?? plan(step: step)
     for _ in 0..<Self.attempts {
+      // Before a question that would be asked for nothing.
+      guard try !agentHasVault(plan.way, until: Deadline(after: Self.patience)) else {
+        throw LifecycleError(.agentHasVault, place.vault)
+      }
       try agree(plan)
       do {
         let lock = try lock ?? MaintenanceLock(forVaultAt: place.vault)
@@ -72,10 +78,16 @@ extension Restoration {
     }
   }
 
+  /// Whether `carryOut` would fail, because another process must not have the vault open, and an agent has.
+  package func agentHasVault(_ way: Way, until deadline: Deadline = Deadline(after: .zero)) throws -> Bool {
+    guard excluding == nil, Self.excludesAgent(way) else { return false }
+    return try !AgentLock.isFree(place.agentLock, until: deadline)
+  }
+
   /// Waits for an agent that is about to end.
   /// - Throws: `agentHasVault`.
   func takeAgentLock() throws -> AgentLock {
-    let deadline = Deadline(after: .seconds(2))
+    let deadline = Deadline(after: Self.patience)
     while true {
       do {
         return try AgentLock(at: place.agentLock)
@@ -174,7 +186,7 @@ extension Restoration {
   private func damagedDirectory(_ now: Timestamp) throws -> String {
     var time = now
     while true {
-      let path = Path.join(place.backups.path, "\(BackupDirectory.putAside)\(BackupName.text(of: time))")
+      let path = Path.join(place.backups.path, "\(BackupDirectory.damaged)\(BackupName.text(of: time))")
       if try Files.status(at: path) == nil { return path }
       time.secondsSince1970 += 1
     }

@@ -11,7 +11,7 @@ package final class Restoration {
   let backup: ForeignVault
   /// The maintenance lock, if the caller has taken it.
   let lock: MaintenanceLock?
-  private let excluding: Exclusion?
+  let excluding: Exclusion?
   private var opened: RestoredVault?
   /// The plan that was made last, and the state for which it was made.
   var planned: (plan: Plan, state: PresentState)?
@@ -35,7 +35,7 @@ package final class Restoration {
   /// - Throws: as `Vault.open`, anchors apart.
   package func open(with credential: borrowing Credential, ceiling: KDFCeiling) throws {
     let backup = try RestoredVault(opening: store, with: credential, ceiling: ceiling)
-    try place.places.deviceKeys(of: backup.vault).open(backup, in: store)
+    try place.places.deviceKeys(of: backup.keys.vault).open(backup, in: store)
     opened = backup
   }
 

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 struct XMLPropertyListWriter {
   private var bytes: [UInt8] = []
   private let isExact: Bool
@@ -41,7 +43,7 @@ struct XMLPropertyListWriter {
       line(depth, "<date>\(text)</date>")
     case .data(let data):
       line(depth, "<data>")
-      let encoded = Array(Self.base64(data))
+      let encoded = Array(Base64Text.encode(data).utf8)
       for start in stride(from: 0, to: encoded.count, by: 76) {
         line(depth, String(decoding: encoded[start..<min(start + 76, encoded.count)], as: UTF8.self))
       }
@@ -85,19 +87,5 @@ struct XMLPropertyListWriter {
       }
     }
     return escaped
-  }
-
-  private static func base64(_ data: [UInt8]) -> [UInt8] {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var output: [UInt8] = []
-    output.reserveCapacity((data.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: data.count, by: 3) {
-      let group = data[start..<min(start + 3, data.count)]
-      let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-      for position in 0..<4 {
-        output.append(position <= group.count ? digits[Int(bits >> UInt32(18 - 6 * position) & 63)] : UInt8(ascii: "="))
-      }
-    }
-    return output
   }
 }

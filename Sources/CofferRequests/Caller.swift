@@ -9,8 +9,8 @@ package struct Caller {
     case held(Entitlements)
     /// Groups of no team, and those groups of teams that the owner has granted.
     case unowned(granted: Entitlements)
-    /// This group, and those below it.
-    case below(AccessGroup)
+    /// This group, and those below it; in some of them after a question.
+    case below(AccessGroup, asking: Entitlements)
   }
 
   private let scope: Scope
@@ -19,6 +19,8 @@ package struct Caller {
   /// `TEAM.identifier`, for an app; for another program the name under which it was granted something.
   package let application: String?
   private let isApp: Bool
+  /// Whether it may remove a value for good.
+  private(set) var endsVersions = true
 
   /// The name under which something is granted to the command `coffer`.
   package static let commandName = "coffer"
@@ -54,12 +56,14 @@ package struct Caller {
     return Caller(.held(Entitlements(grants.map(\.entitlement))), application: program, isApp: false)
   }
 
-  /// A program of Coffer with groups of its own.
-  package static func own(_ program: OwnProgram) -> Caller {
+  /// A program of Coffer with groups of its own. A grant gives it no other ones, and may ask for the owner's word in them.
+  /// - Throws: integrity errors.
+  package static func own(_ program: OwnProgram, in vault: borrowing Vault) throws -> Caller {
     let scope: Scope =
       switch program.groups {
       case .these(let groups): .held(Entitlements(groups))
-      case .below(let group): .below(group)
+      case .below(let group):
+        .below(group, asking: Entitlements(try vault.grants(to: program.rawValue).map(\.entitlement)))
       }
     return Caller(scope, application: program.rawValue, isApp: false)
   }
@@ -74,6 +78,13 @@ package struct Caller {
 
   private static func granted(in vault: borrowing Vault) throws -> Entitlements {
     Entitlements(try vault.grants(to: commandName).map(\.entitlement))
+  }
+
+  /// The same program, where only the owner, or the policy of the vault, ends a value that was replaced or removed.
+  package func keepingVersions() -> Caller {
+    var caller = self
+    caller.endsVersions = isOwner
+    return caller
   }
 
   /// The owner is not asked for confirmation.
@@ -94,7 +105,7 @@ package struct Caller {
       try entitlements.check(group, rights)
       if let limit { try Self.checkCommand(limit, group, rights) }
     case .unowned(let granted): try Self.checkCommand(granted, group, rights)
-    case .below(let root):
+    case .below(let root, asking: _):
       // By bytes: a mark that combines with the slash makes another character of it.
       guard group.name.utf8.elementsEqual(root.name.utf8) || group.name.utf8.starts(with: "\(root.name)/".utf8) else {
         throw KeychainError(.missingEntitlement, group.name)
@@ -140,10 +151,18 @@ package struct Caller {
 
   func needsConfirmation(_ group: AccessGroup, _ rights: Entitlements.Rights) -> Bool {
     switch scope {
-    case .all, .below: false
+    case .all: false
+    case .below(_, let entitlements): entitlements.needsConfirmation(group, rights)
     case .held(let entitlements), .unowned(let entitlements):
       entitlements.needsConfirmation(group, rights) || limit?.needsConfirmation(group, rights) ?? false
     }
+  }
+
+  /// - Throws: `missingEntitlement`.
+  func checkEndsVersions(_ reason: String = "") throws {
+    guard !endsVersions else { return }
+    throw KeychainError(
+      .missingEntitlement, cause: .gate, "only the owner removes for good\(reason.isEmpty ? "" : ": \(reason)")")
   }
 
   // MARK: Items that go with their app

@@ -7,21 +7,27 @@ import VaultUpkeep
 /// Versions of items.
 extension ItemService {
   /// If the item's row cannot be kept, because it does not open, the policy keeps none or the disk is full, the item is removed all the
-  /// same, unless the caller must keep it.
+  /// same, unless the caller must keep it, or may not end what the policy keeps: else a program could end a value that it cannot purge,
+  /// by a full disk.
   /// - Returns: Whether the item can be restored.
-  /// - Throws: `nothingKept`, after which the item is there.
+  /// - Throws: `nothingKept` or `missingEntitlement`, after which the item is there.
   func remove(
     mustKeep: Bool, in vault: inout Vault, _ remove: (inout Transaction, Timestamp?) throws -> Bool
   ) throws -> Bool {
+    let isPolicyKept = !caller.endsVersions && vault.keepsVersions
+    func checkLoss(_ reason: String) throws {
+      if isPolicyKept { try caller.checkEndsVersions("nothing of it can be kept\(reason.isEmpty ? "" : ", \(reason)")") }
+      guard !mustKeep else { throw VaultError(.nothingKept, reason) }
+    }
     let isKept: Bool
     do {
       isKept = try vault.transaction { transaction in
         let isKept = try remove(&transaction, now)
-        guard isKept || !mustKeep else { throw VaultError(.nothingKept) }
+        if !isKept { try checkLoss("") }
         return isKept
       }
     } catch StorageError(.full) {
-      guard !mustKeep else { throw VaultError(.nothingKept, "no room on the disk") }
+      try checkLoss("no room on the disk")
       return try vault.transaction { try remove(&$0, nil) }
     }
     // The former versions of an item that did not open have no owner now. If this fails, the next purge finds them.
@@ -29,6 +35,16 @@ extension ItemService {
       _ = try? vault.purgeExpired(at: now)
     }
     return isKept
+  }
+
+  /// For the list of as many former versions as any policy keeps.
+  private static let roomForVersions = 4096
+
+  /// The row of an item lists its former versions, and loses the oldest ones if its attributes fill it.
+  /// - Throws: `notAllowed` to a caller that may not end them.
+  func checkRoom(_ item: Item) throws {
+    guard !caller.endsVersions, item.encoded.count > Padding.maximumCount - Self.roomForVersions else { return }
+    throw KeychainError(.notAllowed, "attributes of so many bytes leave no room for former versions")
   }
 
   /// A complete name takes a look-up in each group; else all former versions are walked over. Then the last row counts the records that are
@@ -86,6 +102,16 @@ extension ItemService {
     var row = Attributes()
     row["count"] = .integer(UInt64(count))
     return row
+  }
+}
+
+extension Vault {
+  /// Whether its policy keeps former versions. A damaged one does.
+  fileprivate var keepsVersions: Bool {
+    borrowing get {
+      guard let limits = try? limits() else { return true }
+      return limits.value(.historyVersions) > 0 && limits.value(.historyDays) > 0
+    }
   }
 }
 

@@ -7,10 +7,11 @@ import VaultUpkeep
 package struct ItemService {
   let caller: Caller
   let now: Timestamp
+  private let index: ItemIndex?
 
-  package init(_ caller: Caller, at now: Timestamp) {
-    self.caller = caller
-    self.now = now
+  /// - Parameter index: The index of the vault to which the requests are made; nil: each search walks over it.
+  package init(_ caller: Caller, at now: Timestamp, index: ItemIndex? = nil) {
+    (self.caller, self.now, self.index) = (caller, now, index)
   }
 
   /// Checks the rights of the caller, and carries the request out. The owner's confirmation is the caller's part: all of
@@ -66,10 +67,12 @@ package struct ItemService {
       return .reference(try vault.transaction { try $0.restore(reference, version: number, at: now) })
     case .purge(let reference, let scope):
       try caller.check(reference.group, .write)
+      try caller.checkEndsVersions()
       try allowed(nil)
       return .rows([Self.count(try purge(reference, scope, in: &vault))])
     case .purgeExpired(let group, let removed):
       if let group { try caller.check(group, .write) }
+      if removed { try caller.checkEndsVersions() }
       try allowed(nil)
       return .rows([try purgeExpired(in: group, removedItems: removed, of: &vault)])
     }
@@ -78,7 +81,7 @@ package struct ItemService {
   /// A look-up by the complete name needs any right to the group; listing is a right of its own.
   private func items(_ search: ItemSearch, in group: AccessGroup?, of vault: borrowing Vault) throws -> Answer.Entries {
     guard let item = search.exactItem else {
-      return try search.entries(in: vault, caller.groups(for: .list, in: group)) { allows($0, .list) }
+      return try search.entries(in: vault, index, caller.groups(for: .list, in: group)) { allows($0, .list) }
     }
     if let group { try checkAny(group) }
     let held = try group.map { [$0] } ?? caller.entitlements?.groups.map(\.group) ?? Self.groups(vault)
@@ -139,6 +142,7 @@ package struct ItemService {
     let group = try caller.groupForAdding(group)
     try caller.check(group, .write)
     let item = try caller.bind(item, installBound: installBound)
+    try checkRoom(item)
     return try vault.transaction { transaction in
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
       let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
@@ -151,6 +155,7 @@ package struct ItemService {
     _ reference: Reference, _ generation: UInt64, _ item: Item, _ secret: borrowing Secret?, _ accessible: Accessibility?,
     in vault: inout Vault
   ) throws -> Answer {
+    try checkRoom(item)
     let change = { (old: inout Item) throws in
       try Self.check(item, inPlaceOf: old)
       old = item
@@ -194,7 +199,8 @@ package struct ItemService {
   private func move(
     _ reference: Reference, _ generation: UInt64, _ item: Item, to group: AccessGroup, in vault: inout Vault
   ) throws -> Answer {
-    try vault.transaction { transaction in
+    try checkRoom(item)
+    return try vault.transaction { transaction in
       let old = try Self.entry(reference, generation, &transaction)
       try Self.check(item, inPlaceOf: old.item)
       if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }

@@ -39,6 +39,8 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     case lifecycle(String)
     /// The agent's gate refused the program, before the vault was asked.
     case gate
+    /// The gate of a system agent: no process of its user can open the vault in another way.
+    case systemGate
     /// The command may not use a group because it belongs to a team.
     case groupOfTeam
     /// No agent listens: it does not run, or cannot be reached any more.
@@ -63,6 +65,7 @@ public struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible
     case .storage(let code): code.name
     case .apps(let name), .containers(let name), .lifecycle(let name): name
     case .gate: "gate"
+    case .systemGate: "systemGate"
     case .groupOfTeam: "groupOfTeam"
     case .absentAgent: "absent"
     case .auditLog: "auditLog"

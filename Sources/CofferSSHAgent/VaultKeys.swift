@@ -42,26 +42,6 @@ struct VaultKeys: Sendable {
   }
 }
 
-/// cofferd finds out which program asks by a look at the process, which is possible for the user's programs only while it is not hidden.
-final class Visibility: Sendable {
-  private let count = Guarded(0)
-
-  /// Hidden again when the last one has ended.
-  func shown<Result: ~Copyable>(_ body: () throws -> Result) rethrows -> Result {
-    count.withLock { count in
-      if count == 0 { Hardening.show() }
-      count += 1
-    }
-    defer {
-      count.withLock { count in
-        count -= 1
-        if count == 0 { Hardening.hide() }
-      }
-    }
-    return try body()
-  }
-}
-
 /// Has the owner asked for the passphrase, by `coffer vault unlock` at the display of this process.
 final class Unlocking: Sendable {
   private let last = Guarded((end: UInt64(0), isDone: false))

@@ -10,8 +10,9 @@ import SecretService
 // so that the process with the keys of the vault is not connected to a message bus. The agent identifies it by its file.
 //
 // --owner prints the process and the program that serve it, and --reload has the bus read its files of services: for coffer bus.
+// --provider does what coffer import secret-service asks over the socket that is standard input, as a client of another program.
 
-let usage = "usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload"
+let usage = "usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload | --provider"
 
 /// The exit codes of coffer(1).
 enum Status {
@@ -63,7 +64,8 @@ while let word = words.popFirst() {
   case "--help":
     say(usage, to: STDOUT_FILENO)
     exit(0)
-  case "--owner" where CommandLine.arguments.count == 2, "--reload" where CommandLine.arguments.count == 2: break
+  case "--owner", "--reload", "--provider":
+    guard CommandLine.arguments.count == 2 else { fail(usage, Status.usage) }
   default: fail(usage, Status.usage)
   }
 }
@@ -73,11 +75,18 @@ do {
     if let process = try bus.owner(of: Service.name) { say("\(process) \(program(of: process))", to: STDOUT_FILENO) }
   }
   try isAsked("--reload") { try $0.readServices() }
+  if CommandLine.arguments.last == "--provider", let socket = OwnedDescriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    Hardening.hide()
+    try ProviderBridge(socket).run(program: program(of:))
+    exit(0)
+  }
   guard let command = ProgramPlaces.program("coffer").first(where: { unsafe access($0, X_OK) == 0 }) else {
     fail("the program coffer is not where it was installed", Status.other)
   }
   let bus = try Bus()
-  let service = Service(bus.outbox, command: command) { try Keychain.connect() }
+  let visibility = Visibility()
+  Hardening.hide()
+  let service = Service(bus.outbox, command: command) { try Keychain.connect(visibility: visibility) }
   bus.onCall = { service.receive($0) }
   bus.onDisconnect = { service.forget($0) }
   try bus.serve(Service.root)
@@ -85,7 +94,7 @@ do {
     let owner = try bus.owner(of: Service.name).map { "\(program(of: $0)), process \($0)," } ?? "another program"
     fail("\(owner) serves \(Service.name)", Status.inputOutput)
   }
-  let keychain = try Keychain.connect()
+  let keychain = try Keychain.connect(visibility: visibility)
   let follower = Task.detached { await service.follow(keychain) }
   if let ready {
     say("ready", to: ready)

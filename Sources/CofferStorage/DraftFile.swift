@@ -182,13 +182,7 @@ public final class DraftFile: Store {
   }
 
   private static func isSame(_ path: String, _ other: String) throws -> Bool {
-    guard let left = try SmallFile.open(path), let right = try SmallFile.open(other),
-      try left.status().size == right.status().size
-    else { return false }
-    while true {
-      let (piece, same) = (try left.read(upTo: 1 << 20), try right.read(upTo: 1 << 20))
-      guard piece == same else { return false }
-      if piece.isEmpty { return true }
-    }
+    guard let left = try SmallFile.open(path), let right = try SmallFile.open(other) else { return false }
+    return try left.isEqual(to: right)
   }
 }

@@ -53,7 +53,7 @@ final class OpenVault {
     connection.wait(until: deadline)
     do {
       seen.isConvertedInLog = try Container.oldFormat(connection.fileBytes(100)) != nil && location.hasPendingChanges()
-      try seen.checkStart(connection)
+      try seen.checkStart(connection, openedBeside: lock)
       // Verify that SQLite has opened the file that was inspected.
       guard let now = try Files.status(at: location.path), now.isSameFile(as: status), try !connection.hasMoved() else {
         throw StorageError(.replaced, location.path)
@@ -95,9 +95,7 @@ final class OpenVault {
   /// Pages that are in neither the file nor the log were cut off.
   private func checkLength() throws {
     guard let file = try Files.status(at: location.path) else { return }
-    let (end, count) = (file.size / Int64(Container.pageByteCount), try connection.integer(.pageCount))
-    guard count > end else { return }
-    let missing = try count - end - Int64(LogPages.numbers(from: end + 1, in: location).count)
+    let missing = try LogPages.missing(of: connection.integer(.pageCount), in: location, byteCount: file.size)
     guard missing <= 0 else { throw LostFile(.truncated, "\(location.path) lacks \(missing) pages") }
   }
 

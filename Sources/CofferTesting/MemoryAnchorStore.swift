@@ -19,7 +19,7 @@ public final class MemoryAnchorStore: AnchorStore {
   public func load(_ vault: Identifier) throws -> [UInt8]? { bytes }
 
   /// - Throws: The error of `replacement`.
-  public func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+  public func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     if let anchor = try replacement(bytes) { bytes = anchor }
   }
 }

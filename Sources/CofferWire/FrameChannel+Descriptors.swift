@@ -46,13 +46,7 @@ extension FrameChannel {
         guard sent == bytes.count else { throw Failure.closed }
         return
       }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN:
-        guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
-      case EPIPE, ECONNRESET: throw Failure.closed
-      default: throw Failure.system(errno)
-      }
+      try waitToSend(after: errno, until: deadline)
     }
   }
 

@@ -165,15 +165,21 @@ package final class FrameChannel: Sendable {
             count += sent
             continue
           }
-          switch errno {
-          case EINTR: continue
-          case EAGAIN:
-            guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
-          case EPIPE, ECONNRESET: throw Failure.closed
-          default: throw Failure.system(errno)
-          }
+          try waitToSend(after: errno, until: deadline)
         }
       }
+    }
+  }
+
+  /// Returns when a call that has sent nothing can be repeated.
+  /// - Parameter number: The error of the call.
+  func waitToSend(after number: Int32, until deadline: Deadline) throws {
+    switch number {
+    case EINTR: break
+    case EAGAIN:
+      guard !deadline.hasPassed, try wait(Int16(POLLOUT), deadline.left) else { throw Failure.late }
+    case EPIPE, ECONNRESET: throw Failure.closed
+    default: throw Failure.system(number)
     }
   }
 

@@ -32,7 +32,7 @@ extension KeychainError.Cause {
   /// The module whose code it is. It is sent with the name, because codes of several modules have the same name.
   fileprivate var domain: String? {
     switch self {
-    case .code, .gate, .groupOfTeam, .absentAgent, .auditLog: nil
+    case .code, .gate, .systemGate, .groupOfTeam, .absentAgent, .auditLog: nil
     case .vault: "vault"
     case .storage: "storage"
     case .apps: "apps"
@@ -52,6 +52,7 @@ extension KeychainError.Cause {
       case ("containers", let name?): .containers(name)
       case ("lifecycle", let name?): .lifecycle(name)
       case ("gate", nil): .gate
+      case ("systemGate", nil): .systemGate
       case ("groupOfTeam", nil): .groupOfTeam
       case ("absent", nil): .absentAgent
       case ("auditLog", nil): .auditLog

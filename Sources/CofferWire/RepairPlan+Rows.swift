@@ -52,6 +52,7 @@ extension RepairPlan {
     var row = Attributes()
     row["records"] = .integer(UInt64(records.count))
     row["kept"] = .integer(keptCount)
+    row["unopened"] = .integer(unopenedCount)
     row["nodes"] = .integer(UInt64(nodeCount))
     row["miscounted"] = .integer(isMiscounted ? 1 : 0)
     row["history-faults"] = .integer(UInt64(historyFaultCount))
@@ -67,6 +68,7 @@ extension RepairPlan {
     self.init()
     records = try rows.map { (row) throws(WireError) in try RepairedRecord(wireRow: row) }
     keptCount = try fields.requiredInteger("kept")
+    unopenedCount = try fields.requiredInteger("unopened")
     nodeCount = Int(clamping: try fields.requiredInteger("nodes"))
     isMiscounted = try fields.flag("miscounted")
     historyFaultCount = Int(clamping: try fields.requiredInteger("history-faults"))

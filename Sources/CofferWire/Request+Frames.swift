@@ -6,10 +6,11 @@ internal import VaultCore
 // MARK: Out
 
 extension Request {
+  /// - Parameter client: The program that the request is for, if it is not the sender.
   /// - Throws: `WireError`: `frameLength`; `VaultError`: `attributeNotAllowed`, `nameTooLong`, and of locked memory.
-  package consuming func frame(request number: UInt64) throws -> Secret {
+  package consuming func frame(request number: UInt64, for client: BusClient? = nil) throws -> Secret {
     let kind = kind
-    let message =
+    var message =
       switch consume self {
       case .session(let request): try request.message()
       case .items(let request): try request.message()
@@ -18,6 +19,7 @@ extension Request {
       case .groups(let request): request.message()
       case .upkeep(let request): try request.message()
       }
+    if let client { message.set(client) }
     return try message.frame(.request(kind), request: number)
   }
 }

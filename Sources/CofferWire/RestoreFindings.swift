@@ -28,11 +28,16 @@ extension RestoreFindings {
     row["unavailable"] = .integer(unavailableCount)
     row["way"] = .text(plan.way.rawValue)
     row["other-vault"] = .integer(plan.isOtherVault ? 1 : 0)
+    row["older-keys"] = .integer(plan.hasOlderKeys ? 1 : 0)
     row["here"] = plan.generation.map { .integer($0) }
     row["rollback"] = plan.rollback.map { .text($0.name) }
     row["damage"] = plan.damage.map { .text($0.code.rawValue) }
     row["damage-detail"] = plan.damage.map { .text($0.detail) }
     row["problems"] = .integer(plan.problemCount)
+    for change in plan.limits {
+      row["\(change.name.rawValue)-here"] = .integer(change.here)
+      row["\(change.name.rawValue)-there"] = .integer(change.there)
+    }
     guard let comparison = plan.comparison else { return row }
     row["only-here"] = .integer(comparison.onlyHere)
     row["only-there"] = .integer(comparison.onlyThere)
@@ -51,10 +56,12 @@ extension RestoreFindings {
     let way = try Fields.required("way", Restoration.Way(rawValue: try fields.requiredText("way")))
     let isOther = try fields.flag("other-vault")
     var plan = Restoration.Plan(way: way, isOtherVault: isOther)
+    plan.hasOlderKeys = try fields.flag("older-keys")
     plan.generation = try fields.integer("here")
     plan.rollback = try fields.text("rollback").map { VaultError.Code($0) }
     plan.damage = try fields.damage()
     plan.problemCount = try fields.requiredInteger("problems")
+    plan.limits = try fields.limitChanges()
     plan.comparison = try fields.comparison()
     self.plan = plan
     try fields.end()
@@ -66,6 +73,15 @@ extension Fields {
     guard let name = try text("damage") else { return nil }
     guard let code = StorageError.Code(rawValue: name) else { throw WireError(.field, "damage") }
     return StorageError(code, try requiredText("damage-detail"))
+  }
+
+  fileprivate mutating func limitChanges() throws(WireError) -> [Restoration.LimitChange] {
+    var changes: [Restoration.LimitChange] = []
+    for name in Limits.Name.allCases {
+      guard let here = try integer("\(name.rawValue)-here") else { continue }
+      changes.append(.init(name, here: here, there: try requiredInteger("\(name.rawValue)-there")))
+    }
+    return changes
   }
 
   fileprivate mutating func comparison() throws(WireError) -> Comparison? {

@@ -57,6 +57,10 @@ extension BackupState {
     fields["backup"] = newest.map { .text($0) }
     fields["backup-time"] = newestTime.map { .time($0) }
     fields["trial"] = trial.map { .time($0) }
+    fields["trial-precedes-backups"] = .integer(trialPrecedesBackups ? 1 : 0)
+    // Their names have no line feed.
+    fields["unfinished-rotations"] =
+      unfinishedRotations.isEmpty ? nil : .text(unfinishedRotations.joined(separator: "\n"))
   }
 
   /// nil if they are not there.
@@ -67,6 +71,8 @@ extension BackupState {
     newest = try fields.text("backup")
     newestTime = try fields.time("backup-time")
     trial = try fields.time("trial")
+    trialPrecedesBackups = try fields.flag("trial-precedes-backups")
+    unfinishedRotations = try fields.text("unfinished-rotations")?.split(separator: "\n").map(String.init) ?? []
   }
 }
 

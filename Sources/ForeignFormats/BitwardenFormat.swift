@@ -2,7 +2,7 @@ internal import ProgramSecrets
 internal import SecretMemory
 internal import VaultCore
 
-/// The unencrypted export of Bitwarden and Vaultwarden, of a person or of an organization.
+/// The export of Bitwarden and Vaultwarden, of a person or of an organization.
 package enum BitwardenFormat {
   /// Members that are for Bitwarden alone.
   private static let own: Set<String> = [
@@ -12,10 +12,10 @@ package enum BitwardenFormat {
   /// The hidden members of cards, identities and keys.
   private static let hidden: Set<String> = ["number", "code", "ssn", "passportNumber", "licenseNumber", "privateKey"]
 
-  /// - Throws: as `JSONText`; `exportEncrypted`; `otherShape`, `fieldTooLarge`.
+  /// - Throws: as `JSONText`; `accountEncrypted`; `otherShape`, `fieldTooLarge`.
   package static func items(of text: SourceText) throws -> ForeignItems {
     let document = try JSONText(of: text)
-    if document["encrypted"]?.isTrue == true { throw ForeignError(.exportEncrypted, line: document.line) }
+    if document["encrypted"]?.isTrue == true { throw ForeignError(.accountEncrypted, line: document.line) }
     guard let items = document["items"], items.isArray else { throw ForeignError(.otherShape, line: document.line, "items") }
     let folders = try folderNames(document, text)
     var result = ForeignItems()

@@ -1,4 +1,4 @@
-internal import ProgramSecrets
+package import ProgramSecrets
 internal import SecretMemory
 internal import VaultCore
 
@@ -56,12 +56,6 @@ package enum DockerFormat {
 
   // MARK: The helper
 
-  /// A change of a text: bytes and their successors.
-  package struct Edit: Sendable {
-    package let range: Range<Int>
-    package let text: String
-  }
-
   /// The name by which docker asks the helper about a server of `auths`. Returns nil if the helper would not find the item by it: docker asks
   /// by the host alone, except for its own registry.
   package static func askedName(of server: String) -> String? {
@@ -73,27 +67,27 @@ package enum DockerFormat {
   }
 
   /// The helper that docker asks about a server, if one is set up.
-  package static func helper(of server: String, in text: SourceText) throws -> String? {
-    let document = try JSONText(of: text)
+  package static func helper(of server: String, in document: JSONText, _ text: SourceText) throws -> String? {
     let name = askedName(of: server) ?? server
     return try document["credHelpers"]?[name]?.text(in: text) ?? document["credsStore"]?.text(in: text)
   }
 
   /// Empties the entries of servers, and names the helper for them unless docker asks it already.
   /// - Throws: as `items`.
-  package static func edits(of servers: Set<String>, helper: String, in text: SourceText) throws -> [Edit] {
+  package static func edits(of servers: Set<String>, helper: String, in text: SourceText) throws -> [TextEdit] {
     let document = try JSONText(of: text)
     let entries = document["auths"]?.members.filter { servers.contains($0.name) } ?? []
-    var edits = entries.map { Edit(range: $0.value.range, text: "{}") }
-    let names = try entries.filter { try self.helper(of: $0.name, in: text) != helper }.compactMap { askedName(of: $0.name) }
+    var edits = entries.map { TextEdit($0.value.range, "{}") }
+    let names = try entries.filter { try self.helper(of: $0.name, in: document, text) != helper }
+      .compactMap { askedName(of: $0.name) }
     guard !names.isEmpty else { return edits }
     let lines = Set(names).sorted().map { "\n\t\t\(JSONForm.string($0)): \(JSONForm.string(helper))" }.joined(separator: ",")
     if let helpers = document["credHelpers"], helpers.isObject {
       let place = helpers.range.lowerBound + 1
-      edits.append(Edit(range: place..<place, text: lines + (helpers.members.isEmpty ? "\n\t" : ",")))
+      edits.append(TextEdit(place..<place, lines + (helpers.members.isEmpty ? "\n\t" : ",")))
     } else {
       let place = document.range.lowerBound + 1
-      edits.append(Edit(range: place..<place, text: "\n\t\"credHelpers\": {\(lines)\n\t},"))
+      edits.append(TextEdit(place..<place, "\n\t\"credHelpers\": {\(lines)\n\t},"))
     }
     return edits
   }

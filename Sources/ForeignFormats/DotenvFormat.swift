@@ -10,7 +10,7 @@ package enum DotenvFormat {
     var reader = AssignmentReader(text)
     var (line, counted) = (1, 0)
     while let found = try reader.next() {
-      for offset in counted..<found.offset where text[offset] == SourceText.lineFeed { line += 1 }
+      line += text.lineEnds(in: counted..<found.offset)
       counted = found.offset
       guard !found.value.isEmpty else {
         result.lost.append(LostPart(line: line, what: found.name, .noSecret))
@@ -23,8 +23,9 @@ package enum DotenvFormat {
         result.lost.append(LostPart(line: line, what: found.name, .elsewhere))
         continue
       }
-      result.add(ForeignItem(item, try value.finish(), line: line, value: found.value))
+      result.items.append(ForeignItem(item, try value.finish(), line: line, value: found.value))
     }
+    result.keepLast(listedBy: "account")
     return result
   }
 }
@@ -34,9 +35,10 @@ extension SourceText {
 }
 
 extension ForeignItems {
-  /// If a name stands twice, the last value counts, as it does in the programs.
-  mutating func add(_ item: ForeignItem) {
-    items.removeAll { $0.item == item.item }
-    items.append(item)
+  /// If an item stands twice, the last value counts, as it does in the programs.
+  mutating func keepLast(listedBy name: String) {
+    var places: [[UInt8]: Range<Int>] = [:]
+    for one in items { places[one.item.encoded] = one.value }
+    leave(.otherKind, named: { $0.item[name] ?? "" }, where: { places[$0.item.encoded] != $0.value })
   }
 }

@@ -86,14 +86,16 @@ struct ForeignEntry {
     // An item holds the companions together, also without a secret of its own.
     let held = try secret?.held ?? instead.map { hidden[$0].secret } ?? HeldSecret(Secret(count: 0))
     var item = ForeignItem(service: name, account: user, held, line: line, value: secret?.range ?? 0..<0)
-    if let instead { item.set("secret-field", to: hidden[instead].name) }
+    if let instead { item.set("secret-field", to: ForeignName.plain(hidden[instead].name)) }
     var others = hidden
     if let instead { others.remove(at: instead) }
     if title != name { item.item.label = title }
     item.item.comment = comment
     for (name, place) in Self.numbered(places.map { ("url", $0) }) { item.set(name, to: place) }
-    for (name, text) in Self.numbered(texts.map { ($0.name, $0.text) }) { item.set(name, to: text) }
-    item.companions = Self.numbered(others.map { ($0.name, $0.secret) }).map { .init(field: $0.0, secret: $0.1) }
+    for (name, text) in Self.numbered(texts.map { (ForeignName.attribute($0.name), $0.text) }) { item.set(name, to: text) }
+    item.companions = Self.numbered(others.map { (ForeignName.plain($0.name), $0.secret) }).map {
+      .init(field: $0.0, secret: $0.1)
+    }
     item.folder = folder.isEmpty ? nil : folder
     item.former = Self.withoutRepetition(former + [held]).dropLast()
     return item

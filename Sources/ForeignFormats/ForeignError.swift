@@ -19,6 +19,10 @@ package struct ForeignError: Error, Equatable, Sendable {
     /// An escape for one half of a character.
     case halfCharacter
 
+    // YAML and TOML
+    /// A form that is not read here, perhaps one that other programs read.
+    case notationUnknown
+
     // XML
     case notXML
 
@@ -33,6 +37,15 @@ package struct ForeignError: Error, Equatable, Sendable {
 
     // Exports of other vaults
     case exportEncrypted
+    /// Only the account can decrypt it.
+    case accountEncrypted
+    case encryptionUnknown
+    case passwordWrong
+    /// A key that takes longer, or more memory, than is allowed.
+    case costTooHigh
+    case noMemory
+    /// Encrypted data that has been changed.
+    case damaged
     case headerUnknown
     case columnCount
     /// A column that the caller has named.

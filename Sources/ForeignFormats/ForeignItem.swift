@@ -49,7 +49,7 @@ package struct LostPart: Sendable, Equatable {
     case macro
     /// More than an item can hold.
     case tooLarge = "too-large"
-    /// A kind of entry that the vault has no form for.
+    /// An entry that stands twice: the program takes the other one.
     case otherKind = "other-kind"
     /// A file that is none of the format.
     case otherFile = "other-file"
@@ -82,8 +82,10 @@ package struct ForeignItems: Sendable {
   package init(_ items: [ForeignItem] = [], lost: [LostPart] = []) { (self.items, self.lost) = (items, lost) }
 
   /// Leaves the items out that match, for a reason.
-  package mutating func leave(_ reason: LostPart.Reason, where matches: (ForeignItem) -> Bool) {
-    lost += items.filter(matches).map { LostPart(line: $0.line, what: "credential", reason) }
+  package mutating func leave(
+    _ reason: LostPart.Reason, named name: (ForeignItem) -> String = { _ in "credential" }, where matches: (ForeignItem) -> Bool
+  ) {
+    lost += items.filter(matches).map { LostPart(line: $0.line, what: name($0), reason) }
     items.removeAll(where: matches)
   }
 }

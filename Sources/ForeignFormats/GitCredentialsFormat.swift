@@ -7,6 +7,7 @@ package enum GitCredentialsFormat {
   /// - Throws: `credentialMalformed`, `percentMalformed`, `fieldTooLarge`.
   package static func items(of text: SourceText) throws -> ForeignItems {
     var result = ForeignItems()
+    var seen: Set<[UInt8]> = []
     for (index, line) in text.lines().enumerated() {
       let line = text.trimmed(line)
       guard !line.isEmpty, text[line.lowerBound] != UInt8(ascii: "#") else { continue }
@@ -30,7 +31,7 @@ package enum GitCredentialsFormat {
       let secret = try text.percentDecoded(colon + 1..<at, line: number)
       // git reads the first line that fits.
       let item = place.item(user: user, authenticationType: nil)
-      guard !result.items.contains(where: { $0.item == item }) else {
+      guard seen.insert(item.encoded).inserted else {
         result.lost.append(LostPart(line: number, what: place.description, .otherKind))
         continue
       }

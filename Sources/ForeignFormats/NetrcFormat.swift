@@ -16,6 +16,7 @@ private struct NetrcReader {
   private var line = 1
   private var result = ForeignItems()
   private var entry: Entry?
+  private var seen: Set<[UInt8]> = []
 
   private struct Entry {
     /// nil: any host.
@@ -77,12 +78,12 @@ private struct NetrcReader {
     }
     var item = ForeignItem(
       Item(service: machine, account: entry.login), password.secret, line: entry.line, value: password.value)
-    if let account = entry.account { item.set("netrc.account", to: account) }
     // curl takes the first one.
-    guard !result.items.contains(where: { $0.item.primaryKey == item.item.primaryKey }) else {
+    guard seen.insert(item.item.encoded).inserted else {
       result.lost.append(LostPart(line: entry.line, what: machine, .otherKind))
       return
     }
+    if let account = entry.account { item.set("netrc.account", to: account) }
     result.items.append(item)
   }
 

@@ -28,6 +28,7 @@ package enum NpmrcFormat {
   package static func items(of text: SourceText) throws -> ForeignItems {
     var result = ForeignItems()
     var registries: [(place: String, registry: Registry)] = []
+    var indices: [String: Int] = [:]
     for line in try SettingsLines(text, hasSections: false).lines {
       guard case .setting(let name, let written) = line.kind else { continue }
       let value = text.unquoted(written)
@@ -43,10 +44,12 @@ package enum NpmrcFormat {
         result.lost.append(LostPart(line: line.number, what: name, .elsewhere))
         continue
       }
-      if !registries.contains(where: { $0.place == place }) { registries.append((place, Registry(line: line.number))) }
-      for index in registries.indices where registries[index].place == place {
-        registries[index].registry.take(key, value, text)
+      let index = indices[place] ?? registries.count
+      if index == registries.count {
+        indices[place] = index
+        registries.append((place, Registry(line: line.number)))
       }
+      registries[index].registry.take(key, value, text)
     }
     for (place, registry) in registries {
       let items = try items(of: registry, at: place, text)

@@ -46,8 +46,9 @@ package enum PypircFormat {
       for setting in section.settings where !["username", "password"].contains(setting.name.lowercased()) {
         item.set("pypi.\(setting.name.lowercased())", to: text.text(setting.value))
       }
-      result.add(item)
+      result.items.append(item)
     }
+    result.keepLast(listedBy: "service")
     return result
   }
 }
@@ -80,15 +81,16 @@ package enum AWSFormat {
       for setting in section.settings where !credential.contains(setting.name.lowercased()) {
         result.lost.append(LostPart(line: setting.line, what: "\(section.name): \(setting.name)", .setting))
       }
-      result.add(item)
+      result.items.append(item)
     }
+    result.keepLast(listedBy: "account")
     return result
   }
 
   /// The values of a profile's credential, in the order of the file.
   package static func credentialLines(of profile: String, in text: SourceText) -> [Range<Int>] {
     let sections = (try? SettingsSection.all(of: text)) ?? []
-    return sections.filter { $0.name.utf8.elementsEqual(profile.utf8) }.flatMap(\.settings)
-      .filter { credential.contains($0.name.lowercased()) }.map(\.value)
+    let section = sections.last { $0.name.utf8.elementsEqual(profile.utf8) && $0.value(credential[1]) != nil }
+    return section?.settings.filter { credential.contains($0.name.lowercased()) }.map(\.value) ?? []
   }
 }

@@ -68,11 +68,9 @@ package struct SourceText: Sendable, TextBytes {
   }
 
   /// From 1.
-  package func line(of offset: Int) -> Int {
-    var line = 1
-    for index in 0..<min(offset, count) where self[index] == Self.lineFeed { line += 1 }
-    return line
-  }
+  package func line(of offset: Int) -> Int { 1 + lineEnds(in: 0..<min(offset, count)) }
+
+  func lineEnds(in range: Range<Int>) -> Int { range.count { self[$0] == Self.lineFeed } }
 
   static let lineFeed = UInt8(ascii: "\n")
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }

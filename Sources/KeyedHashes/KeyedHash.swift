@@ -18,6 +18,24 @@ package enum KeyedHash: String, CaseIterable, Sendable {
   package func code(of message: borrowing Secret, key: borrowing Secret) throws(VaultError) -> Secret {
     var context = try Secret(count: coffer_hmac_context_size())
     var code = try Secret(count: byteCount)
+    message.withBytes { message in
+      unsafe message.withUnsafeBytes { unsafe write(&code, &context, $0, key) }
+    }
+    return code
+  }
+
+  /// The code of a public message.
+  /// - Throws: as `Secret(count:)`.
+  package func code(ofPublic message: [UInt8], key: borrowing Secret) throws(VaultError) -> Secret {
+    var context = try Secret(count: coffer_hmac_context_size())
+    var code = try Secret(count: byteCount)
+    unsafe message.withUnsafeBytes { unsafe write(&code, &context, $0, key) }
+    return code
+  }
+
+  private func write(
+    _ code: inout Secret, _ context: inout Secret, _ message: UnsafeRawBufferPointer, _ key: borrowing Secret
+  ) {
     let hash: coffer_hmac_hash =
       switch self {
       case .sha1: COFFER_HMAC_SHA1
@@ -25,24 +43,27 @@ package enum KeyedHash: String, CaseIterable, Sendable {
       case .sha512: COFFER_HMAC_SHA512
       }
     key.withBytes { key in
-      message.withBytes { message in
-        context.withMutableBytes { context in
-          code.withMutableBytes { code in
-            unsafe key.withUnsafeBytes { key in
-              unsafe message.withUnsafeBytes { message in
-                unsafe context.withUnsafeMutableBytes { context in
-                  unsafe code.withUnsafeMutableBytes { code in
-                    unsafe coffer_hmac(
-                      hash, context.baseAddress, key.baseAddress, key.count, message.baseAddress, message.count,
-                      code.baseAddress, code.count)
-                  }
-                }
+      context.withMutableBytes { context in
+        code.withMutableBytes { code in
+          unsafe key.withUnsafeBytes { key in
+            unsafe context.withUnsafeMutableBytes { context in
+              unsafe code.withUnsafeMutableBytes { code in
+                unsafe coffer_hmac(
+                  hash, context.baseAddress, key.baseAddress, key.count, message.baseAddress, message.count, code.baseAddress,
+                  code.count)
               }
             }
           }
         }
       }
     }
-    return code
+  }
+
+  /// SHA-256 of public bytes.
+  package static func digest(ofPublic message: [UInt8]) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+      unsafe coffer_sha256(message, message.count, buffer.baseAddress)
+      count = 32
+    }
   }
 }

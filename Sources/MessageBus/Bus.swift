@@ -8,6 +8,8 @@ package struct Call: Sendable {
   package let number: UInt64
   /// The unique name of the caller.
   package let sender: String
+  /// nil if it is not known.
+  package let client: ClientProcess?
   package let path: String
   package let interface: String
   package let member: String
@@ -30,6 +32,7 @@ package struct Call: Sendable {
 
   package let outbox: Outbox
   let bus: OpaquePointer
+  private var clients: Clients?
   private var slots: [OpaquePointer] = unsafe []
   private var waiting: [UInt64: Message] = [:]
   /// The locked memory of each program's calls that wait.
@@ -68,6 +71,8 @@ package struct Call: Sendable {
 
   /// Serves the objects at and below a path, and learns when clients go.
   package func serve(_ path: String) throws(Failure) {
+    let isOfSystem = unsafe BusDaemon.isOfSystem(bus)
+    clients = Clients(isOfSystem: isOfSystem) { [unowned self] name, body in unsafe Clients.ask(bus, name, body) }
     let object = unsafe Unmanaged.passUnretained(self).toOpaque()
     var slot: OpaquePointer?
     try Self.check(
@@ -117,11 +122,16 @@ package struct Call: Sendable {
     last += 1
     waiting[last] = message
     if message.byteCount > 0 { held[sender, default: 0] += message.byteCount }
-    onCall?(
-      Call(
-        number: last, sender: sender,
-        path: unsafe Message.text(sd_bus_message_get_path(pointer)), interface: interface,
-        member: unsafe Message.text(sd_bus_message_get_member(pointer)), body: body))
+    let path = unsafe Message.text(sd_bus_message_get_path(pointer))
+    let member = unsafe Message.text(sd_bus_message_get_member(pointer))
+    clients?.identify(sender) { [self, number = last] found in
+      switch found {
+      case .failure(let error): outbox.reply(to: number, .failure(error))
+      case .success(let client):
+        onCall?(
+          Call(number: number, sender: sender, client: client, path: path, interface: interface, member: member, body: body))
+      }
+    }
     return 1
   }
 
@@ -130,7 +140,10 @@ package struct Call: Sendable {
     if body.count == 1 {
       if name == self.name { hasEnded = true }
     } else if case .text("") = body[body.count - 1] {
+      clients?.hasGone(name)
       onDisconnect?(name)
+    } else if name.hasPrefix(":") {
+      clients?.hasCome(name)
     }
   }
 
@@ -150,7 +163,9 @@ package struct Call: Sendable {
         pollfd(fd: outbox.notifier.descriptor, events: Int16(POLLIN), revents: 0),
       ]
       // The timeout is a point in time of the bus's clock. Polling once a second is sufficient for any.
-      _ = unsafe poll(&entries, 2, microseconds == .max ? -1 : microseconds == 0 ? 0 : 1000)
+      let limit = outbox.milliseconds ?? .max
+      let wait = microseconds == .max ? limit : microseconds == 0 ? 0 : min(limit, 1000)
+      _ = unsafe poll(&entries, 2, wait == .max ? -1 : wait)
     }
     _ = unsafe sd_bus_flush(bus)
   }

@@ -22,8 +22,14 @@ package final class Outbox: Sendable {
     case end
   }
 
+  private struct State {
+    var entries: [Entry] = []
+    /// Each with its time, in nanoseconds of `Deadline`.
+    var later: [(due: UInt64, entry: Entry)] = []
+  }
+
   let notifier: EventNotifier
-  private let entries = Mutex<[Entry]>([])
+  private let state = Mutex(State())
 
   init(_ notifier: EventNotifier) { self.notifier = notifier }
 
@@ -32,19 +38,37 @@ package final class Outbox: Sendable {
 
   package func send(_ signal: Signal) { put(.signal(signal)) }
 
+  package func send(_ signal: Signal, after milliseconds: UInt64) {
+    let due = Deadline.now() + milliseconds * 1_000_000
+    state.withLock { $0.later.append((due, .signal(signal))) }
+    notifier.call()
+  }
+
+  /// The milliseconds until a signal is due; nil if none waits.
+  var milliseconds: Int32? {
+    let now = Deadline.now()
+    return state.withLock { $0.later.map(\.due).min() }.map { due in
+      due > now ? Int32(clamping: (due - now) / 1_000_000 + 1) : 0
+    }
+  }
+
   /// Lets `Bus.run` return.
   package func end() { put(.end) }
 
   private func put(_ entry: Entry) {
-    entries.withLock { $0.append(entry) }
+    state.withLock { $0.entries.append(entry) }
     notifier.call()
   }
 
   func take() -> [Entry] {
     notifier.clear()
-    return entries.withLock { entries in
-      defer { entries = [] }
-      return entries
+    let now = Deadline.now()
+    return state.withLock { state in
+      defer {
+        state.entries = []
+        state.later.removeAll { $0.due <= now }
+      }
+      return state.entries + state.later.filter { $0.due <= now }.map(\.entry)
     }
   }
 }

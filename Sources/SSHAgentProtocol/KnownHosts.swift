@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The file known_hosts of ssh: sshd(8). Names that it keeps as hashes stay unknown.
 package enum KnownHosts {
   /// The first name that stands for this host alone. Returns nil if there is none.

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The bytes of a signature, as far as they say what it is for.
 package enum SignedData: Equatable, Sendable {
   /// A login of this user over this session: RFC 4252, section 7.

@@ -64,6 +64,10 @@ struct Interface: Sendable {
     methods: [Method(name: "Prompt", input: ["s"], output: []), Method(name: "Dismiss", input: [], output: [])],
     signals: [("Completed", ["b", "v"])])
 
+  /// By which `coffer import secret-service` knows `coffer-secrets` with its own agent.
+  static let agent = Interface(name: "coffer.SecretService", properties: [(agentPath, "s", false)])
+  static let agentPath = "Agent"
+
   private static let standard = [
     Interface(
       name: properties,
@@ -95,7 +99,7 @@ struct Interface: Sendable {
   static func introspection(of path: ObjectPath) -> String {
     "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\" "
       + "\"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n<node>\n"
-      + ([own(of: path)] + standard).map(\.description).joined() + "</node>\n"
+      + ([own(of: path)] + (path == .service ? [agent] : []) + standard).map(\.description).joined() + "</node>\n"
   }
 
   private var description: String {

@@ -15,34 +15,42 @@ enum KeyAgreement {
     "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DDEF9519B3CD3A431B302B0A6DF25F1437"
     + "4FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7EDEE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF"
 
-  struct Agreement: ~Copyable {
-    /// The public number of this side.
+  /// The numbers of this side.
+  final class Side {
     let publicNumber: Secret
-    /// The key of the session.
-    let key: Secret
-  }
+    private let own: Number
+    private let prime: Number
 
-  /// - Parameter peer: The public number of the other side, whose zeros at the front may be left out.
-  /// - Throws: `BusError`: `invalidArguments` for a number that makes the key known to everybody; `failed`, `VaultError`.
-  static func agree(with peer: borrowing Secret) throws -> Agreement {
-    try Gcrypt.start()
-    guard (1...byteCount).contains(peer.count) else { throw BusError.invalidArguments("the public key has \(peer.count) bytes") }
-    let prime = try Number(hexadecimal: prime)
-    let other = try Number(peer)
-    let last = try Number(capacity: 8 * byteCount)
-    unsafe gcry_mpi_sub_ui(last.pointer, prime.pointer, 1)
-    guard unsafe gcry_mpi_cmp_ui(other.pointer, 1) > 0, unsafe gcry_mpi_cmp(other.pointer, last.pointer) < 0 else {
-      throw BusError.invalidArguments("the public key makes no secret")
+    /// - Throws: `BusError`: `failed`; `VaultError`.
+    init() throws {
+      try Gcrypt.start()
+      prime = try Number(hexadecimal: KeyAgreement.prime)
+      own = try Number(capacity: 8 * byteCount)
+      unsafe gcry_mpi_randomize(own.pointer, UInt32(8 * byteCount - 1), GCRY_STRONG_RANDOM)
+      let base = try Number(capacity: 8)
+      unsafe gcry_mpi_set_ui(base.pointer, 2)
+      let sent = try Number(capacity: 8 * byteCount)
+      unsafe gcry_mpi_powm(sent.pointer, base.pointer, own.pointer, prime.pointer)
+      publicNumber = try sent.padded()
     }
-    let own = try Number(capacity: 8 * byteCount)
-    unsafe gcry_mpi_randomize(own.pointer, UInt32(8 * byteCount - 1), GCRY_STRONG_RANDOM)
-    let base = try Number(capacity: 8)
-    unsafe gcry_mpi_set_ui(base.pointer, 2)
-    let sent = try Number(capacity: 8 * byteCount)
-    unsafe gcry_mpi_powm(sent.pointer, base.pointer, own.pointer, prime.pointer)
-    let shared = try Number(capacity: 8 * byteCount)
-    unsafe gcry_mpi_powm(shared.pointer, other.pointer, own.pointer, prime.pointer)
-    return Agreement(publicNumber: try sent.padded(), key: try key(from: try shared.padded()))
+
+    /// The key of the session.
+    /// - Parameter peer: The public number of the other side, whose zeros at the front may be left out.
+    /// - Throws: `BusError`: `invalidArguments` for a number that makes the key known to everybody; `failed`, `VaultError`.
+    func key(with peer: borrowing Secret) throws -> Secret {
+      guard (1...byteCount).contains(peer.count) else {
+        throw BusError.invalidArguments("the public key has \(peer.count) bytes")
+      }
+      let other = try Number(peer)
+      let last = try Number(capacity: 8 * byteCount)
+      unsafe gcry_mpi_sub_ui(last.pointer, prime.pointer, 1)
+      guard unsafe gcry_mpi_cmp_ui(other.pointer, 1) > 0, unsafe gcry_mpi_cmp(other.pointer, last.pointer) < 0 else {
+        throw BusError.invalidArguments("the public key makes no secret")
+      }
+      let shared = try Number(capacity: 8 * byteCount)
+      unsafe gcry_mpi_powm(shared.pointer, other.pointer, own.pointer, prime.pointer)
+      return try KeyAgreement.key(from: try shared.padded())
+    }
   }
 
   /// - Parameter shared: The shared number, with zeros at the front.

@@ -38,20 +38,4 @@ enum ObjectPath: Hashable, Sendable {
   static func item(_ collection: String, _ id: String) -> String { "\(root)/collection/\(collection)/\(id)" }
   static func session(_ id: String) -> String { "\(root)/session/\(id)" }
   static func prompt(_ id: String) -> String { "\(root)/prompt/\(id)" }
-
-  /// The name of a collection in paths: other bytes of its label as `_xx`.
-  static func name(from label: String) -> String {
-    var name = ""
-    for byte in label.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-        name.unicodeScalars.append(Unicode.Scalar(byte))
-      default: name += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }
-      guard name.utf8.count <= maximumNameByteCount - 8 else { break }
-    }
-    return name.isEmpty ? "_" : String(name.prefix(maximumNameByteCount - 8))
-  }
-
-  static let maximumNameByteCount = 64
 }

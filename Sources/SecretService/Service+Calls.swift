@@ -22,7 +22,7 @@ extension Service {
         .paths(found.filter { !locked.contains($0.collection) }.map(\.path)),
         .paths(found.filter { locked.contains($0.collection) }.map(\.path)),
       ]
-    case ("Unlock", let objects?, _): return try unlock(objects.pathTexts, invocation.sender, store)
+    case ("Unlock", let objects?, _): return try unlock(objects.pathTexts, invocation, store)
     case ("Lock", let objects?, _):
       let catalog = try catalog(store)
       let found = try objects.pathTexts.filter { path in
@@ -49,37 +49,40 @@ extension Service {
     guard try isOpen(store) else { throw BusError.isLocked }
     let catalog = try catalog(store)
     if !alias.isEmpty, let known = catalog.collection(.alias(alias)) { return known.name }
-    guard alias.isEmpty || ObjectPath.isElement(alias) else { throw BusError.invalidArguments("the alias") }
+    guard alias.isEmpty || Self.isAlias(alias) else { throw BusError.invalidArguments("the alias") }
     guard case .text(let label)? = properties[Interface.collection.name + ".Label"] else {
       throw BusError.invalidArguments("a collection has a label")
     }
-    let base = ObjectPath.name(from: label)
-    let taken = Set(catalog.collections.map(\.name))
-    var name = base
-    var number = 1
-    while taken.contains(name) || name == "session" {
-      number += 1
-      name = "\(base)_\(number)"
-    }
-    try store.createCollection(name, label: label)
-    if !alias.isEmpty { try store.setAlias(alias, to: name) }
+    let name = try store.keychain.addCollection(label, besides: Set(catalog.collections.map(\.name)))
+    defer { state.forgetCatalog() }
+    guard !alias.isEmpty, try !store.keychain.addAlias(alias, to: name) else { return name }
+    // Another program has made the alias in between, or it leads nowhere.
     state.forgetCatalog()
-    return name
+    guard let known = try self.catalog(store).collection(.alias(alias)) else {
+      try store.keychain.setAlias(alias, to: name)
+      return name
+    }
+    try store.removeCollection(name, aliases: [])
+    return known.name
+  }
+
+  private static func isAlias(_ text: String) -> Bool {
+    CollectionGroup.isElement(text) && text.utf8.count <= CollectionGroup.maximumNameByteCount
   }
 
   private func setAlias(_ alias: String, _ path: String, _ store: ItemStore) throws {
-    guard ObjectPath.isElement(alias), alias.utf8.count <= ObjectPath.maximumNameByteCount else {
-      throw BusError.invalidArguments("the alias")
+    guard Self.isAlias(alias) else { throw BusError.invalidArguments("the alias") }
+    // They lead where programs keep what they keep at log-in, and for the session.
+    guard alias != Collection.loginName, alias != Collection.sessionName else {
+      throw BusError.notSupported("the alias \(alias) stays")
     }
-    // It leads where programs keep what they keep at log-in.
-    guard alias != Collection.loginName else { throw BusError.notSupported("the alias login stays") }
     guard try isOpen(store) else { throw BusError.isLocked }
     var target: String?
     if path != ObjectPath.none {
       guard case .collection(let name)? = ObjectPath(path) else { throw BusError.noSuchObject }
       target = try collection(name, store).name
     }
-    try store.setAlias(alias, to: target)
+    try store.keychain.setAlias(alias, to: target)
     state.forgetCatalog()
   }
 
@@ -116,10 +119,12 @@ extension Service {
       let content = try ItemStore.Content(arguments[0].dictionary)
       let item = try store.create(content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
       state.handOut([item])
+      // The agent tells of the others.
+      if item.isTemporary { told("ItemCreated", item) }
       return [.path(item.path), .path(ObjectPath.none)]
     case "Delete":
       try checkUnlocked(collection, store)
-      guard collection.name != Collection.loginName else { throw BusError.notSupported("the collection login stays") }
+      guard !collection.isFixed else { throw BusError.notSupported("the collection \(collection.name) stays") }
       let aliases = try catalog(store).aliases.filter { $0.value == collection.name }.map(\.key)
       try store.removeCollection(collection.name, aliases: aliases)
       state.forgetCatalog()
@@ -153,9 +158,11 @@ extension Service {
     case ("SetSecret", let value?):
       let sent = try unwrapped(value, invocation.sender)
       try store.set(sent.secret, contentType: sent.contentType, of: item)
+      if item.isTemporary { told("ItemChanged", item) }
       return []
     case ("Delete", _):
       try store.remove(item)
+      if item.isTemporary { removed(item.entry.reference) }
       return [.path(ObjectPath.none)]
     default: throw BusError.invalidArguments(invocation.method.name)
     }
@@ -170,6 +177,7 @@ extension KeychainError.Code {
 extension ItemStore.Content {
   /// - Throws: `BusError`: `invalidArguments`.
   init(_ properties: [String: Value]) throws {
+    self.init()
     func value(_ name: String) -> Value? { properties["\(Interface.item.name).\(name)"] }
     switch value("Label") {
     case nil: label = nil

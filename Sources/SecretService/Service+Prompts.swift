@@ -1,19 +1,20 @@
-import CofferFiles
-import Glibc
+import Coffer
 import MessageBus
 
 /// Unlock, and the question that may be needed for it.
 extension Service {
   /// - Returns: The very paths that were given, of what is unlocked: clients compare them. Unknown ones are left out.
-  func unlock(_ paths: [String], _ sender: String, _ store: ItemStore) throws -> [Value] {
+  func unlock(_ paths: [String], _ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
     let catalog = try catalog(store)
     let (isOpen, locked) = (try isOpen(store), state.locked)
     let known = paths.compactMap { path in catalog.collection(at: path).map { (path, $0.name) } }
-    let open = known.filter { isOpen && !locked.contains($0.1) }.map(\.0)
+    let open = known.filter { (isOpen || $0.1 == Collection.sessionName) && !locked.contains($0.1) }.map(\.0)
     guard open.count < known.count else { return [.paths(open), .path(ObjectPath.none)] }
     // A prompt that is dismissed at once reads as "not found" in libsecret.
     guard unlocking.canAsk else { throw BusError.isLocked }
-    let name = try state.add(ServiceState.Prompt(sender: sender, paths: known.map(\.0).filter { !open.contains($0) }))
+    let name = try state.add(
+      ServiceState.Prompt(
+        sender: invocation.sender, client: invocation.client, paths: known.map(\.0).filter { !open.contains($0) }))
     return [.paths(open), .path(ObjectPath.prompt(name))]
   }
 
@@ -30,20 +31,16 @@ extension Service {
   }
 
   /// Clients begin to listen after the reply, so the signal comes a while after it.
-  private static let delayMicroseconds: UInt32 = 100_000
+  private static let delayMilliseconds: UInt64 = 100
 
   /// Tells the caller alone, once, when the state has changed. The result has its type also when the prompt was dismissed.
   private func complete(_ name: String, isUnlocked: Bool) {
     guard let prompt = state.end(name) else { return }
-    let complete: @Sendable () -> Void = { [self] in
-      if isUnlocked { try? withStore { try unlocked(prompt.paths, $0) } }
-      usleep(Self.delayMicroseconds)
-      outbox.send(
-        Outbox.Signal(
-          ObjectPath.prompt(name), Interface.prompt.name, "Completed",
-          [.flag(!isUnlocked), .variant(.paths(isUnlocked ? prompt.paths : []))], to: prompt.sender))
-    }
-    if !DetachedThread.start("coffer-prompt", complete) { complete() }
+    if isUnlocked { try? withStore(for: prompt.client) { try unlocked(prompt.paths, $0) } }
+    let signal = Outbox.Signal(
+      ObjectPath.prompt(name), Interface.prompt.name, "Completed",
+      [.flag(!isUnlocked), .variant(.paths(isUnlocked ? prompt.paths : []))], to: prompt.sender)
+    outbox.send(signal, after: Self.delayMilliseconds)
   }
 
   private func unlocked(_ paths: [String], _ store: ItemStore) throws {

@@ -1,8 +1,14 @@
+import Coffer
 import CofferRequests
 import MessageBus
 
 extension Service {
   func properties(_ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
+    if invocation.path == .service, invocation.method.name == "Get",
+      case .text(Interface.agent.name) = invocation.arguments[0], case .text(Interface.agentPath) = invocation.arguments[1]
+    {
+      return [.variant(.text(try Keychain.agentPath()))]
+    }
     let own = Interface.own(of: invocation.path)
     guard case .text(let interface)? = invocation.arguments.first, interface.isEmpty || interface == own.name else {
       if invocation.method.name == "GetAll" { return [.properties([])] }
@@ -35,7 +41,9 @@ extension Service {
       case "Modified": return .number(collection.modified)
       default:
         // Names of items are attributes, which are sealed. But the other properties come without the owner.
-        if invocation.method.name == "GetAll", try !isOpen(store) { return .paths([]) }
+        if invocation.method.name == "GetAll", try collection.name != Collection.sessionName && !isOpen(store) {
+          return .paths([])
+        }
         let items = try sealed(store) { try store.items(with: [:], in: collection.name) }
         state.handOut(items)
         return .paths(items.map(\.path))
@@ -59,7 +67,8 @@ extension Service {
     case (.collection(let path), "Label", .text(let label)):
       let collection = try collection(path, store)
       try checkUnlocked(collection, store)
-      try store.createCollection(collection.name, label: label)
+      guard collection.name != Collection.sessionName else { throw BusError.readOnly(name) }
+      try store.keychain.relabelCollection(collection.name, as: label)
       state.forgetCatalog()
     case (.item(let path, let id), _, _):
       let collection = try collection(path, store)
@@ -67,6 +76,7 @@ extension Service {
       var content = ItemStore.Content()
       if case .text(let label) = value { content.label = label } else { content.attributes = value.texts }
       try store.change(store.item(collection.name, id), to: content)
+      if collection.name == Collection.sessionName { told("ItemChanged", try store.item(collection.name, id)) }
     default: throw BusError.readOnly(name)
     }
   }

@@ -8,7 +8,7 @@ extension Service {
   /// Runs until the agent refuses the notices; while no agent runs it waits for one. If more happens than can be told, the queue of
   /// notices is what drops it.
   package func follow(_ keychain: Keychain) async {
-    let store = ItemStore(keychain: keychain)
+    let store = ItemStore(keychain: keychain, temporary: temporary)
     do {
       // One that cannot be looked up any more has gone, which is the next notice.
       for try await change in keychain.changes { try? heard(change, store) }
@@ -18,16 +18,14 @@ extension Service {
   }
 
   private func heard(_ change: KeychainChange, _ store: ItemStore) throws {
-    if let group = change.reference?.group, group.name == CollectionGroup.root {
+    if let group = change.reference?.group, group == .secretService {
       try catalogChanged(store)
       return
     }
     switch change {
     case .added(let reference): try told("ItemCreated", reference, store)
     case .updated(let reference): try told("ItemChanged", reference, store)
-    case .removed(let reference):
-      guard let path = state.takeBack(reference), let name = CollectionGroup.name(of: reference.group) else { return }
-      send(ObjectPath.collection(name), Interface.collection, "ItemDeleted", path)
+    case .removed(let reference): removed(reference)
     case .locked: break
     case .unlocked:
       // The owner has given the passphrase, which is all that a locked collection asks for.
@@ -40,6 +38,15 @@ extension Service {
   private func told(_ member: String, _ reference: Reference, _ store: ItemStore) throws {
     guard let item = StoredItem(try store.keychain.entry(reference)) else { return }
     state.handOut([item])
+    told(member, item)
+  }
+
+  func removed(_ reference: Reference) {
+    guard let path = state.takeBack(reference), let name = CollectionGroup.name(of: reference.group) else { return }
+    send(ObjectPath.collection(name), Interface.collection, "ItemDeleted", path)
+  }
+
+  func told(_ member: String, _ item: StoredItem) {
     send(ObjectPath.collection(item.collection), Interface.collection, member, item.path)
     guard member == "ItemChanged" else { return }
     propertiesChanged(

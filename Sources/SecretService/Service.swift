@@ -16,8 +16,9 @@ package final class Service: Sendable {
   let state = ServiceState()
   let outbox: Outbox
   let unlocking: Unlocking
+  let temporary = TemporaryItems()
   private let workers = Workers()
-  private let stores = Mutex<[ItemStore]>([])
+  private let keychains = Mutex<[Keychain]>([])
   private let connect: @Sendable () throws -> Keychain
 
   /// - Parameters:
@@ -54,6 +55,7 @@ package final class Service: Sendable {
   struct Invocation: Sendable {
     let number: UInt64
     let sender: String
+    let client: BusClient
     let path: ObjectPath
     let interface: Interface
     let method: Interface.Method
@@ -61,6 +63,7 @@ package final class Service: Sendable {
 
     init(_ call: Call, _ path: ObjectPath, _ interface: Interface, _ method: Interface.Method, _ arguments: [Value]) {
       (number, sender) = (call.number, call.sender)
+      client = call.client.map { .process($0.number, start: $0.start) } ?? .unknown
       (self.path, self.interface, self.method, self.arguments) = (path, interface, method, arguments)
     }
   }
@@ -69,7 +72,7 @@ package final class Service: Sendable {
     try workers.submit(
       Workers.Job(sender: invocation.sender, isChange: invocation.method.isChange) { [self] in
         do {
-          let values = try withStore { try answer(invocation, $0) }
+          let values = try withStore(for: invocation.client) { try answer(invocation, $0) }
           outbox.reply(to: invocation.number, .success(values))
         } catch is NeedsOwner where mayAsk && unlocking.canAsk {
           wait(for: invocation)
@@ -94,10 +97,10 @@ package final class Service: Sendable {
   }
 
   /// Each thread has a connection of its own: a call that waits for the owner must not hold up others.
-  func withStore<Result>(_ body: (ItemStore) throws -> Result) throws -> Result {
-    let store = try stores.withLock { $0.popLast() } ?? ItemStore(keychain: connect())
-    defer { stores.withLock { $0.append(store) } }
-    return try body(store)
+  func withStore<Result>(for client: BusClient, _ body: (ItemStore) throws -> Result) throws -> Result {
+    let keychain = try keychains.withLock { $0.popLast() } ?? connect()
+    defer { keychains.withLock { $0.append(keychain) } }
+    return try body(ItemStore(keychain: keychain.asking(for: client), temporary: temporary))
   }
 
   private func answer(_ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
@@ -120,7 +123,7 @@ package final class Service: Sendable {
   func catalog(_ store: ItemStore) throws -> Catalog {
     try state.catalog {
       // Before the first unlock only what is there from the start is known.
-      do { return try store.catalog() } catch  where BusError(error) == .isLocked { return Catalog() }
+      do { return try store.keychain.servedCatalog() } catch  where BusError(error) == .isLocked { return Catalog() }
     }
   }
 
@@ -139,7 +142,7 @@ package final class Service: Sendable {
   }
 
   func isLocked(_ collection: Collection, _ store: ItemStore) throws -> Bool {
-    try state.locked.contains(collection.name) || !isOpen(store)
+    try state.locked.contains(collection.name) || collection.name != Collection.sessionName && !isOpen(store)
   }
 
   /// For what is refused at once, so that clients call Unlock.

@@ -1,3 +1,5 @@
+import Coffer
+import CofferRequests
 import MessageBus
 import Synchronization
 import VaultCore
@@ -11,6 +13,7 @@ final class ServiceState: Sendable {
   /// A question that a client was offered, and has not begun or ended.
   struct Prompt: Sendable {
     let sender: String
+    let client: BusClient
     /// The paths that Unlock was called with.
     let paths: [String]
     var hasBegun = false

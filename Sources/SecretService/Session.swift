@@ -21,13 +21,17 @@ final class Session: Sendable {
     switch (algorithm, input) {
     case (plain, .text): return (Session(sender, nil), .text(""))
     case (encrypted, .bytes(let peer)):
-      let agreement = try KeyAgreement.agree(with: peer.secret)
-      let number = Value.Bytes(try agreement.publicNumber.duplicate())
-      return (Session(sender, try agreement.key.duplicate()), .bytes(number))
+      let side = try KeyAgreement.Side()
+      let key = try side.key(with: peer.secret)
+      return (Session(sender, key), .bytes(Value.Bytes(try side.publicNumber.duplicate())))
     case (plain, _), (encrypted, _): throw BusError.invalidArguments("the input of the algorithm has another type")
     default: throw BusError.notSupported("the algorithm is not known")
     }
   }
+
+  /// The side of a client.
+  /// - Parameter key: nil: secrets go as they are.
+  convenience init(withKey key: consuming Secret?) { self.init("", key) }
 
   /// The structure Secret of the interface.
   func wrap(_ secret: consuming Secret, contentType: String, path: String) throws -> Value {

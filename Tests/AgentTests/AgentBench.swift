@@ -2,6 +2,7 @@ import AccessRights
 import AppContainers
 import CofferApps
 import CofferFiles
+import CofferRequests
 import CofferStorage
 import CofferTesting
 import CofferWire
@@ -75,7 +76,10 @@ final class AgentBench: Sendable {
     server = try AgentServer(
       at: directory.path + "/run/agent.sock", lockPath: directory.path + "/agent.lock", vault: vault,
       programs: Delayed(
-        programs: programs ?? Programs(in: data, command: directory.path + "/command"), identifying: identifying),
+        programs: programs
+          ?? Programs(
+            in: data, command: directory.path + "/command",
+            own: { [path = directory.path] in ["\(path)/\($0.rawValue)"] }), identifying: identifying),
       frameMilliseconds: frameMilliseconds,
       pinning: pinning
     ) { facts, decision, _ in
@@ -101,7 +105,11 @@ final class AgentBench: Sendable {
 
   func unlock() throws { try vault.unlock(.throwAway()) }
 
-  func openVault() throws -> Vault { try Vault.open(FileStore(at: vault.path), with: .throwAway()) }
+  /// As another process of the user's opens it.
+  func openVault() throws -> Vault {
+    let anchors = Places(in: directory.path + "/data").anchors(forVaultAt: vault.path)
+    return try Vault.open(FileStore(at: vault.path), with: .throwAway(), anchor: anchors)
+  }
 
   /// Installs a program as an app of the team that the seed makes.
   /// - Returns: The installed executable.

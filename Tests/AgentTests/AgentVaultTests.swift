@@ -5,6 +5,7 @@ import CofferTesting
 import CofferWire
 import Foundation
 import SecretMemory
+import Synchronization
 import Testing
 import VaultCore
 import VaultUpkeep
@@ -107,6 +108,35 @@ import VaultUpkeep
     #expect(standard > 0 && standard <= 900_000, "\(standard)")
     // The keys are here all the same, and requests report the damage themselves.
     #expect(!bench.vault.statusOfNow.isLocked)
+  }
+
+  /// A restore closes the vault. One that a request had locked is not opened by the credential of the service afterwards.
+  @Test(arguments: [false, true]) func aVaultThatWasLockedStaysSoAfterMaintenance(isLocked: Bool) throws {
+    let calls = Mutex(0)
+    bench.vault.reopen { calls.withLock { $0 += 1 } }
+    if isLocked { bench.vault.lock() }
+    try bench.vault.withoutClients(closing: true) {}
+    #expect(calls.withLock(\.self) == (isLocked ? 0 : 1))
+  }
+
+  /// The owner's sessions end with the keys under which they were proven, also if the agent has not been asked since.
+  @Test func newKeysEndTheSessionsOfBefore() throws {
+    let before = bench.vault.lockCount
+    try bench.unlock()
+    #expect(bench.vault.lockCount == before)
+    var other = try bench.openVault()
+    var renewal = try MasterKeyRenewal(of: other.status())
+    try renewal.seal(other.openedSlot, under: try .throwAway(), kdf: .floor)
+    try renewal.commit(to: &other)
+    try other.close()
+    try bench.unlock()
+    #expect(bench.vault.lockCount == before + 1)
+    // Another file is in its place, from which the vault that is open cannot tell anything.
+    try FileManager.default.copyItem(atPath: bench.vault.path, toPath: bench.vault.path + ".copy")
+    try FileManager.default.removeItem(atPath: bench.vault.path)
+    try FileManager.default.moveItem(atPath: bench.vault.path + ".copy", toPath: bench.vault.path)
+    try bench.unlock()
+    #expect(bench.vault.lockCount == before + 2)
   }
 
   /// The state is whether keys are held, whatever has become of the file.

@@ -29,6 +29,18 @@ import Testing
     }
   }
 
+  /// As `cofferd-server@.service` starts it: it opens its vault at the start, and again after another process has made new keys.
+  @Test func itsOwnCredentialOpensTheVaultAfterNewKeys() throws {
+    let bench = try DaemonBench(limits: #"mkdir -p own; cp key own/coffer.key; export CREDENTIALS_DIRECTORY="$PWD/own""#)
+    #expect(try bench.coffer(["agent", "status"]).output == "unlocked\n")
+    #expect(try bench.coffer(["secret", "set", "mail/ada"], input: "x").status == 0)
+    try #require(try bench.coffer(["vault", "rotate", "--force", "--key-file", "key"]).status == 0)
+    #expect(try bench.coffer(["secret", "get", "mail/ada"]).output == "x")
+    #expect(try bench.coffer(["vault", "lock"]).status == 0)
+    try #require(try bench.coffer(["vault", "rotate", "--force", "--key-file", "key"]).status == 0)
+    #expect(try bench.coffer(["agent", "status"]).output == "locked\n")
+  }
+
   @Test(
     .enabled(
       if: geteuid() == 0 && !FileManager.default.fileExists(atPath: "/run/coffer/0/agent.sock"),

@@ -7,7 +7,7 @@ import Testing
   static let programs: [ProgramIdentity] = [
     .app("T.com.example.editor"), .command, .program(path: "/usr/bin/git", digest: "d"), .interpreter(path: "/usr/bin/python3"),
     .unknown("why"), .unit("backup.service"), .flatpak("org.example.App"), .own(.sshAgent),
-    .own(.secretService),
+    .own(.secretService), .client(.command, of: .secretService),
   ]
   /// The requests of `coffer-secrets`.
   static let secretService: [Request.Kind] = [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
@@ -115,6 +115,22 @@ import Testing
       guard case .refuse = decide(operation, isGranted: true, isSenderProven: true) else {
         Issue.record("\(operation)")
         continue
+      }
+    }
+  }
+
+  /// No other program names the one that it asks for: whatever it may do itself.
+  @Test func cofferSecretsAloneAsksForOthers() {
+    for operation in Request.Kind.allCases {
+      for program in Self.programs {
+        var facts = Gate.Facts(operation: operation, program: program, isOwner: true)
+        let own = Gate.decide(facts)
+        facts.client = .unknown
+        if program == .own(.secretService) {
+          #expect(Gate.decide(facts) == own)
+        } else {
+          #expect(code(facts) == .missingEntitlement, "\(operation), \(program)")
+        }
       }
     }
   }

@@ -61,6 +61,23 @@ import Waiting
     #expect(bench.decisions.last?.1 == .allow(.program))
   }
 
+  /// `coffer-secrets` alone may name the process that it asks for.
+  @Test func aProgramAsksInNoOtherName() throws {
+    let command = bench.directory.appending(path: "command")
+    try FileManager.default.copyItem(at: probe, to: command)
+    expect(try bench.run(command, ["for", bench.socket]), ["missingEntitlement"])
+    #expect(last() == .command)
+    let service = bench.directory.appending(path: "coffer-secrets")
+    try FileManager.default.copyItem(at: probe, to: service)
+    expect(try bench.run(service, ["for", bench.socket]), ["done"])
+    #expect(last() == .own(.secretService))
+    #expect(bench.decisions.last?.0.client?.peer?.process == getpid())
+    guard case .program? = bench.decisions.last?.0.client?.program else {
+      Issue.record("\(String(describing: bench.decisions.last))")
+      return
+    }
+  }
+
   /// Whatever else is in the vault, and whatever it asks for.
   @Test func theAgentForSSHReadsItsGroupAlone() throws {
     var vault = try Vault.throwAway()
@@ -71,7 +88,7 @@ import Waiting
       try vault.transaction { try $0.createGroup(group, at: .test) }
       references.append(try vault.add(item, secret: Secret(testing: "x"), to: group, at: .test))
     }
-    let service = ItemService(.own(.sshAgent), at: .test)
+    let service = try ItemService(.own(.sshAgent, in: vault), at: .test)
     func code(_ request: consuming ItemRequest) throws -> KeychainError.Code? {
       do {
         _ = try service.carryOut(request, in: &vault)

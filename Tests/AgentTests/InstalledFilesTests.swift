@@ -15,7 +15,10 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
   private static let prefix = "/opt/coffer"
   private let stage = Stage()
 
+  private static let programs = AgentBench.program("coffer").deletingLastPathComponent().path
+
   init() throws {
+    try make("\(Self.programs)/pam_coffer.so")
     try make("install")
   }
 
@@ -26,7 +29,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
     process.currentDirectoryURL = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     process.arguments = [
       "-s", "-o", "all", target, "DESTDIR=\(stage.root.path)", "PREFIX=\(Self.prefix)",
-      "PROGRAMS=\(AgentBench.program("coffer").deletingLastPathComponent().path)",
+      "PROGRAMS=\(Self.programs)",
     ]
     process.environment = ["PATH": "/usr/bin:/bin"]
     try process.run()
@@ -60,6 +63,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
         "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket", "user/coffer-secrets.service",
         "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service", "system/coffer-credentials.socket",
+        "system/coffer-backup@.service", "system/coffer-backup@.timer",
       ])
     for unit in units {
       #expect(try !text(unit).contains("@PREFIX@"), "\(unit)")
@@ -75,7 +79,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       let program = try #require(try values("ExecStart", in: unit).first?.split(separator: " ").first)
       let expected =
         switch unit.split(separator: "/").last {
-        case "coffer-backup.service": "bin/coffer"
+        case "coffer-backup.service", "coffer-backup@.service": "bin/coffer"
         case "coffer-ssh-agent.service": "libexec/coffer/coffer-ssh-agent"
         case "coffer-secrets.service": "libexec/coffer/coffer-secrets"
         default: "bin/cofferd"

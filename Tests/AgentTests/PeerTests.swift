@@ -52,6 +52,24 @@ import Waiting
     #expect(Peer.path(of: executable.number).contains("python"))
   }
 
+  /// As `coffer-secrets` names one.
+  @Test func aNamedProcessIsTheOneThatBeganThen() throws {
+    let (_, process) = try connected(.automatic)
+    defer { end(process) }
+    let (number, user) = (process.processIdentifier, getuid())
+    let start = try #require(ProcessStart.ticks(of: number))
+    #expect(start <= ProcessStart.now())
+    let named = try Peer(process: number, start: start, user: user)
+    #expect(named.isAlive && named.process == number)
+    #expect(throws: Peer.Failure.gone) { _ = try Peer(process: number, start: start + 1, user: user) }
+    #expect(throws: Peer.Failure.gone) { _ = try Peer(process: number, start: start, user: user + 1) }
+    for number: Int32 in [0, -1, .max] {
+      #expect(throws: Peer.Failure.gone) { _ = try Peer(process: number, start: start, user: user) }
+    }
+    end(process)
+    #expect(throws: Peer.Failure.gone) { _ = try Peer(process: number, start: start, user: user) }
+  }
+
   @Test(arguments: both) func aProcessThatHasEndedIsNobody(_ pinning: Peer.Pinning) throws {
     let (peer, process) = try connected(pinning)
     end(process)

@@ -32,6 +32,7 @@ import struct CofferRequests.Confirmation
       let application = String(repeating: "a", count: 32) + "." + String(repeating: "x", count: 155)
       for program in [
         ProgramIdentity.app(application), .unknown(text), .program(path: text, digest: "d"), .interpreter(path: text),
+        .client(.app(application), of: .secretService), .client(.interpreter(path: text), of: .secretService),
       ] {
         let question = QuestionText.question(
           confirmation(item, group, .move(to: group), purpose: text), program, vault: text, minutes: OwnerQuestions.maximumMinutes

@@ -58,6 +58,7 @@ import Waiting
         return (error as? KeychainError)?.cause == .storage(.maintenance)
       }
     }
+    let lockCount = bench.vault.lockCount
     try answer(.agreement, .yes)
     let new = try Credential.derived(.random(count: 32), .keyFile, salt: [UInt8](repeating: 1, count: 16))
     try answer(.credential, .credentials(present: nil, new: new))
@@ -72,6 +73,8 @@ import Waiting
     }
     try wait(for: "the end") { ended.value != nil }
     #expect(try #require(ended.value).get().masterEpoch == 2)
+    // Sessions that were proven before have ended, though no client has asked since.
+    #expect(bench.vault.lockCount == lockCount + 1 && bench.vault.status.isLocked)
     #expect(!isRefused())
   }
 }

@@ -158,12 +158,12 @@ import Waiting
 
   @Test func theWaysIntoTheVaultAreChangedByWhoProvesAnOldOne() throws {
     try initialize()
-    func change(_ old: String, _ new: String) throws -> Int32 {
+    func change(_ old: String, _ new: String, _ verb: String = "passphrase") throws -> Int32 {
       // Both by one descriptor would be one: the second comes from a file.
       _ = try bench.run("/bin/sh", ["-c", "umask 077; cat >\(bench.home.path)/new"], input: "\(new)\n")
       return try bench.run(
         "/bin/sh",
-        ["-c", "exec coffer vault passphrase --low-memory --passphrase-fd 0 --new-passphrase-fd 4 4<\(bench.home.path)/new"],
+        ["-c", "exec coffer vault \(verb) --low-memory --passphrase-fd 0 --new-passphrase-fd 4 4<\(bench.home.path)/new"],
         input: "\(old)\n"
       ).status
     }
@@ -171,6 +171,17 @@ import Waiting
     #expect(try change("correct horse", "new horse") == 0)
     #expect(try bench.coffer("vault", "unlock", "--passphrase-fd", "0", input: "correct horse\n").status == 7)
     #expect(try bench.coffer("vault", "unlock", "--passphrase-fd", "0", input: "new horse\n").status == 0)
+    // The agent is locked by then: to look for the slot opens nothing.
+    #expect(try bench.coffer("vault", "lock").status == 0)
+    // If there are two passphrases, the typed one is replaced, and its slot is not removed unasked.
+    #expect(try change("new horse", "other horse", "slot add") == 0)
+    #expect(try change("other horse", "second horse") == 0)
+    #expect(try change("new horse", "first horse") == 0)
+    #expect(try change("first horse", "new horse") == 0)
+    #expect(try bench.coffer("vault", "slot", "remove", "2", "--passphrase-fd", "0", input: "second horse\n").status == 5)
+    #expect(try bench.coffer("vault", "slot", "list").lines.count == 2)
+    #expect(try bench.coffer("agent", "status").output.contains("locked"))
+    #expect(try bench.coffer("vault", "slot", "remove", "2", "--passphrase-fd", "0", input: "new horse\n").status == 0)
     let recovery = try bench.coffer("vault", "slot", "add", "--new-recovery-key", "--passphrase-fd", "0", input: "new horse\n")
     #expect(recovery.status == 0)
     #expect(try bench.coffer("vault", "slot", "list").lines.count == 2)

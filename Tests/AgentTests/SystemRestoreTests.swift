@@ -140,54 +140,8 @@ struct SystemRestoreTests {
 
   // MARK: Between the plan and the answer
 
-  /// Runs a command at a terminal, and `between` once it asks.
-  private func atTerminal(_ command: String, between: () throws -> Void, answers: String) throws -> SystemBench.Outcome {
-    let (asked, go) = (bench.home.path + "/asked", bench.home.path + "/go")
-    let script = """
-      import os, pty, sys, time
-      pid, terminal = pty.fork()
-      if pid == 0: os.execvp('/bin/sh', ['/bin/sh', '-c', sys.argv[1]])
-      text, answers = b'', list(sys.argv[4])
-      while True:
-          try: piece = os.read(terminal, 4096)
-          except OSError: break
-          if not piece: break
-          text += piece
-          if text.count(b'[y/N]') > len(sys.argv[4]) - len(answers) and answers:
-              if not os.path.exists(sys.argv[2]):
-                  open(sys.argv[2], 'w').close()
-                  while not os.path.exists(sys.argv[3]): time.sleep(0.02)
-              answer = answers.pop(0)
-              if answer == 'k': os.kill(pid, 9)
-              else: os.write(terminal, answer.encode() + b'\\r')
-      sys.stdout.buffer.write(text)
-      status = os.waitpid(pid, 0)[1]
-      sys.exit(os.waitstatus_to_exitcode(status) & 255)
-      """
-    try script.write(toFile: bench.directory.path + "/terminal.py", atomically: true, encoding: .utf8)
-    let running = bench
-    let result = OutcomeBox()
-    let ended = DispatchSemaphore(value: 0)
-    Foundation.Thread.detachNewThread {
-      result.outcome = try? running.run(
-        "/usr/bin/python3", [running.directory.path + "/terminal.py", command, asked, go, answers])
-      ended.signal()
-    }
-    defer {
-      _ = FileManager.default.createFile(atPath: go, contents: nil)
-      ended.wait()
-      for file in [asked, go] { try? FileManager.default.removeItem(atPath: file) }
-    }
-    try wait(for: "the question") { FileManager.default.fileExists(atPath: asked) }
-    try between()
-    _ = FileManager.default.createFile(atPath: go, contents: nil)
-    ended.wait()
-    ended.signal()
-    return try #require(result.outcome)
-  }
-
   @Test func aVaultThatIsWrittenMeanwhileIsShownAgain() throws {
-    let restored = try atTerminal(
+    let restored = try bench.atTerminal(
       "exec coffer vault restore \(old) --key-file \(key)", between: { try set("between") }, answers: "yy")
     #expect(restored.status == 0, "\(restored)")
     #expect(restored.output.contains("1 item is only here") && restored.output.contains("2 items are only here"), "\(restored)")
@@ -196,15 +150,46 @@ struct SystemRestoreTests {
     #expect(kept.output == "1\n")
     // A no ends it, and other programs use the vault while the person thinks.
     try set("more")
-    let declined = try atTerminal(
+    let declined = try bench.atTerminal(
       "exec coffer vault restore \(old) --key-file \(key)", between: { try expectItems(["more", "one", "two"]) },
       answers: "n")
     #expect(declined.status == 8 && declined.output.contains("cancelled: nothing has been changed"), "\(declined)")
     #expect(try items() == ["more", "one", "two"])
   }
 
+  /// The credential that was proven at the beginning has been taken away since, as one that has leaked.
+  @Test func theOwnerIsProvenAgainBeforeTheChange() throws {
+    let restored = try bench.atTerminal(
+      "exec coffer vault restore \(old) --key-file \(key)",
+      between: {
+        let replaced = try shell(
+          "coffer vault slot add --new-key-file \(other) --key-file \(key) && coffer vault slot remove 1 --force --key-file \(key)"
+        )
+        try #require(replaced.status == 0, "\(replaced)")
+      }, answers: "yy")
+    #expect(restored.status == 7 && restored.output.contains("wrong passphrase"), "\(restored)")
+    #expect(try items() == ["one", "three", "two"])
+    #expect(try coffer("vault", "verify", "--key-file", key).status == 7)
+    #expect(try coffer("vault", "verify", "--key-file", other).status == 0)
+    #expect(try leftovers() == [])
+  }
+
+  /// The yes was on its way: the command cannot tell whether the agent has acted on it.
+  @Test func anAgentThatIsLostAtTheQuestionLeavesADoubt() throws {
+    let lost = try bench.atTerminal(
+      "exec coffer vault restore \(old) --key-file \(key)",
+      between: {
+        bench.stop()
+        try bench.start()
+      }, answers: "y")
+    #expect(lost.status == 12 && lost.output.contains("it is not known whether the change was made"), "\(lost)")
+    #expect(lost.output.contains("hint: the vault is the one before, or that of the backup"), "\(lost)")
+    #expect(try coffer("vault", "unlock", "--key-file", key).status == 0)
+    #expect(try items() == ["one", "three", "two"])
+  }
+
   @Test func aClientThatGoesAwayLeavesNothing() throws {
-    let gone = try atTerminal(
+    let gone = try bench.atTerminal(
       "exec coffer vault restore \(old) --key-file \(key)", between: { try expectOneCopy() }, answers: "k")
     #expect(gone.status == 247, "\(gone)")
     try wait(for: "the copy is gone") { try leftovers() == [] }
@@ -238,7 +223,8 @@ struct SystemRestoreTests {
     try bench.start()
     let refused = try coffer("vault", "restore", old, "--force", "--key-file", key)
     #expect([9, 10].contains(refused.status), "\(refused)")
-    #expect(refused.errors.contains("hint: as root: coffer vault restore --user \(bench.user) FILE"), "\(refused)")
+    #expect(
+      refused.errors.contains("hint: as root: coffer vault restore --user \(bench.user); with FILE, that backup"), "\(refused)")
     #expect(try coffer("vault", "restore", old, "--user", "\(bench.user)", "--force", "--key-file", key).status == 2)
     // Root needs a credential of the backup.
     let wrong = try coffer("vault", "restore", old, "--user", "\(bench.user)", "--force", "--key-file", other, as: 0)
@@ -251,5 +237,3 @@ struct SystemRestoreTests {
     #expect(try bench.coffer("app", "log").lines.contains { $0.contains("agent.restoreVault") })
   }
 }
-
-private final class OutcomeBox: @unchecked Sendable { var outcome: SystemBench.Outcome? }

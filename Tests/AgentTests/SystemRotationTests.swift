@@ -138,7 +138,9 @@ struct SystemRotationTests {
   /// A vault of the draft is converted as a file, by the user of the agent, while that does not run.
   @Test func aDraftIsConvertedAsAFile() throws {
     let refused = try shell("coffer vault migrate --system")
-    #expect(refused.status == 2 && refused.errors.contains("COFFER_HOME=/var/lib/coffer/\(bench.user)\n"), "\(refused)")
+    #expect(
+      refused.status == 2 && refused.errors.contains("COFFER_HOME=/var/lib/coffer/\(bench.user) coffer vault migrate;"),
+      "\(refused)")
     bench.stop()
     let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/Draft").path
     let state = bench.state.path
@@ -176,6 +178,36 @@ struct SystemRotationTests {
         next.status == 0 && !backups.contains { $0.contains("before-rotation") || $0.hasSuffix(".new") }, "\(next) \(backups)")
       try expectWhole(present)
     }
+  }
+
+  /// An error that the agent reports before the commit leaves everything as it was, and no backup.
+  @Test func aRotationThatWasOvertakenSaysThatNothingHasChanged() throws {
+    let overtaken = try bench.atTerminal(
+      "exec coffer vault passphrase --leaked --passphrase-fd 3 --new-passphrase-fd 4 3<\(bench.home.path)/old 4<\(bench.home.path)/new",
+      between: {
+        let added = try shell("coffer vault slot add --new-key-file key --passphrase-fd 3 3<old")
+        try #require(added.status == 0, "\(added)")
+      }, answers: "y")
+    #expect(overtaken.status == 12 && overtaken.output.contains("other programs write to it"), "\(overtaken)")
+    #expect(!overtaken.output.contains("may count") && !overtaken.output.contains("before-rotation"), "\(overtaken)")
+    #expect(backups == [])
+    try expectWhole("old")
+  }
+
+  @Test func anInterruptOrALostAgentAtTheQuestionChangesNothing() throws {
+    let command = "exec coffer vault rotate --passphrase-fd 3 3<\(bench.home.path)/old"
+    let interrupted = try bench.atTerminal(command, between: {}, answers: "\u{3}")
+    #expect(interrupted.status == 8 && interrupted.output.contains("cancelled: nothing has been changed"), "\(interrupted)")
+    let lost = try bench.atTerminal(
+      command,
+      between: {
+        bench.stop()
+        try bench.start()
+      }, answers: "y")
+    #expect(lost.status == 12 && lost.output.contains("its agent has ended or does not answer"), "\(lost)")
+    #expect(lost.output.contains("hint: nothing has been changed; try again"), "\(lost)")
+    #expect(backups == [])
+    try expectWhole("old")
   }
 
   /// The other slot is asked for after the plan, and before anything is changed.

@@ -43,7 +43,19 @@ import Testing
       try boot("server.sh") == [
         "after a restart the service gets hunter2", "the vault is unlocked",
         "after a kill the service gets hunter2", "after a stop the service gets hunter2",
-        "a backup and a drill", "True True False", "no socket is left", "1 vault is left",
+        "a backup and a drill", "True True False", "1 backup by the timer's unit, active", "no socket is left", "1 vault is left",
+      ])
+  }
+
+  @Test(.timeLimit(.minutes(60))) func aKeyOrVaultThatDoesNotFitEndsNoServerForGood() throws {
+    #expect(
+      try boot("failures.sh") == [
+        "hunter2 (at the start)", "hunter2 (after new keys)",
+        "another key: locked, active, active", "hunter2 (unlocked by hand)",
+        "damaged: locked, active, active", "hunter2 (restored)",
+        "deploy: unlocked", "the start fails", "4 more starts, and no others",
+        // A draft, converted and then opened by the agent.
+        "273 records, all sound", "273 records, all sound",
       ])
   }
 }

@@ -1,6 +1,7 @@
 import AccessRights
 import CLinux
 import CofferFiles
+import CofferRequests
 import CofferTesting
 import Foundation
 import SecretMemory
@@ -8,6 +9,7 @@ import Synchronization
 import Testing
 import UnitCredentials
 import VaultCore
+import VaultUpkeep
 import Waiting
 
 @testable import CofferAgent
@@ -143,6 +145,39 @@ import Waiting
     #expect(try fetched(once: { try bench.unlock() }) == "hunter2")
     bench.vault.lock()
     #expect(try fetched(once: { try bench.unlock() }) == "hunter2")
+  }
+
+  /// Another process gives the vault new keys, which this agent has not noticed when the service starts.
+  private func renewKeys() throws {
+    var vault = try bench.openVault()
+    var renewal = try MasterKeyRenewal(of: vault.status())
+    try renewal.seal(vault.openedSlot, under: .throwAway(), kdf: .floor)
+    try renewal.commit(to: &vault, replacing: [])
+  }
+
+  @Test func newKeysAreWaitedForAsALock() throws {
+    try bench.unlock()
+    try grant()
+    #expect(try fetched() == "hunter2")
+    try renewKeys()
+    let answer = try fetched(once: {
+      try wait(for: "the connection is accepted") { server.connectionCount == 1 }
+      try wait(for: "the lock") { bench.vault.status.isLocked }
+      try bench.unlock()
+    })
+    #expect(answer == "hunter2")
+  }
+
+  @Test func anAgentThatOpensItselfServesWithNewKeys() throws {
+    let vault = bench.vault
+    try bench.unlock()
+    vault.reopen { _ = try? vault.unlock(.throwAway()) }
+    try grant()
+    try renewKeys()
+    #expect(try fetched() == "hunter2")
+    #expect(!vault.status.isLocked && vault.lockCount == 1)
+    vault.lock()
+    #expect(vault.statusOfNow.isLocked)
   }
 
   @Test func theEndOfTheAgentIsARefusal() throws {

@@ -15,18 +15,19 @@ import Testing
         head -c 60000 /dev/urandom | base64 -w 0 | head -c 65536 >long; coffer set long/text <long; printf 'ünï\\tcode\\n' >short
         coffer set short/text --file short
         board() { xclip -selection clipboard -out 2>/dev/null; }
-        # xclip ends before the display has what it copies.
+        # xclip ends before the display has what it copies. coffer waits for it.
         shows() { until board | cmp -s - "$1"; do sleep 0.05; done; }
+        has() { board | cmp - "$1" && echo same; }
         : >empty; printf other >other
         copy() { coffer copy "$@" --vault "$W/coffer/vault.coffer"; }
         ended() { while pgrep -f "clear-clipboard.*$W" >/dev/null; do sleep 0.05; done; }
-        copy short/text --clear-after 3600; shows short; echo same
+        copy short/text --clear-after 3600; has short
         kill $(pgrep -f "clear-clipboard.*$W"); ended; shows empty; echo "cleared at the end"
         copy short/text --clear-after 1; ended; shows empty; echo "cleared after the time"
-        copy long/text --clear-after 3600; shows long; echo same
+        copy long/text --clear-after 3600; has long
         coffer lock; ended; shows empty; echo "cleared by the lock"
         coffer vault unlock --key-file key
-        copy short/text --clear-after 3600; shows short; xclip -selection clipboard -in <other 2>/dev/null; shows other
+        copy short/text --clear-after 3600; has short; xclip -selection clipboard -in <other 2>/dev/null; shows other
         kill $(pgrep -f "clear-clipboard.*$W"); ended; echo "another: $(board)"
         coffer agent stop; kill $server; wait $server
         DISPLAY=:$number coffer copy short/text --key-file key; echo $?
@@ -37,7 +38,7 @@ import Testing
         "short/text: on the clipboard for 3600 seconds", note, "same", "cleared at the end",
         "short/text: on the clipboard for 1 second", note, "cleared after the time",
         "long/text: on the clipboard for 3600 seconds", note, "same", "cleared by the lock",
-        "short/text: on the clipboard for 3600 seconds", note, "another: other",
+        "short/text: on the clipboard for 3600 seconds", note, "same", "another: other",
         "coffer: xclip: has failed, and the clipboard is as it was",
         "hint: xclip must reach the display; --osc52 asks the terminal to copy", "12",
       ], "\(outcome.output)")

@@ -19,11 +19,11 @@ import VaultCore
     var source = try Vault.throwAway()
     try source.add(item, secret: Secret(testing: "imported"), at: .test)
     let items = OpenItems(try Keychain(.openThrowAway(store), as: .owner), application: nil)
-    var plan = try ImportPlan(for: source.entries().entries, of: source, in: items, step: { _, _ in })
+    var plan = try ImportPlan(for: source.entries().entries, of: source, named: "other", in: items, step: { _, _ in })
     plan.settle(.replaced)
     var status: Int32?
     do {
-      _ = try plan.carryOut(from: source, in: items) { _, _ in
+      _ = try plan.carryOut(from: source, named: "other", in: items) { _, _ in
         var other = try Vault.openThrowAway(store)
         try change(&other, other.entry(item))
       }

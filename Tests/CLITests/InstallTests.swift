@@ -12,11 +12,13 @@ import Testing
       script: """
         set -e
         programs=$(dirname "$(command -v coffer)")
+        make -s -C '\(Self.root)' PROGRAMS="$programs" "$programs/pam_coffer.so"
         make -s -C '\(Self.root)' install SWIFT=false CC=false PROGRAMS="$programs" DESTDIR="$W/root" PREFIX=/usr DEFAULTS=1 >make.log 2>&1 ||
           { cat make.log; exit 1; }
         cd root/usr
         ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
           share/fish/vendor_completions.d/coffer.fish share/bash-completion/completions/coffer lib/systemd/user/cofferd.socket
+        [ $(grep -c "$PWD" share/pam-configs/coffer) = 0 ] && [ -f "${PWD%/usr}$(awk 'NF == 3 { print $2 }' share/pam-configs/coffer)" ]
         for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets; do
           readelf -SW $program | grep -E '[.](symtab|debug_info) ' && exit 3
         done

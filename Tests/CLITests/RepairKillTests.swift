@@ -30,6 +30,7 @@ import Testing
     if coffer vault verify --key-file key >state 2>&1; then
       [ "$(items)" = "$(cat expected)" ] || { echo "$call $when: something is lost:"; items; cat expected; }
       ls coffer/backups/*.coffer >/dev/null 2>&1 || echo "$call $when: repaired without a backup"
+      ls coffer/backups/*.coffer.repair >/dev/null 2>&1 || [ $status = 12 ] || echo "$call $when: repaired without a report"
     else
       [ $status = 0 ] && { echo "$call $when: done, and not sound:"; cat state; }
       [ "$(items)" = "$(cat damaged)" ] || { echo "$call $when: another state:"; items; cat damaged; }

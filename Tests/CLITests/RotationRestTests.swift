@@ -46,6 +46,25 @@ import Testing
     #expect(outcome.output == "0\n1\n1501 records, all sound\n0\nTrue 0\n" && outcome.errors == "", "\(outcome)")
   }
 
+  /// The file for the new pages cannot be made. SQLite does not say what has failed, so nothing more is written on that connection: the one
+  /// of the rotation goes on, and brings in the log.
+  @Test func aFailedRebuildIsNoFailedRotation() throws {
+    let vault = Self.script.replacing(
+      "coffer vault rotate --force --key-file key >said 2>&1 || cat said", with: "cp -a coffer template")
+    let outcome = try Workspace().run(
+      script: """
+        \(vault)
+        rotate='coffer vault rotate --force --key-file key'
+        strace -f -qq -o trace -e trace=openat $rotate >said 2>&1 || cat said
+        process=$(grep -m 1 etilqs trace | cut -d ' ' -f 1)
+        number=$(grep "^$process " trace | grep -n -m 1 etilqs | cut -d : -f 1)
+        rm -rf coffer; mv template coffer
+        strace -f -qq -o trace -e trace=openat -e inject=openat:error=EIO:when=$number $rotate >said 2>&1; echo $?
+        grep INJECTED trace | grep -c etilqs; grep -c 'could not be written anew' said; coffer vault verify --key-file key
+        """)
+    #expect(outcome.output == "0\n1\n1\n1501 records, all sound\n" && outcome.errors == "", "\(outcome)")
+  }
+
   /// The control.
   @Test func partsAreFoundInTheOldFile() throws {
     let outcome = try Workspace().run(script: "\(Self.script)\npython3 rests.py old")

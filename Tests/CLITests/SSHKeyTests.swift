@@ -222,7 +222,7 @@ struct SSHKeyTests {
   @Test func aCommandRunsWithAnAgent() throws {
     let lines = try lines(
       Self.preparation + """
-        coffer-ssh-agent -k >/dev/null
+        coffer-ssh-agent -k >/dev/null; gone $SSH_AGENT_PID
         coffer-ssh-agent sh -c 'ssh-add -l; echo $SSH_AGENT_PID >pid; exit 7'; echo "status $?"
         gone $(cat pid); echo ended
         coffer-ssh-agent ./missing 2>/dev/null; echo "status $?"; until [ ! -S coffer/run/ssh.sock ]; do sleep 0.1; done

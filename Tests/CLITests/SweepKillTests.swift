@@ -1,13 +1,16 @@
+import Glibc
 import Testing
 
 /// `coffer sweep --move` and `--undo`, killed before their system calls, or with errors of the disk.
 @Suite struct SweepKillTests {
-  /// Two files, of which one is read by git.
+  /// Files of variables, git, kubectl and cargo. cargo and git have a second file.
   static let files = """
-    umask 077; export HOME=$PWD/home
+    umask 077; export HOME=$PWD/home PATH=$PWD/bin:$PATH
     [ -e key ] || { head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase; cp -a coffer empty
       mkdir made; printf 'A=1\\nDB_PASSWORD="tr0ub4dor"\\n' >made/.env; printf 'https://ada:pa%%24s@example.org\\n' >made/.git-credentials
-      printf '[credential]\\n\\thelper = store\\n' >made/.gitconfig; chmod 640 made/.env
+      printf '[credential]\\n\\thelper = store\\n' >made/.gitconfig; chmod 640 made/.env; mkdir made/.kube made/.cargo bin
+      printf 'users:\\n- name: bot\\n  user:\\n    token: tok-bot\\n' >made/.kube/config; printf '[registry]\\ntoken = "tok-cio"\\n' >made/.cargo/credentials.toml
+      printf '#!/bin/sh\\necho cargo 1.74.0\\n' >bin/cargo; chmod +x bin/cargo; ln -s "$(command -v coffer)" bin/cargo-credential-coffer
       rm -rf coffer home; cp -a empty coffer; cp -a made home; coffer sweep --move --force --key-file key >said 2>&1
       cp -a home swept; cp -a coffer full; }
     rm -rf coffer home
@@ -15,12 +18,18 @@ import Testing
 
   /// A file is the old one or the new one, and what is no longer in a file is in the vault.
   static let check = """
-    for name in .env .git-credentials; do
+    for name in .env .git-credentials .kube/config .cargo/credentials.toml; do
       cmp -s home/$name made/$name || cmp -s home/$name swept/$name || { echo "$call $when: $name is neither old nor new:"; cat home/$name; }
     done
     [ "$(stat -c %a home/.env)" = 640 ] || echo "$call $when: another mode"
     coffer vault verify --key-file key >state 2>&1 || { echo "$call $when: the vault:"; cat state; }
     grep -q tr0ub4dor home/.env || [ "$(coffer get home/DB_PASSWORD --key-file key 2>&1)" = tr0ub4dor ] || echo "$call $when: lost"
+    [ ! -e home/.cargo/config.toml ] || cmp -s home/.cargo/config.toml swept/.cargo/config.toml || echo "$call $when: a part of cargo's configuration"
+    grep -q tok-bot home/.kube/config || coffer credential kubectl bot --key-file key 2>&1 | grep -q tok-bot || echo "$call $when: lost for kubectl"
+    grep -q tok-cio home/.cargo/credentials.toml || {
+      printf '{"v":1,"kind":"get","registry":{"index-url":"sparse+https://index.crates.io/","name":"crates-io"}}\\n' |
+        cargo-credential-coffer --cargo-plugin --key-file key 2>&1 | grep -q tok-cio && [ -e home/.cargo/config.toml ] ||
+        echo "$call $when: lost for cargo"; }
     grep -q ada home/.git-credentials ||
       printf 'protocol=https\\nhost=example.org\\n\\n' | coffer credential git get --key-file key 2>&1 | grep -q 'password=pa$s' ||
       echo "$call $when: lost for git"
@@ -57,6 +66,57 @@ import Testing
     [ -z "$(coffer list --key-file key)" ] || { echo "$call $when: left in the vault:"; coffer list --key-file key; }
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
+
+  /// A key for ssh: its file is there, or the vault has it and the agent lists it.
+  static let keys = """
+    umask 077; export HOME=$PWD/home
+    # A killed command leaves the socket that it had ssh-add talk to; other tests look at what lies in /dev/shm itself.
+    export XDG_RUNTIME_DIR=$(mktemp -d /dev/shm/killed.XXXXXX); trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+    [ -e key ] || { head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase; cp -a coffer empty
+      mkdir -p made/.ssh; ssh-keygen -q -t ed25519 -N '' -C ada -f made/.ssh/id_a; chmod 400 made/.ssh/id_a; cp -a made swept; rm swept/.ssh/id_a; }
+    rm -rf coffer home; cp -a empty coffer; cp -a made home; eval "$(coffer-ssh-agent -s)" >agent
+    check() {
+      [ ! -e home/.ssh/id_a ] || cmp -s home/.ssh/id_a made/.ssh/id_a || echo "$call $when: id_a is neither there nor gone"
+      coffer vault verify --key-file key >state 2>&1 || { echo "$call $when: the vault:"; cat state; }
+      [ -e home/.ssh/id_a ] || { coffer ssh list --key-file key | grep -q ed25519 && ssh-add -l | grep -q ada; } || echo "$call $when: lost"; }
+    move() { coffer sweep --move --force --key-file key >said 2>&1; }
+    undo() { coffer sweep --undo --key-file key >said 2>&1; }
+    """
+
+  static let movingKeys = """
+    \(keys)
+    $inject coffer sweep --move --force --key-file key >said 2>&1
+    status=$?
+    case $status in 0|1|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
+    check; move || { echo "$call $when: again:"; cat said; }
+    diff -r home swept >state || { echo "$call $when: again:"; cat state; }
+    undo || { echo "$call $when: undo:"; cat said; }
+    diff -r home made >state || { echo "$call $when: undo:"; cat state; }
+    [ "$(stat -c %a home/.ssh/id_a)" = 400 ] || echo "$call $when: another mode"
+    [ -z "$(coffer list --key-file key)$(ls coffer/state/ssh)" ] || { echo "$call $when: left in the vault:"; coffer list --key-file key; }
+    coffer-ssh-agent -k >agent; [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
+    """
+
+  static let undoingKeys = """
+    \(keys)
+    move; $inject coffer sweep --undo --key-file key >said 2>&1
+    status=$?
+    case $status in 0|1|5|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
+    check; undo || { echo "$call $when: again:"; cat said; }
+    diff -r home made >state || { echo "$call $when: again:"; cat state; }
+    [ -z "$(coffer list --key-file key)$(ls coffer/state/ssh)" ] || { echo "$call $when: left in the vault:"; coffer list --key-file key; }
+    coffer-ssh-agent -k >agent; [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
+    """
+
+  @Test(
+    .enabled(if: unsafe access("/usr/bin/ssh-agent", X_OK) == 0, "takes openssh-client"),
+    arguments: ["signal=SIGKILL", "error=EIO"], [SweepKillTests.movingKeys, SweepKillTests.undoingKeys])
+  func aKeyIsInItsFileOrInTheVault(end: String, script: String) throws {
+    let calls = ["write", "pwrite64", "fsync", "rename,renameat2", "unlink,unlinkat"]
+    let injection = Injection(end: end, calls: calls, mustReach: ["pwrite64"])
+    let faults = try injection.faults(of: script, in: Workspace())
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+  }
 
   @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"], [SweepKillTests.moving, SweepKillTests.undoing])
   func everyFileIsWholeAndNoSecretIsLost(end: String, script: String) throws {

@@ -69,9 +69,21 @@ import VaultUpkeep
 
   @Test(arguments: Transport.allCases) func purgedVersionsAreGone(_ transport: Transport) throws {
     let teams = try Teams(transport)
-    let keychain = try teams.keychain(teams.editor)
-    let ada = try add("ada", ["one", "two", "three", "four"], to: keychain)
-    let versions = try keychain.history(of: ada).map(\.number)
+    let program = try teams.keychain(teams.editor)
+    let ada = try add("ada", ["one", "two", "three", "four"], to: program)
+    let versions = try program.history(of: ada).map(\.number)
+    if transport == .system {
+      // In a vault of the system's only the owner ends a value.
+      for body in [
+        { try program.purge(ada, version: versions[2]) }, { try program.purge(ada) }, { try program.removeForGood(ada) },
+      ] {
+        #expect(KeychainTests.code { _ = try body() } == .missingEntitlement)
+      }
+      #expect(KeychainTests.code { _ = try program.purgeExpired(removedItems: true) } == .missingEntitlement)
+      #expect(try program.purgeExpired(removedItems: false) == (0, 0))
+      #expect(try program.history(of: ada).map(\.number) == versions)
+    }
+    let keychain = transport == .system ? try teams.owner : program
     #expect(try keychain.purge(ada, version: versions[2]) == 1)
     #expect(KeychainTests.code { try keychain.purge(ada, version: versions[2]) } == .notFound)
     #expect(try keychain.history(of: ada).map(\.number) == [versions[0], versions[1], versions[3]])

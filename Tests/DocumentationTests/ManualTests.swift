@@ -148,7 +148,7 @@ import Testing
     // The first page names the nouns and the option of the program itself.
     for overview in [
       "coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer group",
-      "coffer import", "coffer credential", "coffer ssh", "coffer bus", "coffer service", "coffer",
+      "coffer import", "coffer export", "coffer credential", "coffer ssh", "coffer bus", "coffer service", "coffer",
     ] {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }

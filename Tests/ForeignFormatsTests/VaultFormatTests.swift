@@ -41,7 +41,7 @@ import VaultCore
   }
 
   @Test(arguments: [
-    ("{\"encrypted\":true,\"data\":\"2.x\"}", ForeignError.Code.exportEncrypted, 1), ("{\"items\":{}}", .otherShape, 1),
+    ("{\"encrypted\":true,\"data\":\"2.x\"}", ForeignError.Code.accountEncrypted, 1), ("{\"items\":{}}", .otherShape, 1),
     ("{\"items\":\n[\n1]}", .otherShape, 3), ("[]", .otherShape, 1), ("{\"items\":[{", .cutOff, 1),
   ]) func badBitwarden(text: String, code: ForeignError.Code, line: Int) throws {
     do {

@@ -72,6 +72,7 @@ import VaultCore
       run("touch", "\(directory)/\(other)")
     }
     for time in 1...12 {
+      try fixture.change()
       let backup = try fixture.backup(at: Int64(time) * 60)
       fixture.backups.prune(keeping: [try #require(backup.path)])
     }
@@ -85,13 +86,74 @@ import VaultCore
   @Test func namedFilesAreNotRemoved() throws {
     let fixture = Fixture()
     try fixture.makeVault()
-    for time in 1...14 { _ = try fixture.backup(at: Int64(time)) }
+    for time in 1...14 {
+      try fixture.change()
+      _ = try fixture.backup(at: Int64(time))
+    }
     let directory = fixture.backups
     let oldest = directory.path(of: try #require(directory.names.last))
     run("ln", "-s", directory.path, "\(fixture.directory)/link")
     let named = "\(fixture.directory)/link/\(Path.name(of: oldest))"
     #expect(directory.prune(keeping: [named, "\(fixture.directory)/missing"]).count == 4)
     #expect(directory.names.count == 10 && directory.names.last.map(directory.path(of:)) == oldest)
+  }
+
+  /// Twelve backups of a vault that nobody changes take one place of the ten.
+  @Test func copiesOfOneStateTakeOnePlace() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    for time in 1...3 {
+      try fixture.change()
+      _ = try fixture.backup(at: Int64(time))
+    }
+    for time in 4...15 { directory.prune(keeping: [try #require(try fixture.backup(at: Int64(time)).path)]) }
+    #expect(directory.names.map(\.generation) == [5, 4, 3])
+    #expect(directory.names.first?.time == Self.time(15))
+    // One of them is damaged, maybe by the disk: it replaces none.
+    let newest = directory.path(of: try #require(directory.names.first))
+    run("sh", "-c", "printf X | dd of=\(newest) bs=1 seek=$(($(stat -c %s \(newest)) - 1)) conv=notrunc 2>/dev/null")
+    let sound = try #require(try fixture.backup(at: 20).path)
+    #expect(directory.prune(keeping: [sound]).isEmpty && directory.names.map(\.generation) == [5, 5, 4, 3])
+    // A backup of before a repair has its report beside it.
+    run("cp", sound, directory.path(of: BackupName(time: Self.time(21), generation: 5, occasion: .repair)))
+    #expect(directory.prune(keeping: []).isEmpty)
+  }
+
+  /// The vault that was lost has no other copies; the next one at its path makes backups, too.
+  @Test func backupsOfAnotherVaultStay() throws {
+    let lost = Fixture()
+    try lost.makeVault()
+    let old = try #require(try lost.backup().path)
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    _ = try fixture.backup(at: 1)
+    run("cp", old, directory.path(of: BackupName(time: Self.time(0), generation: 2)))
+    for time in 2...14 {
+      try fixture.change()
+      directory.prune(keeping: [try #require(try fixture.backup(at: Int64(time)).path)])
+    }
+    #expect(directory.names.count == 11 && directory.names.last?.time == Self.time(0))
+  }
+
+  /// A person looks for a state, and restores one backup after the other.
+  @Test func backupsBeforeRestoresRemoveNoOthers() throws {
+    let fixture = Fixture()
+    try fixture.makeVault()
+    let directory = fixture.backups
+    for time in 1...10 {
+      try fixture.change()
+      _ = try fixture.backup(at: Int64(time))
+    }
+    let newest = directory.path(of: try #require(directory.names.first))
+    for time in 1...12 {
+      let name = BackupName(time: Self.time(100 + Int64(time)), generation: UInt64(20 + time), occasion: .restore)
+      run("cp", newest, directory.path(of: name))
+      directory.prune(keeping: [directory.path(of: name)])
+    }
+    #expect(directory.names.count { $0.occasion == .ordinary } == 10)
+    #expect(directory.names.count { $0.occasion == .restore } == 10)
   }
 
   /// Their times are of a day when the clock was wrong, in the future or in the past.
@@ -101,12 +163,13 @@ import VaultCore
     let directory = fixture.backups
     let old = try #require(try fixture.backup().path)
     for second in 1...12 {
-      run("cp", old, directory.path(of: BackupName(time: Self.time(wrong + Int64(second)), generation: 2)))
+      let path = directory.path(of: BackupName(time: Self.time(wrong + Int64(second)), generation: 2))
+      run("cp", old, path)
+      // Where SQLite keeps the number of its version: else the files were copies of one state.
+      run("sh", "-c", "printf '\\\(String(second, radix: 8))' | dd of=\(path) bs=1 seek=99 conv=notrunc 2>/dev/null")
     }
     for number in 1...6 {
-      var vault = try fixture.open()
-      try vault.add(Item(service: "new", account: "\(number)"), secret: Secret(testing: "x"), at: .test)
-      try vault.close()
+      try fixture.change()
       let backup = try fixture.backup(at: Int64(number) * 60)
       directory.prune(keeping: [try #require(backup.path)])
     }
@@ -140,7 +203,7 @@ import VaultCore
     try fixture.makeVault()
     let store = try FileStore(at: fixture.path)
     _ = try Backup.make(of: store, at: .directory(fixture.backups, .restore), now: .test, step: { _, _ in })
-    #expect(throws: LifecycleError(.noBackup)) { try fixture.backups.newest(forVaultAt: fixture.path) }
+    #expect(throws: LifecycleError(.onlyReplacedStates)) { try fixture.backups.newest(forVaultAt: fixture.path) }
     #expect(fixture.backups.names.count == 1)
     let backup = try fixture.backup(at: -60)
     _ = try Backup.make(of: store, at: .directory(fixture.backups, .repair), now: .test, step: { _, _ in })

@@ -8,6 +8,26 @@ import VaultUpkeep
 @testable import CofferLifecycle
 @testable import VaultCore
 
+/// A store whose records cannot be read.
+private final class UnreadableStore: Store, Rows {
+  private let inner: MemoryStore
+  private let error: StorageError
+
+  init(_ inner: MemoryStore, _ error: StorageError) { (self.inner, self.error) = (inner, error) }
+
+  func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result { try body(self) }
+  func commit(_ prepare: (any Rows) throws -> Change) throws { throw error }
+  func header(_ key: Int) throws -> [UInt8]? { try inner.header(key) }
+  func headerKeys() throws -> [Int64] { try inner.headerKeys() }
+  func node(_ prefix: [UInt8]) throws -> [UInt8]? { try inner.node(prefix) }
+  func forEachNode(_ body: ([UInt8]) throws -> Void) throws { throw error }
+  func record(_ id: Identifier) throws -> RecordHead? { throw error }
+  func secret(_ id: Identifier) throws -> [UInt8]? { throw error }
+  func forEachRecord(under prefix: [UInt8], _ body: (Identifier?, Result<RecordHead, VaultError>) throws -> Void) throws {
+    throw error
+  }
+}
+
 /// The steps of a rotation of the device key, and programs that open the vault between two of them.
 @Suite struct DeviceKeyStepsTests {
   let fixture = Fixture()
@@ -104,6 +124,46 @@ import VaultUpkeep
     for prefix in store.nodes.keys { store.nodes[prefix]?[40] ^= 1 }
     let vault = try open()
     #expect(try !vault.verify().isSound)
+  }
+
+  /// Damage of one group says nothing about the device: a box of another group shows which key is in force.
+  @Test func aDamagedGroupDoesNotHideTheKeyInForce() throws {
+    try makeVault(items: 1)
+    var rotating = try open()
+    let team = try AccessGroup("team")
+    try rotating.createGroup(team, at: .test)
+    try files().prepareNext(for: &rotating)
+    try commit(&rotating)
+    let record = try rotating.reading { state, _ in try state.keys.groupRecordID(team) }
+    let row = try #require(store.records[record])
+    store.records[record] = SealedRecord(
+      id: record, group: row.group, meta: row.meta, attributes: Array(row.attributes.reversed()), secret: row.secret)
+    let result = try open().verify()
+    #expect(result.problemCount == 1 && result.unavailableCount == 0, "\(result)")
+  }
+
+  /// A file that is damaged below the format says nothing either. One that cannot be read at the moment may be read later.
+  @Test(arguments: [StorageError.Code.storageDamaged, .io]) func aFileThatCannotBeReadOpensIfItIsDamaged(
+    code: StorageError.Code
+  ) throws {
+    try makeVault(items: 1)
+    var rotating = try open()
+    try files().prepareNext(for: &rotating)
+    let vault = try Vault.openThrowAway(UnreadableStore(store, StorageError(code)))
+    if code == .io {
+      #expect(throws: StorageError(.io)) { try files().open(vault) }
+    } else {
+      #expect(try files().open(vault))
+    }
+  }
+
+  /// A rotation that is repeated finds the box of the one before.
+  @Test func aBoxOfDefaultIsMadeOnce() throws {
+    try makeVault(items: 0)
+    var vault = try open()
+    for _ in 0..<2 { try files().prepareNext(for: &vault) }
+    let names = try vault.reading { state, _ in try GroupDirectory(state).all.flatMap(\.keyNames) }
+    #expect(names.count { $0.accessibility == .whenUnlockedThisDevice } == 1)
   }
 
   /// A backup opens with the key that opens a box of it, also if its vault has another one by now.

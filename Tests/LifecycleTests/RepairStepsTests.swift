@@ -50,12 +50,78 @@ import VaultUpkeep
     #expect(try opened.verify().isSound && scene.fixture.backups.names.count == 1)
   }
 
+  /// It is kept as it is, although it has fewer records than its header says.
+  @Test func aVaultWithoutARecordIsKeptAndRepaired() throws {
+    let scene = try RestoreScene()
+    run("sqlite3", scene.fixture.path, "DELETE FROM rec WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')")
+    let repair = Repair(
+      of: try FileStore(at: scene.fixture.path), backups: scene.fixture.backups, from: nil, acceptsUnproven: false)
+    var opened = try scene.open()
+    let plan = try repair.plan(for: opened, step: { _, _ in })
+    let kept = try repair.backUp(now: .test, step: { _, _ in })
+    #expect(try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in }) == nil)
+    #expect(try opened.verify().isSound && !scene.fixture.open(kept).verify().isSound)
+  }
+
+  /// A store whose next commit fails: after it was made, with a doubt about it, or before.
+  private final class FailingStore: Store {
+    private let inner: FileStore
+    private let error: StorageError
+
+    init(_ inner: FileStore, _ error: StorageError) { (self.inner, self.error) = (inner, error) }
+
+    func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result { try inner.read(body) }
+
+    func commit(_ prepare: (any Rows) throws -> Change) throws {
+      if error ~= StorageError(.inDoubt) { try inner.commit(prepare) }
+      throw error
+    }
+  }
+
+  /// The vault may have been changed: then the backup is the only one of it as it was.
+  @Test(arguments: [StorageError.Code.inDoubt, .full]) func theBackupStaysIfTheCommitIsInDoubt(code: StorageError.Code) throws {
+    let scene = try RestoreScene()
+    run("sqlite3", scene.fixture.path, "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')")
+    let store = try FileStore(at: scene.fixture.path)
+    let repair = Repair(of: store, backups: scene.fixture.backups, from: nil, acceptsUnproven: false)
+    var opened = try Vault.openThrowAway(FailingStore(store, StorageError(code)))
+    let plan = try repair.plan(for: opened, step: { _, _ in })
+    let kept = try repair.backUp(now: .test, step: { _, _ in })
+    #expect(throws: StorageError(code)) {
+      _ = try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in })
+    }
+    #expect(scene.fixture.backups.paths == (code == .inDoubt ? [kept] : []))
+  }
+
+  /// The oldest backups go. By its name the one from which records were taken is among them, and stays. The backup of the repair counts apart.
+  @Test func theBackupsOfTheRepairStay() throws {
+    let scene = try RestoreScene()
+    let fixture = scene.fixture
+    let old = try #require(try fixture.backup(at: 10).path)
+    try fixture.makeLaterBackups(12, of: old)
+    let later = fixture.backups.paths.prefix(9)
+    run("sqlite3", fixture.path, "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')")
+    let source = try ForeignVault(copiedFrom: old, besides: fixture.path, in: fixture.backups, step: { _, _ in })
+    let repair = Repair(
+      of: try FileStore(at: fixture.path), backups: fixture.backups, from: source, acceptsUnproven: false)
+    var opened = try scene.open()
+    let plan = try repair.plan(for: opened, step: { _, _ in })
+    #expect(plan.count(.fromBackup) == 1)
+    let kept = try repair.backUp(now: .test, step: { _, _ in })
+    #expect(try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in }) == nil)
+    #expect(Set(fixture.backups.paths) == Set([kept, old] + later))
+    #expect(try opened.verify().isSound)
+  }
+
   /// A report goes with its backup, and no other file does.
   @Test func reportsDoNotStayWithoutTheirBackups() throws {
     let fixture = Fixture()
     try fixture.makeVault()
     let directory = fixture.backups
-    for time in 1...12 { run("touch", "\(try #require(try fixture.backup(at: Int64(time)).path)).repair") }
+    for time in 1...12 {
+      try fixture.change()
+      run("touch", "\(try #require(try fixture.backup(at: Int64(time)).path)).repair")
+    }
     run("touch", "\(directory.path)/notes.repair")
     #expect(directory.prune(keeping: []).allSatisfy { $0.hasSuffix(".coffer") })
     #expect(directory.names.count == 10)

@@ -1,6 +1,8 @@
 import Children
+import CofferFiles
 import CofferStorage
 import CofferTesting
+import Glibc
 import SecretMemory
 import Testing
 import VaultCore
@@ -14,52 +16,9 @@ import VaultUpkeep
 
   private struct Declined: Error {}
 
-  /// A person who agrees, and what happens while the work is under way.
-  private final class Party: RotationParty {
-    var parts: [String] = []
-    var askedCount = 0
-    var commitCount = 0
-    var agreed: () throws -> Void = {}
-    var began: (String) throws -> Void = { _ in }
-    var stepped: (String) throws -> Void = { _ in }
-    var prepared: () throws -> Void = {}
-    var beforeCommit: () throws -> Void = {}
-    var afterCommit: () throws -> Void = {}
-    var credential: () throws -> Credential = { try .throwAway() }
-
-    func begin(_ part: String) throws {
-      parts.append(part)
-      try began(part)
-    }
-    func step(_ done: UInt64, of total: UInt64) throws { try stepped(parts.last ?? "") }
-    func agree(to plan: RotationPlan) throws { try agreed() }
-    func credentials(for slot: RotationPlan.Slot) throws -> SlotCredentials {
-      askedCount += 1
-      return SlotCredentials(present: nil, new: try credential())
-    }
-    func prepare(backup: String) throws { try prepared() }
-    func excluding(_ commit: () throws -> Void) throws {
-      commitCount += 1
-      try beforeCommit()
-      try commit()
-      try afterCommit()
-    }
-  }
-
   private func rotate(
     _ party: Party, at seconds: Int64 = 0, _ change: (inout RotationOrder) -> Void = { _ in }
-  ) throws -> RotationOutcome {
-    var order = RotationOrder()
-    change(&order)
-    var opened = try fixture.open()
-    let rotation = Rotation(
-      of: try FileStore(at: fixture.path), backups: fixture.backups, order, ceiling: .standard, holding: nil)
-    let outcome = try rotation.carryOut(
-      on: &opened, Places(in: fixture.directory).deviceKeys(of: opened.status().id),
-      now: Timestamp(secondsSince1970: 1_700_000_000 + seconds), with: party)
-    try opened.close()
-    return outcome
-  }
+  ) throws -> RotationOutcome { try fixture.rotate(party, at: seconds, change) }
 
   private func masterEpoch() throws -> UInt32 { try Vault.inspect(FileStore(at: fixture.path)).masterEpoch }
 
@@ -151,6 +110,23 @@ import VaultUpkeep
     #expect(outcome.restsReason == .hardLink && outcome.masterEpoch == 2)
     run("rm", "\(fixture.path).second")
     #expect(try fixture.open().verify().isSound && fixture.open().unfinishedRekeys() == [])
+    #expect(try rotate(Party(), at: 60).restsReason == nil)
+  }
+
+  /// A writer that does not end: all rows are under new keys by then, and the rotation ends as one that succeeded.
+  @Test func aWriterThatDoesNotEndIsReported() throws {
+    try fixture.makeVault()
+    let party = Party()
+    var lock: Int32 = -1
+    party.atTheEnd {
+      lock = unsafe open("\(fixture.path).lock", O_RDWR)
+      // The turnstile of `SideLock`.
+      if case .taken = FileLock(on: lock, byte: 0).attempt() { return }
+      Issue.record("the lock of writers is not free")
+    }
+    let outcome = try rotate(party)
+    close(lock)
+    #expect(outcome.restsReason == .busy && outcome.masterEpoch == 2)
     #expect(try rotate(Party(), at: 60).restsReason == nil)
   }
 

@@ -35,10 +35,25 @@ final class Fixture {
 
   func open(_ file: String? = nil) throws -> Vault { try .openThrowAway(FileStore(at: file ?? path)) }
 
+  /// Adds an item.
+  func change() throws {
+    var vault = try open()
+    try vault.add(Item(service: "new", account: "\(try vault.status().generation)"), secret: Secret(testing: "x"), at: .test)
+    try vault.close()
+  }
+
   func names(_ directory: String? = nil) -> [String] { run("ls", "-A", directory ?? self.directory).sorted() }
 
   func backup(at time: Int64 = 0, step: Backup.Step = { _, _ in }) throws -> Backup {
     try Backup.make(
       of: FileStore(at: path), at: .directory(backups), now: Timestamp(secondsSince1970: 1_700_000_000 + time), step: step)
+  }
+
+  /// Copies of a backup with names of later times and generations.
+  func makeLaterBackups(_ count: Int, of backup: String) throws {
+    for number in 1...count {
+      let time = Timestamp(secondsSince1970: 1_700_000_000 + Int64(number) * 100_000)
+      run("cp", backup, backups.path(of: BackupName(time: time, generation: 9000 + UInt64(number))))
+    }
   }
 }

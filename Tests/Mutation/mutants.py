@@ -23,6 +23,10 @@ VERIFY = "VaultCore/Vault/Verification.swift"
 EDIT = "VaultCore/Vault/Transaction.swift"
 KEY = "VaultCore/Slots/RecoveryKey.swift"
 FILE = "VaultCore/Slots/Credential.swift"
+REPAIR = "VaultUpkeep/RepairWalk.swift"
+MENDING = "VaultUpkeep/Vault+Repair.swift"
+RENEWAL = "VaultUpkeep/MasterKeyRenewal.swift"
+BOXES = "VaultUpkeep/DeviceKey.swift"
 
 MUTANTS = [
     # The header
@@ -133,11 +137,15 @@ MUTANTS = [
     ("damage: per record", STATE, "true", "error.code.concernsOneRecord"),
     # Anchor and the newest state
     ("anchor: another vault at the path", ANCHOR, "false", "!isNoted"),
-    ("anchor: turned back", ANCHOR, "true", "anchor.map({ $0.generation < newest.header.generation }) ?? true"),
+    ("anchor: turned back", ANCHOR, "true", "anchor.generation < newest.header.generation"),
+    ("anchor: the one before a renewal stays", ANCHOR, "false", "next == nil"),
+    ("anchor: one that was announced counts as saved", ANCHOR, "true", "next != nil"),
+    ("renewal: not announced", "VaultCore/Vault/Vault.swift", "drop",
+     "if let header, let renewed = transaction.renewedKeys { try anchorKeeper?.announce(header, renewed.integrity) }"),
     ("anchor length", ANCHOR, "true", "bytes.count == Self.byteCount"),
     ("anchor magic", ANCHOR, "true", "try reader.read(8) == ArraySlice(Self.magic)"),
     ("anchor of another vault", ANCHOR, "true", "vault == keys.vault"),
-    ("anchor MAC", ANCHOR, "true", "keys.anchorMAC(authenticated) == authenticator"),
+    ("anchor MAC", ANCHOR, "true", "try keys.anchorMAC(authenticated) == reader.readDigest()"),
     ("anchor: rolled back", ANCHOR, "false", "current < generation"),
     ("anchor: forked now", ANCHOR, "true", "mac == state.mac"),
     ("anchor: forked before", ANCHOR, "true", "past == mac"),
@@ -170,6 +178,36 @@ MUTANTS = [
     ("verify: limits of writers", VERIFY, "drop", "_ = try item.checked(keeping: item.attributes)"),
     ("verify: memory is no fault", VERIFY, "true", "error.code != .outOfMemory && error.code != .memoryNotLockable"),
     ("remove by identifier: items alone", EDIT, "true", "RecordKind.item.firstBytes.contains(id.byte(at: 0))"),
+    # Repair
+    ("repair: records", REPAIR, "drop", "if let leaf { try state.prove(record, id: id, leaf: leaf) }"),
+    ("repair: rows below damage", REPAIR, "true", "guard isBelowDamage(id)"),
+    ("repair: a newer row stays", REPAIR, "true", "!stays"),
+    ("repair: removed since the backup", REPAIR, "true", "!wasRemoved(id, opened, after: old.generation)"),
+    ("repair: of the backup, what is below damage", REPAIR, "true", "isBelowDamage(id), "),
+    ("repair: of the backup, what is not here", REPAIR, "true", "!met.contains(id)"),
+    ("repair: two groups with one identifier", REPAIR, "true", "!keptGroups.contains(where: { $0.groupID == group.groupID })"),
+    ("repair: a record of a later version", REPAIR, "true", "guard isProven"),
+    ("repair: the plan that was shown", "VaultUpkeep/Vault+Repair.swift", "true", "walk.plan == agreed"),
+    ("repair: an earlier backup", "VaultUpkeep/Vault+Repair.swift", "true", "past.header.generation <= state.header.generation"),
+    ("repair: groups below damage made anew", MENDING, "false", "walk.plan.nodeCount > 0"),
+    ("repair: versions of another group", MENDING, ("walk.owners[$0]?.group == place.group", "walk.owners[$0] != nil"), None),
+    ("repair: a list that is whole", MENDING, "true", "!isWhole || added[owner] != nil"),
+    ("repair: a list of 64 at most", MENDING, "false", "marks.former.count > FormerVersion.maximumCount"),
+    ("removal: a list of 64 at most", "VaultCore/Vault/Transaction+History.swift", "false", "marks.former.count > most"),
+    # A new master key
+    ("renewal: no slot", RENEWAL, "true", "!slots.isEmpty"),
+    ("renewal: slots of before", RENEWAL, "true", "try transaction.slots().map(\\.description) == before"),
+    ("renewal: last passphrase", RENEWAL, "true", "!groups.contains(where: \\.hasPasscodeKey)"),
+    ("renewal: old nodes", RENEWAL, "drop", "change.nodes[prefix] = .some(nil)"),
+    ("renewal: count", RENEWAL, "true", "tree.recordCount == header.recordCount"),
+    ("renewal: an unfinished re-key", RENEWAL, "true", "!group.isBeingReplaced"),
+    ("renewal: anchor", RENEWAL, "drop", "opened.saveAnchor(isDurable: true)"),
+    ("an open vault: a commit without the anchor", "VaultCore/Vault/Vault.swift", "drop",
+     "try anchorKeeper?.check(transaction.state, transaction.slotRows, against: anchorKeeper?.load())"),
+    ("an open vault: a look without the anchor", "VaultCore/Vault/Vault.swift", "drop",
+     "try anchorKeeper?.check(state, state.slotRows(), against: anchor)"),
+    ("an open vault: keys of before stay", "VaultCore/Vault/AnchorKeeper.swift", "false", "error.code == .anchorOtherKeys"),
+    ("renewal: boxes of other devices", BOXES, "true", "error.code == .deviceKeyMissing || error.code == .wrongDeviceKey"),
     # Memory
     ("memory wiped when freed", "SecretMemory/SlabArena.swift", "drop", "unsafe sodium_memzero(slot.base, slot.capacity)"),
     ("memory wiped when cut", "SecretMemory/Secret.swift", "drop", "unsafe sodium_memzero(slot.base + count, self.count - count)"),

@@ -126,8 +126,10 @@ def vectors(add_any):
         v.groups["default"].gks.update({(1, 2): b"\1" * 32}), v.groups["default"].keys.update({(1, 2): b"\1" * 32}),
         setattr(v.groups["default"], "marked", {(1, 1)}), v.put_group(s=f.pack_group(
             v.groups["default"].gid, v.groups["default"].ik, v.groups["default"].keys, {(1, 1)})), v.put_item(epoch=2)))
-    add("accept-anchor-of-old-master-key", header=lambda v: v.header.__dict__.update(epoch=2), records=lambda v: [
-        v.put_group(name, epoch=2) for name in v.groups], anchor=lambda v: v.anchor(3, v.ring[64:96], key=bytes(32)))
+    renewed = dict(header=lambda v: v.header.__dict__.update(epoch=2), records=lambda v: [
+        v.put_group(name, epoch=2) for name in v.groups])
+    add("accept-anchor-announced", anchor=lambda v: v.anchor(3, v.ring[64:96], key=bytes(32)) + v.anchor(), **renewed)
+    add("accept-anchor-announced-in-vain", anchor=lambda v: v.anchor() + v.anchor(8, bytes(32), key=bytes(32)))
     add("accept-one-key-only", options=dict(groups=("default",), items=False), records=lambda v: (
         v.add_group("one", classes=(2,)), v.add_item("one", v.generic("a", "b"), b"", 2)))
     add("accept-group-unknown-attributes", records=lambda v: (

@@ -239,19 +239,22 @@ def check_anchor(anchor, keys, header, ring):
     """True if the descent is proven (or nothing was to compare), False if it could not be checked."""
     if not anchor:
         return True
-    if len(anchor) != 96 or anchor[:8] != b"CofferA1":
+    if len(anchor) not in (96, 192):
         refuse("R23")
-    if anchor[8:24] != keys.vid:
-        refuse("R24")
-    then, mac = int.from_bytes(anchor[24:32], "little"), anchor[32:64]
+    for one in (anchor[:96], anchor[96:]):
+        # While the master key is renewed there are two: of the state before, and of the one that follows.
+        if one[:8] != b"CofferA1":
+            refuse("R23")
+        if one[8:24] != keys.vid:
+            refuse("R24")
+        if same(one[64:], KDF(keys.hdr, "anchor", one[:64])):
+            break
+        if len(anchor) == 96:
+            refuse("R60", "MAC")
+    else:
+        refuse("R60", "MAC")
+    then, mac = int.from_bytes(one[24:32], "little"), one[32:64]
     now, n = header.generation, ring_length(header.generation)
-    if not same(anchor[64:], KDF(keys.hdr, "anchor", anchor[:64])):
-        # It may have been made under an earlier master key: then it is of an earlier state.
-        if header.epoch == 1 or now <= then:
-            refuse("R60", "MAC")
-        index = then - (now - n)
-        if index >= 0 and not same(ring[32 * index:32 * index + 32], mac):
-            refuse("R60", "MAC")
     if now < then:
         refuse("R25")
     if now == then:

@@ -294,6 +294,12 @@ def vectors(add):
 
     # R23 to R27
     add("anchor-95", "R23", "open", anchor=lambda v: v.anchor()[:95])
+    add("anchor-191", "R23", "open", anchor=lambda v: (v.anchor(key=bytes(32)) + v.anchor())[:191])
+    add("anchor-three", "R23", "open", anchor=lambda v: v.anchor() * 3)
+    add("anchor-second-magic", "R23", "open", anchor=lambda v: v.anchor(key=bytes(32)) + b"CofferA2" + v.anchor()[8:])
+    add("anchor-second-other-vault", "R24", "open", anchor=lambda v: v.anchor(key=bytes(32)) + v.anchor(vid=bytes(16)))
+    add("anchor-two-of-other-keys", "R60", "open", anchor=lambda v: v.anchor(key=bytes(32)) * 2)
+    add("anchor-second-fork", "R26", "open", anchor=lambda v: v.anchor(key=bytes(32)) + v.anchor(mac=bytes(32)))
     add("anchor-97", "R23", "open", anchor=lambda v: v.anchor() + b"\0")
     add("anchor-1", "R23", "open", anchor=lambda v: b"C")
     add("anchor-magic", "R23", "open", anchor=lambda v: b"CofferA2" + v.anchor()[8:])
@@ -308,6 +314,7 @@ def vectors(add):
     renewed = dict(records=second_master)
     add("anchor-old-master-key-now", "R60", "open", anchor=lambda v: v.anchor(key=bytes(32)), **renewed)
     add("anchor-old-master-key-newer", "R60", "open", anchor=lambda v: v.anchor(8, bytes(32), key=bytes(32)), **renewed)
+    add("anchor-old-master-key", "R60", "open", anchor=lambda v: v.anchor(3, v.ring[64:96], key=bytes(32)), **renewed)
     add("anchor-old-master-key-fork", "R60", "open", anchor=lambda v: v.anchor(3, bytes(32), key=bytes(32)), **renewed)
     add("anchor-other-vault", "R24", "open", anchor=lambda v: v.anchor(vid=bytes(16)))
     add("anchor-other-vault-own-key", "R24", "open", anchor=lambda v: (

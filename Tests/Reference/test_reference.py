@@ -174,8 +174,11 @@ class Files(Scratch):
             with self.assertRaises(f.InputError), vault.write() as change:
                 change.remove_slot(1)
         self.refused("R18", f.Vault, self.path(), other)
-        # An anchor from before the new master key, of a state that the ring has.
-        with f.Vault(self.path(), KEY, anchor=old) as vault:
+        # An anchor from before the new master key, of a state that the ring has: with the key of before a ring can be made.
+        self.refused("R60", f.Vault, self.path(), KEY, anchor=old)
+        with f.Vault(self.path(), KEY) as vault:
+            new = vault.anchor()
+        with f.Vault(self.path(), KEY, anchor=old + new) as vault:
             self.assertTrue(vault.descent_checked)
         with f.WritableVault(self.path(), KEY) as vault:
             groups, items = vault.dump()

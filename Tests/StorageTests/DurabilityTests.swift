@@ -51,6 +51,16 @@ import VaultCore
     #expect(calls[2].contains("fsync(") && calls[2].contains("\(fixture.directory)>"))
   }
 
+  /// Until the directory is on the disk, a power loss brings back the key of before, which the command has said to be gone.
+  @Test func aNewKeyOfThisDeviceIsSyncedInItsPlace() throws {
+    let fixture = try Fixture(withVault: false)
+    let traced = trace(fixture, ["-e", "trace=fsync,rename,renameat2"], "take-next-key", fixture.directory)
+    #expect(traced.lines == ["ok"])
+    let calls = traced.calls.suffix(2)
+    #expect(calls.first?.contains("rename") == true && calls.first?.contains(".new") == true, "\(traced.calls)")
+    #expect(calls.last?.contains("fsync(") == true && calls.last?.contains("\(fixture.directory)/state>") == true)
+  }
+
   @Test func aFailedSyncLeavesTheOutcomeInDoubtAndTheStoreUnusable() throws {
     let fixture = try Fixture()
     // From DELETE to WAL first, so that the syncs that are counted are those of the commits.

@@ -23,6 +23,7 @@ import Testing
     ("dd if=/dev/zero of=V bs=4096 count=1 conv=notrunc status=none", .truncated),
     ("head -c 100000 /dev/urandom > V", .truncated), ("rm V", .replaced), ("cp V W; mv W V", .replaced),
     ("cp V W; mv V U; mv W V", .replaced), ("mv V W; ln -s W V", .replaced),
+    ("printf '\\001\\001' | dd of=V bs=1 seek=18 conv=notrunc status=none", .replaced),
   ]
 
   @Test(arguments: shell) func nothingIsAcknowledgedIntoALostFile(command: String, expected: StorageError.Code) throws {
@@ -117,6 +118,20 @@ import Testing
     #expect(try FileStore(at: fixture.path).recordCount() == 4)
     #expect(fixture.read() == backup)
     #expect(copies(fixture).count == 1)
+  }
+
+  /// A backup has no log. Another store still has the log of the file that was there, which would be played into it.
+  @Test func aBackupThatWasCopiedOverAnOpenFileIsNotWritten() throws {
+    let fixture = try Fixture()
+    let backup = fixture.read()
+    do {
+      let store = try opened(fixture)
+      Fixture.write(backup, to: fixture.path)
+      #expect(code { _ = try FileStore(at: fixture.path) } == .replaced)
+      #expect(code { _ = try store.recordCount() } == .replaced)
+    }
+    #expect(copies(fixture).count == 1 && fixture.read() == backup)
+    try FileStore(at: fixture.path).commit { _ in Fixture.adding(5) }
   }
 
   /// A reader keeps the log, and not the changes in it from the file. Nobody waits.

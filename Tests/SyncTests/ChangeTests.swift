@@ -7,6 +7,13 @@ import VaultCore
 
 /// Registers keep what each author saw. Sections 5.3 to 6 of docs/sync-format.md.
 @Suite struct ChangeTests {
+  /// The longest value, with its padding, box and epoch.
+  @Test func theLimitOfObjectsIsThatOfTheLongestValue() throws {
+    let sealer = ObjectSealer(space: .zero, keys: [0: LockedBytes(try Secret(testing: [UInt8](repeating: 1, count: 32)))])
+    let object = try sealer.seal(Secret(testing: [UInt8](repeating: 2, count: Padding.maximumCount)), epoch: 0)
+    #expect(object.count == ObjectSealer.maximumByteCount)
+  }
+
   @Test func valuesThatWereWrittenApartAreBothKept() throws {
     var space = try Space()
     var other = try space.join(1, .member)

@@ -164,6 +164,45 @@ import VaultCore
     #expect(throws: Halt.entriesMissing) { try space.join(4, .member) }
   }
 
+  /// Garbage, and a true entry that was copied to another number.
+  @Test func entriesBehindAGapStopNoDevice() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let copy = space.engine.logs[0][1]
+    space.engine.strays = [NumberedEntry(50, copy), NumberedEntry(51, [7]), NumberedEntry((1 << 62) - 1, copy)]
+    let key = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    try space.synchronise(&other)
+    let late = try space.join(2, .member)
+    let anew = try space.owner.acceptingHistory(of: space.engine)
+    for replica in [other, late, anew] { #expect(try Space.secrets(key, in: replica) == ["x"]) }
+    #expect(late.count == space.owner.count && late.chain == space.owner.chain)
+    // An engine that was put back is completed, and a log whose entries were deleted is read.
+    let log = space.engine.logs[0]
+    space.engine.cut(to: 1)
+    try space.synchronise(&space.owner)
+    #expect(space.engine.logs[0] == log)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    space.engine.delete(space.owner.deletableEntries)
+    #expect(!space.engine.deleted.isEmpty)
+    try space.synchronise(&other)
+    #expect(other.chain == space.owner.chain && other.halt == nil)
+  }
+
+  /// It is the sign that those before it are missing: a device that took it for garbage would write in their place.
+  @Test func anEntryOfAMemberBehindAGapStops() throws {
+    var space = try Space()
+    var behind = try space.join(1, .member)
+    for number in 0..<3 {
+      try Space.write("user\(number)", "x", in: &space.owner)
+      try space.synchronise(&space.owner)
+    }
+    space.engine.delete([behind.count..<behind.count + 1])
+    let count = behind.count
+    #expect(throws: Halt.entriesMissing) { try space.synchronise(&behind) }
+    #expect(behind.count == count && behind.halt == nil)
+  }
+
   @Test func anObjectThatIsMissingStopsTheFoldBeforeItsEntry() throws {
     var space = try Space()
     var other = try space.join(1, .member)

@@ -200,8 +200,8 @@ import VaultUpkeep
       return try inner.load(vault)
     }
 
-    func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
-      try inner.update(vault, replacement)
+    func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+      try inner.update(vault, isDurable: isDurable, replacement)
     }
   }
 
@@ -237,7 +237,7 @@ import VaultUpkeep
       struct Failed: Error {}
       func lastVault() throws -> [UInt8]? { nil }
       func load(_ vault: Identifier) throws -> [UInt8]? { nil }
-      func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws { throw Failed() }
+      func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws { throw Failed() }
     }
     let store = MemoryStore()
     let vault = try Vault.throwAway(in: store, anchor: Full())

@@ -58,10 +58,10 @@ import Testing
   }
 
   /// The result of `verify` for the converted vault.
-  static func convert(_ draft: MemoryStore) throws -> (MemoryStore, Verification) {
+  static func convert(_ draft: MemoryStore, leavesDamaged: Bool = false) throws -> (MemoryStore, Verification) {
     let opened = try DraftVault(opening: draft, with: .throwAway())
     let vault = MemoryStore()
-    let change = try opened.convert(draft) { vault.records[$0.id] = $0 }
+    let change = try opened.convert(draft, leavesDamaged: leavesDamaged) { vault.records[$0.id] = $0 }
     for (key, row) in draft.header { vault.header[key] = row }
     for (key, row) in change.header { vault.header[key] = row }
     for (prefix, body) in change.nodes { vault.nodes[prefix] = body }
@@ -130,6 +130,31 @@ import Testing
     header.readOnlyFlags = 2
     flagged.header[0] = header.sealed(with: keys.integrity).bytes
     #expect(throws: VaultError(.unknownReadOnlyFlag)) { _ = try Self.convert(flagged) }
+  }
+
+  /// Those that are missing, changed or not listed. The others are converted, and prove.
+  @Test func damagedRecordsAreLeftOutIfAsked() throws {
+    let (store, keys) = try scene()
+    let draft = try Self.draft(of: store, keys)
+    let all = draft.records.keys.sorted()
+    let changed = try #require(all.first { draft.records[$0]?.meta.first == RecordKind.item.rawValue })
+    let moved = try #require(all.first { $0 != changed })
+    let record = try #require(draft.records[changed])
+    let head = RecordHead(
+      id: changed, group: record.group, meta: record.meta, attributes: record.attributes.map { $0 ^ 1 },
+      secretDigest: record.secret, secretCount: record.secret.count)
+    draft.records[changed] = SealedRecord(head, secret: record.secret)
+    let unlisted = try #require(Identifier([0x55] + moved.bytes.dropFirst()))
+    let copy = try #require(draft.records[moved])
+    draft.records[unlisted] = SealedRecord(
+      RecordHead(
+        id: unlisted, group: copy.group, meta: copy.meta, attributes: copy.attributes, secretDigest: copy.secret,
+        secretCount: copy.secret.count), secret: copy.secret)
+    #expect(throws: VaultError.self) { _ = try Self.convert(draft) }
+    let (_, verification) = try Self.convert(draft, leavesDamaged: true)
+    #expect(verification.problems == [] && verification.recordCount == UInt64(all.count - 1))
+    draft.records[changed] = nil
+    #expect(try Self.convert(draft, leavesDamaged: true).1.recordCount == UInt64(all.count - 1))
   }
 
   /// A whole vault of the format under the name of a draft does not prove.

@@ -50,15 +50,8 @@ import Testing
     return content
   }
 
-  private func renew(_ vault: inout Vault) throws {
-    var renewal = try MasterKeyRenewal(of: vault.status())
-    let slot = vault.openedSlot
-    try renewal.seal(slot, under: try .throwAway(), kdf: .floor)
-    try renewal.commit(to: &vault)
-  }
-
   private func rotate(_ vault: inout Vault) throws {
-    try renew(&vault)
+    try vault.renewMasterKey()
     for group in try vault.groups() { try vault.rekey(group) }
   }
 
@@ -122,7 +115,7 @@ import Testing
     var vault = try filled(2)
     var other = try Vault.openThrowAway(store)
     _ = try other.entries()
-    try renew(&vault)
+    try vault.renewMasterKey()
     #expect(code { _ = try other.entries() } == .masterKeyChanged)
     let isLocked = other.isLocked
     #expect(isLocked)
@@ -230,50 +223,6 @@ import Testing
     #expect(after.entry.generation > before.entry.generation)
   }
 
-  @Test func theAnchorFromBeforeDoesNotLockTheOwnerOut() throws {
-    let anchors = MemoryAnchorStore()
-    try filled(3, anchor: anchors).close()
-    var renewing = try Vault.openThrowAway(store)
-    try renew(&renewing)
-    // The anchor is that of the old master key, as after a crash between the commit and the anchor.
-    let opened = try Vault.openThrowAway(store, anchor: anchors)
-    let check = opened.rollbackCheck
-    #expect(check == .passed)
-    for _ in 0..<70 { try renewing.transaction { _ = try $0.putLimitsAgain() } }
-    let later = try Vault.openThrowAway(store, anchor: anchors)
-    let laterCheck = later.rollbackCheck
-    #expect(laterCheck == .passed || laterCheck == .tooFarBehind)
-  }
-
-  @Test func anAnchorOfAnotherHistoryIsRefusedAfterARenewal() throws {
-    let anchors = MemoryAnchorStore()
-    var vault = try filled(3, anchor: anchors)
-    let fork = store.copy()
-    try vault.add(Item(service: "a", account: "a"), secret: Secret(testing: "x"), at: .test)
-    try vault.close()
-    var other = try Vault.openThrowAway(fork)
-    try other.add(Item(service: "b", account: "b"), secret: Secret(testing: "x"), at: .test)
-    var renewal = try MasterKeyRenewal(of: other.status())
-    try renewal.seal(other.openedSlot, under: try .throwAway(), kdf: .floor)
-    try renewal.commit(to: &other)
-    #expect(code { _ = try Vault.openThrowAway(fork, anchor: anchors) } == .anchorOtherKeys)
-  }
-
-  /// Also if it was continued with the keys of before, until its generation is higher than that of the anchor.
-  @Test func aVaultFromBeforeARenewalIsToldApartFromADamagedAnchor() throws {
-    let anchors = MemoryAnchorStore()
-    var vault = try filled(3, anchor: anchors)
-    let before = store.copy()
-    try renew(&vault)
-    try vault.close()
-    #expect(code { _ = try Vault.openThrowAway(before, anchor: anchors) } == .anchorOtherKeys)
-    var continued = try Vault.openThrowAway(before)
-    for _ in 0..<8 { try continued.transaction { _ = try $0.putLimitsAgain() } }
-    #expect(try continued.status().generation > Vault.openThrowAway(store).status().generation)
-    #expect(code { _ = try Vault.openThrowAway(before, anchor: anchors) } == .anchorOtherKeys)
-    #expect(try Vault.acceptRollback(before, with: .throwAway(), anchor: anchors)?.reason.code == .anchorOtherKeys)
-  }
-
   @Test func aDamagedRecordStopsTheRenewalAndChangesNothing() throws {
     var vault = try filled(4)
     let id = try #require(store.records.keys.first { (1...0x7F).contains($0.byte(at: 0)) })
@@ -282,7 +231,7 @@ import Testing
     parts.attributes[50] ^= 1
     store.records[id] = parts.record(id)
     let before = store.header
-    #expect(code { try renew(&vault) } == .recordForged)
+    #expect(code { try vault.renewMasterKey() } == .recordForged)
     #expect(store.header == before)
   }
 
@@ -292,7 +241,7 @@ import Testing
     let prefix = try #require(store.nodes.keys.filter { $0.count == 1 && (1...0x7F).contains($0[0]) }.min { $0[0] < $1[0] })
     store.nodes[prefix]?[40] ^= 1
     let before = store.header
-    #expect(code { try renew(&vault) } == .nodeForged)
+    #expect(code { try vault.renewMasterKey() } == .nodeForged)
     #expect(store.header == before)
   }
 
@@ -315,7 +264,7 @@ import Testing
       try transaction.edit(
         id, try transaction.keys.sealSystemRecord(id, meta: meta, attributes: TLV.encode(attributes), secret: Secret(count: 0)))
     }
-    #expect(code { try renew(&vault) } == .rotationBlocked)
+    #expect(code { try vault.renewMasterKey() } == .rotationBlocked)
     #expect(try vault.verify().isSound && vault.status().masterEpoch == 1)
   }
 
@@ -323,7 +272,7 @@ import Testing
     var vault = try filled(2)
     let text = try vault.addRecoverySlot()
     #expect(try Vault.open(store, with: .recoveryKey(text.duplicate())).status().slots.count == 2)
-    try renew(&vault)
+    try vault.renewMasterKey()
     #expect(try vault.status().slots.count == 1)
     #expect(code { _ = try Vault.open(store, with: .recoveryKey(text.duplicate())) } == .noSuchSlot)
   }
@@ -331,5 +280,5 @@ import Testing
 
 extension Transaction {
   /// A commit that changes nothing that is read.
-  fileprivate mutating func putLimitsAgain() throws { try setLimits(Limits()) }
+  mutating func putLimitsAgain() throws { try setLimits(Limits()) }
 }

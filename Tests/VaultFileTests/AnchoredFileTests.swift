@@ -54,6 +54,77 @@ import VaultUpkeep
     #expect(code { _ = try open("elsewhere") } == "rolledBack")
   }
 
+  /// As long as the vault lies where it did: a writer of the copy would have the vault refused as an older state.
+  @Test func aCopyLeavesTheAnchorAlone() throws {
+    try create("vault")
+    try copy("vault", to: "copy")
+    for number in 0..<20 { try write("copy", "c\(number)") }
+    try write("vault", "1")
+    #expect(code { _ = try open("vault") } == nil)
+    #expect(code { _ = try open("copy") } == "forked")
+    func acceptCopy() throws {
+      let store = try FileStore(at: directory.file("copy"))
+      let (anchors, vault) = (try anchors("copy"), try Vault.inspect(store).id)
+      try Vault.acceptRollback(store, with: .throwAway(), anchor: anchors) { _ in try anchors.takeHome(of: vault) }
+    }
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    #expect(try anchors("copy").isAnchoredElsewhere(vault) && !anchors("vault").isAnchoredElsewhere(vault))
+    try acceptCopy()
+    try write("copy", "2")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+    // A file that is another vault by now, or none, has no anchor to lose.
+    try write("copy", "3")
+    for other in ["other", "text"] {
+      try copy("copy", to: "before")
+      try copy("copy", to: "moved")
+      if other == "text" {
+        try Data("text".utf8).write(to: URL(filePath: directory.file("copy")))
+      } else {
+        try create("other")
+        try copy("other", to: "copy")
+      }
+      try write("moved", other)
+      #expect(try !anchors("moved").isAnchoredElsewhere(vault))
+      try copy("before", to: "moved")
+      #expect(code { _ = try open("moved") } == "rolledBack", "\(other)")
+      try copy("before", to: "copy")
+      try acceptCopy()
+    }
+  }
+
+  /// A copy was opened while the disk of the vault was away. At a path where it was opened before, the vault is no copy: its anchor is
+  /// written again.
+  @Test func aVaultThatWasMissingIsNoCopy() throws {
+    try create("vault")
+    try copy("vault", to: "copy")
+    let (vault, away) = (directory.file("vault"), directory.file("away"))
+    try FileManager.default.moveItem(atPath: vault, toPath: away)
+    try open("copy").close()
+    try FileManager.default.moveItem(atPath: away, toPath: vault)
+    try write("vault", "1")
+    #expect(code { _ = try open("copy") } == "rolledBack")
+    #expect(code { _ = try open("vault") } == nil)
+  }
+
+  @Test func aLinkToTheNewPlaceIsNoVaultAtTheOldOne() throws {
+    try create("vault")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    let moved = directory.file("moved")
+    try FileManager.default.moveItem(atPath: directory.file("vault"), toPath: moved)
+    try FileManager.default.createSymbolicLink(atPath: directory.file("vault"), withDestinationPath: moved)
+    #expect(try !anchors("moved").isAnchoredElsewhere(vault))
+  }
+
+  /// The vault was copied to the usual path, and the old file was kept.
+  @Test func atTheUsualPathNoCopyLies() throws {
+    try create("vault")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
+    for name in ["home/vault.coffer", "home/other.coffer"] { try copy("vault", to: name) }
+    #expect(try anchors("home/other.coffer").isAnchoredElsewhere(vault))
+    #expect(try !anchors("home/vault.coffer").isAnchoredElsewhere(vault))
+  }
+
   @Test func anotherVaultAtAPathIsRefused() throws {
     try create("vault")
     try create("other")

@@ -163,7 +163,7 @@ import Testing
 
     func lastVault() throws -> [UInt8]? { nil }
     func load(_ vault: Identifier) throws -> [UInt8]? { (try? Data(contentsOf: file)).map { [UInt8]($0) } }
-    func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+    func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
       if let anchor = try replacement(load(vault)) { try Data(anchor).write(to: file) }
     }
   }

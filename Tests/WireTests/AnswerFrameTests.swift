@@ -90,7 +90,8 @@ import VaultCore
       #expect(found)
     }
     let causes: [KeychainError.Cause] = [
-      .code, .vault(.noSuchSlot), .storage(.busy), .apps("a"), .containers("c"), .gate, .groupOfTeam, .absentAgent, .auditLog,
+      .code, .vault(.noSuchSlot), .storage(.busy), .apps("a"), .containers("c"), .gate, .systemGate, .groupOfTeam, .absentAgent,
+      .auditLog,
     ]
     for cause in causes {
       let received = try Received(KeychainError(.locked, cause: cause, "d").frame(request: 1))

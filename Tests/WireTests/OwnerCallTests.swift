@@ -73,6 +73,7 @@ import VaultUpkeep
     var backups = BackupState()
     #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
     (backups.newest, backups.newestTime, backups.trial, backups.hasIntent) = ("/b", .test, Timestamp(secondsSince1970: 7), true)
+    (backups.trialPrecedesBackups, backups.unfinishedRotations) = (true, ["/c", "/d"])
     #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
   }
 

@@ -53,12 +53,13 @@ import VaultUpkeep
     var comparison = Comparison()
     (comparison.onlyHere, comparison.onlyThere, comparison.newerHere, comparison.differing) = (1, 2, 3, 4)
     comparison.otherRecordsDiffer = true
-    let plans = [
+    var plans = [
       Restoration.Plan(way: .creating, isOtherVault: false),
       Restoration.Plan(
         way: .continuing, generation: 7, comparison: comparison, rollback: .rolledBack, isOtherVault: false, problemCount: 8),
       Restoration.Plan(way: .exchanging, isOtherVault: true, damage: StorageError(.truncated, "cut")),
     ]
+    plans[1].limits = [.init(.historyVersions, here: 5, there: 3), .init(.kdfMemory, here: 65_536, there: 262_144)]
     for plan in plans {
       let check = try check()
       let findings = RestoreFindings(plan, of: plan.isOtherVault ? "/file" : nil, generation: 5, check)
@@ -67,6 +68,11 @@ import VaultUpkeep
       for name in ["generation", "records", "unavailable", "way", "problems"] {
         var row = findings.wireRow
         row[name] = nil
+        #expect(throws: WireError(.field)) { _ = try RestoreFindings(wireRow: row) }
+      }
+      for change in plan.limits {
+        var row = findings.wireRow
+        row["\(change.name.rawValue)-there"] = nil
         #expect(throws: WireError(.field)) { _ = try RestoreFindings(wireRow: row) }
       }
       var row = findings.wireRow

@@ -64,6 +64,24 @@ struct Received: ~Copyable {
     return found
   }
 
+  @Test func theProgramThatARequestIsForArrives() throws {
+    for client in [BusClient.unknown, .process(1, start: 0), .process(.max, start: .max)] {
+      var received = try Received(Request.items(.secret(reference, purpose: "p")).frame(request: 1, for: client))
+      #expect(try received.message.takeClient() == client)
+      guard case .items(.secret) = try received.request() else { throw WireError(.operation) }
+    }
+    var received = try Received(Request.session(.status).frame(request: 1))
+    #expect(try received.message.takeClient() == nil)
+    for fields: [String: AttributeValue] in [
+      ["for": .integer(1)], ["for-start": .integer(1)], ["for": .integer(0), "for-start": .integer(1)],
+      ["for": .integer(1 << 31), "for-start": .integer(1)], ["for": .text("1"), "for-start": .integer(1)],
+    ] {
+      var message = Message()
+      for (name, value) in fields { message.fields[name] = value }
+      #expect(throws: WireError(.field), "\(fields)") { _ = try message.takeClient() }
+    }
+  }
+
   @Test func callsArriveAsTheyWereSent() throws {
     switch try sent(.add(item, Secret(testing: "s3cret"), .standard, .afterFirstUnlock, installBound: true)) {
     case .add(let item, let secret, let group, let accessible, let installBound):

@@ -22,8 +22,10 @@ extension Vault {
       return nil
     }
     try confirm(rollback)
-    let keyring = vault.keyring
-    try anchor.update(keyring.keys.vault) { _ in keyring.newest.map { Anchor($0).sealed(with: keyring.keys.integrity) } }
+    // A person may have taken long: a vault with newer keys is not the state that was shown.
+    _ = try vault.generation()
+    let (newest, keys) = (vault.keyring.newest, vault.keyring.keys)
+    try anchor.update(keys.vault, isDurable: true) { _ in newest.map { Anchor($0).sealed(with: keys.integrity) } }
     return rollback
   }
 }

@@ -5,8 +5,9 @@ package import VaultCore
 /// its records, their leaves and the key of its tree are not. Not thread-safe.
 package final class DraftVault {
   let keys: VaultKeys
-  /// Items of other devices. Their boxes are bound to the identifiers of the draft and cannot be sealed anew here: `convert` leaves them out.
-  package private(set) var leftOutCount = 0
+  /// The records that `convert` left out, by their identifiers in the draft: items of other devices, whose boxes are bound to those
+  /// identifiers and cannot be sealed anew here, and damaged records.
+  package private(set) var leftOut: [Identifier: VaultError] = [:]
 
   /// - Parameter store: its header and slots are read.
   /// - Throws: as `Vault.open`, anchors apart; nothing is proven yet.
@@ -21,38 +22,40 @@ package final class DraftVault {
   /// history go on.
   /// - Parameters:
   ///   - rows: those of the draft. Its leaves cover the secrets themselves, so a secret stands in the place of its digest.
+  ///   - leavesDamaged: whether records that are damaged, or not listed, are left out.
   ///   - write: is called with each record of the format, in no order.
   /// - Returns: what is to be written beside the records, the nodes being all.
   /// - Throws: integrity errors, which name the record by its identifier in the draft; `recordUnlisted`; `countMismatch`;
   ///   `unknownReadOnlyFlag`; what `write` throws.
-  package func convert(_ rows: any Rows, write: (SealedRecord) throws -> Void) throws -> Change {
+  package func convert(_ rows: any Rows, leavesDamaged: Bool, write: (SealedRecord) throws -> Void) throws -> Change {
     defer { Sodium.wipeStack() }
     var transaction = try Transaction(proving: rows, keyring: Keyring(keys: VaultKeys(ofDraft: keys)))
-    let state = transaction.state
     var tree = TreeEditor(empty: rows, keys: keys.integrity)
     var groups: [Identifier: GroupKeys] = [:]
-    leftOutCount = 0
-    func refuse(_: Identifier?, _ row: Result<RecordHead, VaultError>) throws {
-      throw VaultError(.recordUnlisted, "\(try row.get().id)")
+    leftOut = [:]
+    func passUnlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>) throws {
+      let id = try id ?? row.get().id
+      guard leavesDamaged else { throw VaultError(.recordUnlisted, "\(id)") }
+      leftOut[id] = VaultError(.recordUnlisted, "\(id)")
     }
     // Items last: they take the keys of their groups.
     for isItem in [false, true] {
-      try state.forEachListed(0x00...0xFF, unlisted: refuse) { id, leaf, row in
+      try transaction.state.forEachListed(0x00...0xFF, unlisted: passUnlisted) { id, leaf, row in
         do {
           let record = try row.get()
-          try state.prove(record, id: id, leaf: leaf)
+          try transaction.state.prove(record, id: id, leaf: leaf)
           guard (record.meta.first == RecordKind.item.rawValue) == isItem else { return }
-          let sealed = try seal(record, isItem, state.header, &groups)
+          let sealed = try seal(record, isItem, transaction.state.header, &groups)
           try tree.set(sealed.head.id, to: keys.integrity.leaf(sealed.head))
           try write(sealed)
-        } catch let error as VaultError where error.code == .deviceKeyMissing || error.code == .wrongDeviceKey {
-          leftOutCount += 1
-        } catch let error as VaultError {
-          throw error.naming(id)
+        } catch let error as VaultError where error.code.concernsOneRecord || error.code.meansSealedElsewhere {
+          guard leavesDamaged || error.code.meansSealedElsewhere else { throw error.naming(id) }
+          leftOut[id] = error.naming(id)
         }
       }
     }
-    guard tree.recordCount + UInt64(leftOutCount) == state.header.recordCount else { throw VaultError(.countMismatch) }
+    let listedCount = tree.recordCount + UInt64(leftOut.values.count { $0.code != .recordUnlisted })
+    guard listedCount == transaction.state.header.recordCount else { throw VaultError(.countMismatch) }
     transaction.tree = tree
     return try transaction.seal().change
   }
@@ -66,22 +69,21 @@ package final class DraftVault {
     let past = try RecordMeta(parsing: new, header: header)
     let meta = RecordMeta(
       kind: past.kind, accessibility: past.accessibility, epoch: past.epoch, version: header.generation + 1)
-    let vault = keys.vault
     let key: Key
     if isItem {
       guard let group = groups[old.group] else { throw VaultError(.unknownGroup) }
       key = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
     } else {
-      key = try keys.withMaster { try $0.derive(.vault(.systemGroup, vault)) }
+      key = try keys.withMaster { try $0.derive(.vault(.systemGroup, keys.vault)) }
     }
-    let seal = RecordSeal(vault: vault, id: old.id, group: old.group, meta: past)
+    let seal = RecordSeal(vault: keys.vault, id: old.id, group: old.group, meta: past)
     let attributes = try seal.open(.attributes, old.attributes, with: key).copyIntoUnprotectedBytes()
     let secret = try seal.open(.secret, old.secretDigest, with: key)
     if meta.kind == .group {
       let group = try GroupKeys.decode(attributes: attributes, secret: secret, version: meta.version)
       groups[group.groupID] = group
     }
-    return try RecordSeal(vault: vault, id: new.id, group: new.group, meta: meta)
+    return try RecordSeal(vault: keys.vault, id: new.id, group: new.group, meta: meta)
       .seal(attributes: attributes, secret: secret, with: key)
   }
 

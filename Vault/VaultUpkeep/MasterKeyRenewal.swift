@@ -46,7 +46,7 @@ package struct MasterKeyRenewal: ~Copyable {
       for slot in before { try transaction.setSlot(slot.index, slots[slot.index]) }
     }
     if let slot = slots[opened.openedSlot.index] { opened.openedSlot = slot.description }
-    opened.saveAnchor()
+    opened.saveAnchor(isDurable: true)
   }
 
   /// Whether a credential opens this slot of the vault in the store.

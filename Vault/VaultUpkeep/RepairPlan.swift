@@ -40,6 +40,8 @@ package struct RepairPlan: Equatable, Sendable {
   package var records: [RepairedRecord] = []
   /// Records that stay as they are.
   package var keptCount: UInt64 = 0
+  /// Those of them that do not open here, because they take the key of another device.
+  package var unopenedCount: UInt64 = 0
   /// Nodes that are damaged, and those that no node lists.
   package var nodeCount = 0
   /// Whether the header counts other records than the tree lists.

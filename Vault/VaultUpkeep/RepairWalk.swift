@@ -24,16 +24,13 @@ final class RepairWalk {
   private(set) var owners: [Identifier: (group: Identifier, removed: UInt64?)] = [:]
   /// Kept former versions, with their groups and classes.
   private(set) var former: [Identifier: (group: Identifier, accessibility: Accessibility)] = [:]
-  private(set) var hasUnavailable = false
 
   private var listedNodes: Set<[UInt8]> = []
   private var brokenNodes: [[UInt8]] = []
   private var met: Set<Identifier> = []
   private var leafCount: UInt64 = 0
 
-  init(
-    _ state: ProvenState, backup: ProvenState?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)?
-  ) {
+  init(_ state: ProvenState, backup: ProvenState?, acceptsUnproven: Bool, progress: ((UInt64, UInt64) throws -> Void)?) {
     (self.state, self.backup, self.acceptsUnproven, self.progress) = (state, backup, acceptsUnproven, progress)
   }
 
@@ -59,7 +56,7 @@ final class RepairWalk {
   /// Former versions that no kept item names. Those of an item that does not open here are not known.
   var orphans: [Identifier: (group: Identifier, accessibility: Accessibility)] {
     let all = Set(named.values.joined())
-    return former.filter { !all.contains($0.key) && !(hasUnavailable && $0.value.accessibility.isThisDeviceOnly) }
+    return former.filter { !all.contains($0.key) && !(plan.unopenedCount > 0 && $0.value.accessibility.isThisDeviceOnly) }
   }
 
   private func visit(_ prefix: [UInt8], _ error: VaultError?) {
@@ -92,32 +89,33 @@ final class RepairWalk {
       let opened = try open(record, state.secret(of: record), isProven: leaf != nil)
       if leaf != nil, !droppedGroups.contains(record.group) { return keep(record, opened) }
       if case .group(let group) = opened { found.group = group.group }
-      if try takeFromBackup(id, found, isSoundHere: true) { return }
+      if try takeFromBackup(id, found) { return }
       found.outcome = acceptsUnproven ? .accepted : .unproven
       if acceptsUnproven { keep(record, opened) } else { drop(id, opened) }
     } catch let error as VaultError where error.code.concernsOneRecord || error.code.meansSealedElsewhere {
       (found.reason, found.outcome) = (error.code, error.code.meansSealedElsewhere ? .unproven : .lost)
-      if try takeFromBackup(id, found, isSoundHere: error.code.meansSealedElsewhere) { return }
+      if try takeFromBackup(id, found) { return }
       dropped.insert(id)
     }
     plan.records.append(found)
   }
 
-  /// - Parameter isSoundHere: Whether the row here may be the right one. Then an older one takes its place only if unproven rows are not
-  ///   accepted.
-  private func takeFromBackup(_ id: Identifier, _ found: RepairedRecord, isSoundHere: Bool = false) throws -> Bool {
+  /// A row here that may be the right one, because it opens, or would with another key, is not replaced by an older one unseen: the plan says
+  /// so, and one that opens stays if unproven rows are accepted.
+  private func takeFromBackup(_ id: Identifier, _ here: RepairedRecord) throws -> Bool {
     guard let backup else { return false }
     do {
       guard let record = try backup.record(id), !droppedGroups.contains(record.group) else { return false }
       let sealed = SealedRecord(record, secret: try backup.secret(of: record))
       let opened = try open(record, sealed.secret, isProven: true)
-      var taken = found
-      taken.outcome = .fromBackup
-      describe(record, &taken)
-      if case .group(let group) = opened { taken.group = group.group }
-      if isSoundHere, let here = found.generation, here > taken.generation ?? 0 { taken.replaced = here }
-      guard taken.replaced == nil || !acceptsUnproven, !wasRemoved(id, opened, after: taken.generation) else { return false }
-      plan.records.append(taken)
+      var old = here
+      old.outcome = .fromBackup
+      describe(record, &old)
+      if case .group(let group) = opened { old.group = group.group }
+      if here.reason?.meansSealedElsewhere ?? true, here.generation ?? 0 > old.generation ?? 0 { old.replaced = here.generation }
+      let stays = old.replaced != nil && acceptsUnproven && here.reason == nil
+      guard !stays, !wasRemoved(id, opened, after: old.generation) else { return false }
+      plan.records.append(old)
       restored[id] = sealed
       keep(record, opened)
       return true
@@ -159,7 +157,7 @@ final class RepairWalk {
     switch meta.kind {
     case .group:
       let group = try state.keys.openGroup(record, secret: secret, meta: meta)
-      guard groups[group.groupID] == nil else { throw VaultError(.groupMalformed, "two groups with one identifier") }
+      guard !keptGroups.contains(where: { $0.groupID == group.groupID }) else { throw VaultError(.groupMalformed, "gid twice") }
       return .group(group)
     case .item, .history:
       guard let group = groups[record.group] else { throw VaultError(.unknownGroup) }
@@ -170,7 +168,7 @@ final class RepairWalk {
         guard version.isRemoved else { return .former(group, meta.accessibility) }
         return .head(version.former, group, removed: meta.version)
       } catch let error as VaultError where isProven && error.code.meansSealedElsewhere {
-        hasUnavailable = true
+        plan.unopenedCount += 1
         return .other
       }
     case .accessRule: _ = try state.openAccessRule(record, secret: secret)
@@ -182,9 +180,11 @@ final class RepairWalk {
 
   private func keep(_ record: RecordHead, _ opened: Opened) {
     leaves[record.id] = state.keys.integrity.leaf(record)
-    dropped.remove(record.id)
     switch opened {
-    case .group(let group): groups[group.groupID] = group
+    case .group(let group):
+      groups[group.groupID] = group
+      // The backup has it under the name of before.
+      droppedGroups.remove(group.groupID)
     case .item(let versions, let group): own(versions, record.id, group, removed: nil)
     case .head(let versions, let group, let removed): own(versions, record.id, group, removed: removed)
     case .former(let group, let accessibility): former[record.id] = (group.groupID, accessibility)

@@ -10,13 +10,11 @@ package final class RestoredVault {
   package var header: [UInt8] { sealedHeader.bytes }
   package var generation: UInt64 { sealedHeader.header.generation }
   package var recordCount: UInt64 { sealedHeader.header.recordCount }
-  package var vault: Identifier { keys.vault }
 
   /// - Throws: as `Vault.open`, anchors apart.
   package init(opening store: any Store, with credential: borrowing Credential, ceiling: KDFCeiling = .standard) throws {
-    let keys = try Vault.unlock(store, with: credential, ceiling: ceiling).keys(device: nil)
-    self.keys = keys
-    sealedHeader = try store.read { rows in try Self.prove(rows, keys).0.sealedHeader }
+    keys = try Vault.unlock(store, with: credential, ceiling: ceiling).keys(device: nil)
+    sealedHeader = try store.read { [keys] in try Self.prove($0, keys).0.sealedHeader }
   }
 
   private static func prove(_ rows: any Rows, _ keys: VaultKeys) throws -> (ProvenState, SlotRows) {
@@ -30,6 +28,9 @@ package final class RestoredVault {
   ) throws -> Verification {
     try VerificationWalk(Self.prove(rows, keys).0, progress: progress).run()
   }
+
+  /// - Throws: what proving the rows throws, and `policyMalformed`.
+  package func limits(of rows: any Rows) throws -> Limits { try Self.prove(rows, keys).0.limits() }
 
   /// How the state of the rows compares with the anchor: reported, never refused.
   package func check(_ rows: any Rows, anchor: any AnchorStore) throws -> RollbackCheck {

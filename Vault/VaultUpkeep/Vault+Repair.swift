@@ -74,6 +74,7 @@ extension Vault {
     }
     transaction.tree = tree
     for (id, record) in walk.restored { try transaction.edit(id, record) }
+    // A damaged file may have two rows of one identifier, of which one stays.
     for id in walk.dropped where walk.leaves[id] == nil { try transaction.edit(id, nil) }
     if walk.plan.makesStandardGroup { try transaction.createGroup(.standard, at: now) }
     // The tree that is there may not prove them, and an edit of an item begins with its group.
@@ -162,11 +163,11 @@ extension Transaction {
     let entry = try entry(Reference(group: group.group, id: owner))
     let all = Set(entry.former.filter(isThere) + adding).sorted(by: FormerVersion.isNewer)
     // The value of an earlier row that was accepted is a former version, too: one of the two stays.
-    let versions = all.filter { $0.origin != owner || $0.number != entry.version }.prefix(FormerVersion.maximumCount)
-    for version in all where !versions.contains(version) {
-      try edit(group.historyID(version.origin, version.number), nil)
+    var marks = HistoryMarks(former: all.filter { $0.origin != owner || $0.number != entry.version }, number: entry.version)
+    while marks.former.count > FormerVersion.maximumCount || content.item.encoded(marks).count > Padding.maximumCount {
+      if marks.former.popLast() == nil { marks.number = nil }
     }
-    let marks = HistoryMarks(former: Array(versions), number: entry.version)
+    for version in all where !marks.former.contains(version) { try edit(group.historyID(version.origin, version.number), nil) }
     let place = try place(entry.accessibility, in: group)
     try edit(owner, try place.seal(owner, .item, content.item.encoded(marks), content.secret, generation, keys))
   }

@@ -41,7 +41,7 @@ extension VaultAdministration {
     // An older state than the last one is worth a copy too.
     _ = try owned(by: proof, isCopy: true)
     let prover = try RestoredVault(opening: store, with: proof)
-    try places.deviceKeys(of: prover.vault).open(prover, in: store)
+    try places.deviceKeys(of: prover.keys.vault).open(prover, in: store)
     return prover
   }
 }

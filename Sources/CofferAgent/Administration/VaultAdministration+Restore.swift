@@ -12,13 +12,14 @@ extension VaultAdministration {
 
   /// A restore decides which secrets the user's programs read. So the owner proves a credential of the vault that is here, which has
   /// to open. Root needs none, because root can replace the file; each needs one that opens the backup. No lock is held before the answer to
-  /// the plan.
+  /// the plan, and the proof is repeated after it.
   /// - Returns: the findings, and the outcome unless it is a trial.
   /// - Throws: `UnsoundVault` for the backup; `missingEntitlement`; as `ForeignVault`, `Restoration`.
   func restore(
     hasFile: Bool, isTrial: Bool, by proof: consuming Credential?, _ session: UpkeepSession, _ allowed: () throws -> Void
   ) throws -> [Attributes] {
-    try checkMayRestore(proof, isRoot: session.isRoot)
+    let proof = Proof(proof)
+    try checkMayRestore(proof.credential, isRoot: session.isRoot)
     try allowed()
     let place = try RestorePlace(places, vaultAt: nil)
     let backup = try hasFile ? staged(at: place, session) : newest(at: place, session)
@@ -26,7 +27,11 @@ extension VaultAdministration {
     let restoration = Restoration(
       of: backup, at: place, holding: nil,
       excluding: { way, change in
-        try vault.withoutClients(closing: Restoration.excludesAgent(way), change)
+        try vault.withoutClients(closing: Restoration.excludesAgent(way)) {
+          // A person may have taken long to agree. By now the vault may have new keys, because this credential was leaked.
+          try self.checkMayRestore(proof.credential, isRoot: session.isRoot)
+          return try change()
+        }
       })
     try open(restoration, session)
     try session.begin("checking")
@@ -51,6 +56,13 @@ extension VaultAdministration {
   }
 
   static let declined = KeychainError(.notAllowed, "the client has declined: nothing was changed")
+
+  /// Held for a closure that escapes.
+  private final class Proof {
+    let credential: Credential?
+
+    init(_ credential: consuming Credential?) { self.credential = credential }
+  }
 
   private func checkMayRestore(_ proof: borrowing Credential?, isRoot: Bool) throws {
     switch proof {

@@ -29,7 +29,11 @@ private struct RotationSession: RotationParty {
   let session: UpkeepSession
   let vault: AgentVault
 
-  func begin(_ part: String) throws { try session.begin(part) }
+  /// The client is told at once: an error after the commit of the master key is not one before it.
+  func begin(_ part: String) throws {
+    try session.begin(part)
+    try session.step(0, of: 1)
+  }
 
   func step(_ done: UInt64, of total: UInt64) throws { try session.step(done, of: total) }
 

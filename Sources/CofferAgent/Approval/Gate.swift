@@ -25,6 +25,8 @@ package enum Gate {
     package var group: AccessGroup?
     /// Likewise.
     package var item: Identifier?
+    /// The program that the request is for, if it names one.
+    package var client: Client?
     /// For the log: the part of the request that the operation and the group leave out.
     package var note = ""
 
@@ -74,6 +76,9 @@ package enum Gate {
     guard facts.isSameUser || facts.isRoot && facts.operation.traits.isOpenToRoot else {
       return .refuse(code: .missingEntitlement, rule: "another user")
     }
+    guard facts.client == nil || facts.program == .own(.secretService) else {
+      return .refuse(code: .missingEntitlement, rule: "only coffer-secrets asks for another program")
+    }
     switch facts.operation.traits.access {
     case .everybody: return .allow(.anybody)
     case .everybodyOfUserAgent:
@@ -106,6 +111,7 @@ package enum Gate {
     case .interpreter:
       return .refuse(code: .missingEntitlement, rule: "no app: an interpreter, which runs any script")
     case .unknown(let why): return .refuse(code: .missingEntitlement, rule: "no app: \(why)")
+    case .client: return .refuse(code: .missingEntitlement, rule: "no app: another program asks for it")
     }
   }
 

@@ -144,7 +144,8 @@ package final class OwnerQuestions: Sendable {
     _ places: [Place], _ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64, _ connection: Int32,
     _ log: (Event.Outcome) throws -> Void
   ) throws {
-    let minutes = confirmation.minutes.map { Int(min($0, UInt64(Self.maximumMinutes))) } ?? minutes
+    let longest = confirmation.minutes.map { Int(min($0, UInt64(Self.maximumMinutes))) } ?? minutes
+    let minutes = program.canBeRemembered ? longest : 0
     let choice: Pinentry.Choice
     do {
       choice = try choose(

@@ -48,6 +48,8 @@ enum QuestionText {
       let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.startIndex
       return "The app \(name[dot...].dropFirst())\nof team \(name[..<dot])"
     case .command: return "The command coffer"
+    case .client(let client, of: .secretService): return "\(asking(client))\nvia Secret Service"
+    case .client(let client, of: let program): return "\(asking(client))\nby Coffer's program \(program.rawValue)"
     case .own(.secretService): return "A program of the session (Secret Service)"
     case .own(let program): return "Coffer's program \(program.rawValue)"
     case .unit(let name): return "The system's service \(name)"

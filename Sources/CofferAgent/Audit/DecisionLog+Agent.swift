@@ -39,7 +39,7 @@ extension DecisionLog {
     isSynced: Bool = false
   ) throws {
     try append(
-      decision, facts.operation.loggedName, facts.program, peer, group: facts.group?.name ?? "",
+      decision, facts.operation.loggedName, facts.asker, peer, group: facts.group?.name ?? "",
       item: facts.item.map { "\($0)" } ?? "", reason, to: ring, isMerged: isMerged, isSynced: isSynced)
   }
 
@@ -73,6 +73,9 @@ extension DecisionLog {
     case .program(let path, _): (application, executable) = (program.grantedName ?? "", path)
     case .interpreter(let path): executable = path
     case .unknown(let why): if executable.isEmpty { executable = why }
+    case .client(let client, of: let own):
+      if case .unknown = client { executable = client.nameOfFile }
+      (application, executable) = (own.rawValue, "\(own.rawValue) for \(executable)")
     }
     let caller = AuditEntry.Caller(user: peer.user, process: peer.process, executable: executable, application: application)
     try append(

@@ -63,11 +63,15 @@ extension Conversation {
     }
   }
 
-  func confirm(_ confirmation: Confirmation, _ program: ProgramIdentity, _ lockCount: UInt64) throws {
+  func confirm(_ confirmation: Confirmation, _ facts: Gate.Facts, _ lockCount: UInt64) throws {
     guard let questions = shared.questions else { throw KeychainError(.confirmationNeeded, confirmation.group.name) }
-    try questions.confirm(confirmation, of: program, peer, lockCount: lockCount, connection: channel.descriptor)
+    try questions.confirm(
+      confirmation, of: facts.asker, facts.client?.peer ?? peer, lockCount: lockCount, connection: channel.descriptor)
     // An answer takes a while, and it was given about this program.
-    guard try self.program() == program else { throw KeychainError(.confirmationNeeded, "the program has become another one") }
+    let client = facts.client
+    guard try program() == facts.program, try client?.peer.map({ try program(of: $0) == client?.program }) ?? true else {
+      throw KeychainError(.confirmationNeeded, "the program has become another one")
+    }
   }
 
   private static func display(_ fields: Attributes) throws -> Display {
@@ -91,7 +95,7 @@ extension Conversation.SharedState {
           item = reference.id
         }
         return OpenLease(
-          number: lease.number, program: name, group: group, item: item, rights: lease.rights,
+          number: lease.number, program: lease.program.nameOfLease, group: group, item: item, rights: lease.rights,
           seconds: UInt64(max(0, lease.milliseconds)) / 1000)
       }
     }
@@ -101,4 +105,10 @@ extension Conversation.SharedState {
 extension ProgramIdentity {
   /// Interpreters and the like get nothing that could be agreed to.
   fileprivate var nameInGrants: String { if case .app(let application) = self { application } else { grantedName ?? "" } }
+
+  /// A program that another one asks for gets nothing else by the agreement.
+  fileprivate var nameOfLease: String {
+    guard case .client(let program, let other) = self else { return nameInGrants }
+    return "\(other.rawValue) for \(program.nameOfFile)"
+  }
 }

@@ -45,7 +45,7 @@ struct Conversation: ~Copyable {
     /// A request that cannot be logged is not done. But the keys are forgotten on request even if the disk is full.
     func append(_ facts: Gate.Facts, _ decision: Gate.Decision, _ peer: Peer) throws {
       do {
-        try log(facts, decision, peer)
+        try log(facts, decision, facts.client?.peer ?? peer)
       } catch {
         guard facts.operation != .lock, facts.operation != .end else { return }
         let reason = (error as? FileError).map { "\($0.code.name): \($0.detail)" } ?? "\(error)"
@@ -69,16 +69,17 @@ struct Conversation: ~Copyable {
       // A program that may ask nothing takes no place from others.
       while try isAnswered(), var frame = try channel.receive(takes: { try !isRefused($0) }) {
         (number, byteCount) = (frame.header.request, frame.header.bodyByteCount)
-        guard let message = frame.message.take() else {
+        guard var message = frame.message.take() else {
           try send(refused(frame.header))
           continue
         }
         guard case .request(let kind) = frame.header.kind else { throw Self.isNoRequest(frame.header) }
+        let client = try message.takeClient()
         let request = try Request.parse(kind, message)
         if kind == .watch { if try watch() { continue } else { return } }
         let answer: Answer
         do {
-          answer = try decided(request, kind)
+          answer = try decided(request, kind, for: client)
         } catch  where !Self.endsConnection(error) {
           try send(error)
           continue
@@ -149,14 +150,18 @@ struct Conversation: ~Copyable {
 
   /// Sends why there is no answer: a challenge, or an error.
   func send(_ error: any Error) throws {
-    try channel.send((error as? Challenge)?.frame(request: number) ?? KeychainError(error).frame(request: number))
+    if let challenge = error as? Challenge { return try channel.send(challenge.frame(request: number)) }
+    var error = KeychainError(error)
+    if error.cause == .gate, shared.administration != nil { error = KeychainError(error.code, cause: .systemGate, error.detail) }
+    try channel.send(error.frame(request: number))
   }
 
   /// - Throws: `Challenge`, if the client has to return a number first.
-  private mutating func decided(_ request: consuming Request, _ kind: Request.Kind) throws -> Answer {
+  private mutating func decided(_ request: consuming Request, _ kind: Request.Kind, for client: BusClient?) throws -> Answer {
     let subject = request.subject
     var facts = try facts(kind, subject.group, subject.item)
     facts.note = request.note
+    facts.client = client.map { self.client($0, of: facts.program) }
     let decision = Gate.decide(facts)
     switch decision {
     case .challenge: throw try senderProof.challenge(facts)
@@ -197,7 +202,7 @@ struct Conversation: ~Copyable {
       return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in
         try callers.caller(program, in: vault, at: rules) { try caller(program, in: $0) }
       } confirm: { confirmation, lockCount in
-        try confirm(confirmation, facts.program, lockCount)
+        try confirm(confirmation, facts, lockCount)
       } allowed: {
         try allowed($0)
       }
@@ -218,7 +223,21 @@ struct Conversation: ~Copyable {
       group: group, item: item)
   }
 
+  /// One of Coffer's own that has hidden since it has proven itself is what it was.
   func program() throws -> ProgramIdentity {
+    guard let own = senderProof.own else { return try program(of: peer) }
+    // It may hide or show itself between two looks.
+    for _ in 0..<Self.maximumLooks {
+      if peer.isHidden { return own }
+      let found = try program(of: peer)
+      guard case .unknown = found else { return found }
+    }
+    return try program(of: peer)
+  }
+
+  private static let maximumLooks = 16
+
+  func program(of peer: Peer) throws -> ProgramIdentity {
     do {
       return try shared.programs.identify(peer)
     } catch is Peer.Failure {
@@ -229,20 +248,33 @@ struct Conversation: ~Copyable {
     }
   }
 
+  /// The program that a request is for. One that no program but `coffer-secrets` may name is not looked at.
+  private func client(_ client: BusClient, of program: ProgramIdentity) -> Client {
+    guard program == .own(.secretService), case .process(let process, let start) = client,
+      let named = try? Peer(process: process, start: start, user: peer.user), let found = try? self.program(of: named)
+    else { return .unknown }
+    return Client(program: found, peer: named)
+  }
+
   /// - Parameter program: Nil: the owner.
   func caller(_ program: ProgramIdentity?, in vault: borrowing Vault) throws -> Caller {
+    guard let program else { return .owner }
+    let caller = try rights(of: program, in: vault)
+    return shared.administration == nil ? caller : caller.keepingVersions()
+  }
+
+  private func rights(of program: ProgramIdentity, in vault: borrowing Vault) throws -> Caller {
     switch program {
-    case nil: return .owner
     case .command: return try .command(in: vault)
-    case .own(let program): return .own(program)
+    case .own(let program): return try .own(program, in: vault)
     case .app(let application):
       // An older manifest of the team's, put in the place of the one that was installed, may give more.
       guard let signed = try shared.programs.manifest(of: application),
         try vault.pin(application)?.version == signed.manifest.version
       else { throw KeychainError(.appNotInstalled, application) }
       return try Caller(signed, in: vault)
-    case .unit, .flatpak, .program, .interpreter, .unknown:
-      guard let name = program?.grantedName else { throw KeychainError(.missingEntitlement) }
+    case .unit, .flatpak, .program, .interpreter, .client, .unknown:
+      guard let name = program.grantedName else { throw KeychainError(.missingEntitlement) }
       return try .granted(to: name, in: vault)
     }
   }

@@ -57,26 +57,29 @@ package final class Peer: Sendable {
     hasOwnNumbers = Self.hasOwnNumbers(process)
   }
 
+  /// A process that `coffer-secrets` names.
+  /// - Parameter start: As `ProcessStart` has it.
+  /// - Throws: `Failure`: `gone` if it has ended, or is another user's.
+  package init(process: Int32, start: UInt64, user: UInt32) throws(Failure) {
+    guard process > 0, let pinned = Self.pinned(coffer_credentials(process: process, user: user, group: 0)) else { throw .gone }
+    descriptor = pinned
+    (self.process, self.user) = (process, user)
+    hasOwnNumbers = Self.hasOwnNumbers(process)
+    guard ProcessStart.ticks(of: process) == start, isAlive else { throw .gone }
+  }
+
   /// The process that has the number now. It is the one that connected if it runs as the same user, and has not begun meanwhile.
   /// If one that has ended has left the connection to a third one, another one of the user may have got its number: the program
   /// of that one counts then, and only a request that was sent after the look, see `SenderProof`.
   /// - Returns: nil if it is another process, or none.
   private static func pinned(_ credentials: coffer_credentials) -> OwnedDescriptor? {
-    let before = start(of: credentials.process)
+    let before = ProcessStart.ticks(of: credentials.process)
     guard let before, let descriptor = OwnedDescriptor(coffer_pidfd_open(credentials.process)),
       // The effective user is the second.
       let users = line("Uid:", of: credentials.process), users.count > 1, users[1] == "\(credentials.user)",
-      start(of: credentials.process) == before
+      ProcessStart.ticks(of: credentials.process) == before
     else { return nil }
     return descriptor
-  }
-
-  /// When the process began, as the kernel writes it: two processes that had one number differ in it.
-  private static func start(of process: Int32) -> String? {
-    // The name of the program is the second field, in parentheses, and may have anything in it; the start is the 22nd.
-    guard let text = text("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-    let fields = text[end...].split(separator: " ")
-    return fields.count > 20 ? String(fields[20]) : nil
   }
 
   /// The fields of a line of /proc/PID/status.
@@ -151,6 +154,9 @@ package final class Peer: Sendable {
     guard isAlive else { throw .gone }
     return result == 0 ? FileKey(status) : nil
   }
+
+  /// Whether the process runs, and hides its program from the agent.
+  var isHidden: Bool { do { return try executableKey() == nil } catch { return false } }
 
   /// Where that file lies, for people; as it was opened.
   static func path(of executable: Int32) -> String {

@@ -16,6 +16,8 @@ package enum ProgramIdentity: Hashable, Sendable {
   case program(path: String, digest: String)
   /// Runs a program of another author, so that its file does not identify what runs: an interpreter and its script.
   case interpreter(path: String)
+  /// A program that a program of Coffer asks for.
+  indirect case client(ProgramIdentity, of: OwnProgram)
   /// Everything else, and why.
   case unknown(String)
 }
@@ -28,7 +30,7 @@ extension ProgramIdentity {
     case .flatpak(let identifier): GrantedProgram.flatpak(identifier).name
     case .program(_, let digest): GrantedProgram.program(digest).name
     case .command: Caller.commandName
-    case .own(let program): program.rawValue
+    case .own(let program), .client(_, of: let program): program.rawValue
     case .app, .interpreter, .unknown: nil
     }
   }

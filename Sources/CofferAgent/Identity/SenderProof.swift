@@ -18,6 +18,9 @@ final class SenderProof {
   /// If set, the next message has to be the response.
   private(set) var pending: Pending?
 
+  /// The program of Coffer that has proven itself. It keeps its connection to itself, and becomes no other program.
+  var own: ProgramIdentity? { if case .own? = program { program } else { nil } }
+
   /// Whether requests that have arrived are this program's.
   func covers(_ found: ProgramIdentity) -> Bool {
     if program != found { program = nil }

@@ -88,10 +88,11 @@ final class CredentialConversation: Sendable {
       tried = state
       do {
         return try self.secret(source, of: credential, peer)
-      } catch KeychainError.Code.locked {
-        continue
       } catch {
-        return try refuse(credential, peer, "\(KeychainError(error))", in: source.group)
+        let error = KeychainError(error)
+        // With new keys the vault is locked.
+        if error.code == .locked || error.code == .masterKeyChanged { continue }
+        return try refuse(credential, peer, "\(error)", in: source.group)
       }
     } while isWaitedFor()
     return nil

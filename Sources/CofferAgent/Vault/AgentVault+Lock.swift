@@ -12,7 +12,8 @@ extension AgentVault {
   ///     one.
   /// - Returns: The time until the next call, in milliseconds. nil if it is locked.
   package func lock(unusedFor milliseconds: Int64?, isChosen: Bool = true) -> Int64? {
-    threadLock.withLock {
+    defer { reopen() }
+    return threadLock.withLock {
       guard !isLocked else { return nil }
       // A policy that cannot be read, such as a damaged one, is not one without a time: the last one that was read counts.
       if let limits = try? vault!.limits() { idleMinutes = limits.value(.idleMinutes) }
@@ -27,14 +28,39 @@ extension AgentVault {
   }
 
   /// Forgets the keys, but for those that items "after first unlock" take.
-  func lock() { threadLock.withLock { forget() } }
+  func lock() {
+    threadLock.withLock {
+      forget()
+      reopening.isDue = false
+    }
+  }
+
+  /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
+  package func end() {
+    threadLock.withLock {
+      forget()
+      vault = nil
+      publish()
+    }
+  }
 
   /// A vault whose master key another process has renewed has forgotten its keys: that is a lock.
   /// - Returns: Whether it was one.
   @discardableResult func noticeNewKeys() -> Bool {
     guard vault != nil, isLocked, !status.isLocked else { return false }
     forget()
+    reopening.isDue = true
     return true
+  }
+
+  /// Reads whether the master key is another one. If the file cannot be read as that of the vault which is open, it is locked as well: the
+  /// credentials that opened it prove nothing any more.
+  func lookForNewKeys() {
+    if !isLocked, (try? vault!.generation()) == nil, !isLocked {
+      forget()
+      reopening.isDue = true
+    }
+    noticeNewKeys()
   }
 
   /// The state after a look whether the master key is another one. If the vault is in use, that use finds out.
@@ -47,6 +73,7 @@ extension AgentVault {
       _ = try? vault!.generation()
       noticeNewKeys()
     }
+    reopen()
     return status
   }
 }

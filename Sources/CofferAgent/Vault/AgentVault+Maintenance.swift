@@ -10,9 +10,12 @@ extension AgentVault {
   ///   not, it stays unlocked, and goes on with the next generation.
   /// - Throws: `storage` with the cause `maintenance` if another thread does this; the errors of `body`.
   func withoutClients<Result>(closing closes: Bool, _ body: () throws -> Result) throws -> Result {
+    var isToReopen = false
     try threadLock.withLock {
       try checkServes()
       isInMaintenance = true
+      // A vault that a request or the time has locked stays locked.
+      isToReopen = closes && (vault == nil || !isLocked)
       guard closes else {
         vault?.rest()
         return
@@ -21,7 +24,15 @@ extension AgentVault {
       vault = nil
       publish()
     }
-    defer { threadLock.withLock { isInMaintenance = false } }
+    defer {
+      threadLock.withLock {
+        isInMaintenance = false
+        if isToReopen { reopening.isDue = true }
+        // At once: until then, the sessions that were proven before new keys would be the owner's.
+        lookForNewKeys()
+      }
+      reopen()
+    }
     return try body()
   }
 

@@ -19,6 +19,7 @@ package final class AgentVault: @unchecked Sendable {
   var vault: Vault?
   /// Whether the file is changed as a whole: see `withoutClients`.
   var isInMaintenance = false
+  var reopening = Reopening()
   private var locks: UInt64 = 0 { didSet { publish() } }
   /// Read for each request without the lock: `locks` times four, whether it was unlocked, and whether it is locked.
   private let published = Atomic<UInt64>(1)
@@ -26,6 +27,7 @@ package final class AgentVault: @unchecked Sendable {
   private var rules = PolicyEpoch()
   private var grantees = Grantees()
   private var quota: ProgramQuota?
+  private let index = ItemIndex()
   private let foldTimer = FoldTimer()
   /// The generation that is known to be in the vault's file.
   private var foldedGeneration: UInt64 = 0
@@ -92,13 +94,16 @@ package final class AgentVault: @unchecked Sendable {
     var vault: Vault? = consume vault
     return try threadLock.withLock {
       try checkServes()
+      lookForNewKeys()
       if isLocked { board.tell(.unlocked) }
       swap(&self.vault, &vault)
+      reopening.isDue = false
       publish()
       lastUse = Self.clock()
       // The cached rules are of another file, or of the same file before it was put back to an earlier state.
       rules.restart()
       exemptions = ConfirmationExemptions()
+      index.clear()
       idleMinutes = Self.standardIdleMinutes
       quota = quota.map { ProgramQuota($0.limits) }
       if vault == nil { board.begin(atGeneration: self.vault?.lastGeneration ?? 0) }
@@ -118,7 +123,8 @@ package final class AgentVault: @unchecked Sendable {
   /// For requests that are not about items.
   /// - Throws: `KeychainError`: `locked`; what `body` throws.
   func use<Result: ~Copyable>(_ body: (inout Vault) throws -> Result) throws -> Result {
-    try threadLock.withLock {
+    defer { reopen() }
+    return try threadLock.withLock {
       try checkServes()
       guard !isLocked else { throw KeychainError(.locked) }
       lastUse = Self.clock()
@@ -132,19 +138,11 @@ package final class AgentVault: @unchecked Sendable {
     guard vault != nil else { return }
     if !status.isLocked { board.tell(.locked) }
     vault!.lock()
+    index.clear()
     locks += 1
     tell([])
     // A reader in another process may keep the log.
     armFold()
-  }
-
-  /// The agent is going to end: nothing is open any more, and the vault's file alone is the vault.
-  package func end() {
-    threadLock.withLock {
-      forget()
-      vault = nil
-      publish()
-    }
   }
 
   private func armFold() { foldTimer.arm { [weak self] in self?.fold() ?? true } }
@@ -192,6 +190,7 @@ package final class AgentVault: @unchecked Sendable {
     _ request: consuming ItemRequest, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
+    defer { reopen() }
     let (intention, group) = (request.intention, request.subject.group)
     let isReading = request.kind.traits.effect == .reads
     var request: ItemRequest? = consume request
@@ -221,6 +220,7 @@ package final class AgentVault: @unchecked Sendable {
         rules.itemsChanged(from: before, to: lastGeneration)
         if let change { quota?.follow(change, to: answer.newReference?.group ?? group, from: before, to: lastGeneration) }
         notices = intention.notices(answer.newReference)
+        index.follow(notices, from: before, to: lastGeneration)
         return answer
       }
       if let answer {
@@ -259,10 +259,8 @@ package final class AgentVault: @unchecked Sendable {
     }
   }
 
-  private func service(
-    _ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64
-  ) throws -> ItemService {
-    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))))
+  private func service(_ caller: (borrowing Vault, _ rules: UInt64) throws -> Caller, _ rules: UInt64) throws -> ItemService {
+    ItemService(try caller(vault!, rules), at: Timestamp(secondsSince1970: Int64(time(nil))), index: index)
   }
 
   private var lastGeneration: UInt64 { vault?.lastGeneration ?? 0 }
@@ -285,12 +283,13 @@ package final class AgentVault: @unchecked Sendable {
 
   /// Saves the anchor, and compares the generation. Does not count as a use of the vault.
   package func look() {
+    defer { reopen() }
     threadLock.withLock {
       // A locked vault has closed its file, and keeps it closed.
       guard !isLocked else { return }
       vault!.saveAnchor()
-      guard (try? vault!.generation()) != nil, !noticeNewKeys() else { return }
-      tell([])
+      let isReadable = (try? vault!.generation()) != nil
+      if !noticeNewKeys(), isReadable { tell([]) }
     }
   }
 }

@@ -20,8 +20,9 @@ struct AccessOptions: ParsableArguments {
 
   /// The agent's items, where it has the vault open and nothing in the options says otherwise; else those of the vault that is
   /// opened here.
-  func open(_ options: VaultOptions) throws -> OpenItems {
-    try options.ownedVault().agentItems(self) ?? open(options, options.openPlace())
+  /// - Parameter asOwner: See `OwnedVault.agentItems`.
+  func open(_ options: VaultOptions, asOwner: Bool = false) throws -> OpenItems {
+    try options.ownedVault().agentItems(self, asOwner: asOwner) ?? open(options, options.openPlace())
   }
 
   func open(_ options: VaultOptions, _ place: VaultPlace) throws -> OpenItems {

@@ -88,7 +88,8 @@ struct AccessRows {
     let installed = Set(try opened.pins().filter { $0.removed == nil }.map(\.applicationIdentifier))
     return try opened.grants().filter { grant in
       // The grant of an app that was removed counts again when it is installed again.
-      installed.contains(grant.application) || (try? GrantedProgram(named: grant.application)) ?? nil != nil
+      installed.contains(grant.application) || OwnProgram(rawValue: grant.application) != nil
+        || (try? GrantedProgram(named: grant.application)) ?? nil != nil
     }.map {
       AccessRow(
         group: $0.group, program: $0.application, rights: $0.rights,

@@ -34,8 +34,8 @@ struct GrantRequest {
   let group: AccessGroup
   let rights: Entitlements.Rights
   let asksForConfirmation: Bool
-  /// A hint if the group does not exist.
-  let groupHint: String
+  /// A hint if the group does not exist; nil if it may be made later.
+  let groupHint: String?
 
   /// Checks, logs and stores the grant.
   /// - Parameters:
@@ -51,7 +51,7 @@ struct GrantRequest {
     let name = try audit.deciding { try program(opened) }
     audit.application = name
     try audit.deciding {
-      try opened.checkExists(group, hint: groupHint)
+      if let groupHint { try opened.checkExists(group, hint: groupHint) }
       try agree()
     }
     let grant = Grant(to: name, group, rights, asksForConfirmation: asksForConfirmation, at: .now())

@@ -12,15 +12,20 @@ struct BackupCheck {
   /// A line for each finding, with the command that helps.
   var lines: [String] {
     var lines: [String] = []
+    if !state.hasVault, !state.hasIntent { lines.append("no vault is here; coffer vault restore makes it from a backup") }
     if let path = state.newest, let time = state.newestTime {
       lines.append("backup: \(age(of: time)), \(path)")
     } else {
       lines.append("backup: none; coffer vault backup makes one")
     }
-    lines.append(
-      state.trial.map { "trial restore: \(age(of: $0))\(isOverdue ? "; coffer vault restore --dry-run makes another" : "")" }
-        ?? "trial restore: none; coffer vault restore --dry-run makes one")
+    lines.append(trial)
     lines += state.leftovers.map { "left by a command that was killed: \($0); coffer vault restore --dry-run removes it" }
+    lines += state.unfinishedRotations.map {
+      "left by a rotation that was not finished: \($0) opens with the credentials of before; coffer vault rotate removes it"
+    }
+    lines += state.putAside.map {
+      "put aside by a restore because it could not be read: \($0); remove it if you need nothing of it"
+    }
     if state.hasIntent {
       lines.append(
         state.hasVault
@@ -31,7 +36,16 @@ struct BackupCheck {
     return lines
   }
 
-  private var isOverdue: Bool { state.trial.map { now.secondsSince1970 - $0.secondsSince1970 > Drill.interval } ?? true }
+  private var trial: String {
+    guard let time = state.trial else { return "trial restore: none; coffer vault restore --dry-run makes one" }
+    let before = state.trialPrecedesBackups ? ", before all backups that are here" : ""
+    return "trial restore: \(age(of: time))\(before)\(isOverdue ? "; coffer vault restore --dry-run makes another" : "")"
+  }
+
+  private var isOverdue: Bool {
+    guard let time = state.trial else { return true }
+    return state.trialPrecedesBackups || now.secondsSince1970 - time.secondsSince1970 > Drill.interval
+  }
 
   private func age(of time: Timestamp) -> String {
     let days = max(0, (now.secondsSince1970 - time.secondsSince1970) / 86_400)
@@ -43,7 +57,9 @@ struct BackupCheck {
       ("newest", state.newest.map { .text($0) } ?? .null),
       ("time", state.newestTime.map { .integer($0.secondsSince1970) } ?? .null),
       ("trial", state.trial.map { .integer($0.secondsSince1970) } ?? .null), ("trialOverdue", .boolean(isOverdue)),
-      ("leftovers", .array(state.leftovers.map { .text($0) })), ("unfinishedRestore", .boolean(state.hasIntent)),
+      ("putAside", .array(state.putAside.map { .text($0) })), ("leftovers", .array(state.leftovers.map { .text($0) })),
+      ("unfinishedRotations", .array(state.unfinishedRotations.map { .text($0) })),
+      ("unfinishedRestore", .boolean(state.hasIntent)),
     ])
   }
 }

@@ -4,12 +4,14 @@ import CofferConsole
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the files beside the vault: the audit log and the backups.",
+    commandName: "doctor", abstract: "Check the audit log, the backups, the last log-in, and whether the vault can be read.",
     discussion: """
       Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
       Ends with 9 if the log is broken or was removed. Prints the age of the newest backup and of the last trial restore, and the files \
-      that killed commands have left, each with the command that helps. The vault itself: coffer vault verify. Settings: coffer defaults doctor.
+      that killed commands have left, each with the command that helps, and why the password of the last log-in did not open the vault, \
+      if pam_coffer is used. Ends with 9, too, if the header or the slots of the vault cannot be \
+      read, or if it is an older state than the one last seen here; its items: coffer vault verify. Settings: coffer defaults doctor.
       """)
 
   @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
@@ -25,7 +27,8 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let (kept, keptOfSystem) = (try ends(end, "--end"), try ends(systemEnd, "--system-end"))
-    let agentLog = try vault.ownedVault().agentLog(keepsCredential: false)
+    let owned = try vault.ownedVault()
+    let agentLog = try owned.agentLog(keepsCredential: false)
     let own = try AuditPlace.history()
     let state = try AuditPlace.state()
     var checks = [
@@ -35,9 +38,13 @@ struct DoctorCommand: ParsableCommand {
       let check = try AuditCheck(agentLog.history, continuing: keptOfSystem) { nil }
       checks.append((name: "audit log of the system's agent", member: "systemAuditLog", check: check))
     }
-    let backups = try vault.ownedVault().backupState().map(BackupCheck.init)
+    let backups = try owned.backupState().map(BackupCheck.init)
+    let logIn = try LogInNote.last()
+    let damage = Self.damage(of: owned)
     if json {
-      let members = checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
+      let members =
+        checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
+        + [("logIn", logIn?.json ?? .null), ("vaultDamage", damage.map { .text($0.message) } ?? .null)]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     }
     for (name, _, check) in checks {
@@ -48,11 +55,27 @@ struct DoctorCommand: ParsableCommand {
       Descriptor.error.note(
         "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
     }
-    if !json { for line in backups?.lines ?? [] { try Descriptor.output.write("\(line.escapingControls())\n") } }
-    guard let broken = checks.first(where: { !$0.check.problems.isEmpty }) else { return }
-    throw Failure(
-      .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,
-      details: checks.flatMap { $0.check.problems })
+    let lines = (backups?.lines ?? []) + (logIn.map { [$0.line] } ?? [])
+    if !json { for line in lines { try Descriptor.output.write("\(line.escapingControls())\n") } }
+    if let broken = checks.first(where: { !$0.check.problems.isEmpty }) {
+      throw Failure(
+        .integrity, "the \(broken.name): is not whole", hint: broken.check.hint,
+        details: checks.flatMap { $0.check.problems } + (damage.map { [$0.message] } ?? []))
+    }
+    if let damage { throw damage }
+  }
+
+  /// Returns nil if the header and the slots can be read, and are of no older state than was seen here. Also if there is no vault, or if its
+  /// agent does not answer.
+  private static func damage(of owned: any OwnedVault) -> Failure? {
+    do {
+      _ = try owned.slots()
+      try owned.checkAge()
+    } catch {
+      let failure = Failure(error)
+      return failure.status == .integrity ? failure : nil
+    }
+    return nil
   }
 
   private func ends(_ text: String?, _ option: String) throws -> AuditEnds? {

@@ -5,7 +5,7 @@ struct BusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bus", abstract: "Keep the secrets of the desktop's programs in the vault, through the Secret Service.",
     discussion: "libsecret, secret-tool and keyring ask org.freedesktop.secrets on the message bus of the session.",
-    subcommands: [BusEnable.self, BusDisable.self, BusStatus.self])
+    subcommands: [BusEnable.self, BusDisable.self, BusStatus.self, BusConfirm.self, BusTrust.self])
 
   func run() throws {
     throw Failure.usage("bus: a verb is missing", hint: "coffer bus --help")
@@ -23,7 +23,7 @@ struct BusEnable: ParsableCommand {
     guard try file.state(for: program) != .foreign else { throw file.isForeign }
     try about(file.path) { try file.write(for: program) }
     try SessionBus.noteReload()
-    if let owner = try? SessionBus.owner(), owner.program != program { Descriptor.error.note(owner.advice) }
+    if let owner = try? SessionBus.owner(), owner.program != program, !owner.isHiddenOwn { Descriptor.error.note(owner.advice) }
   }
 }
 

@@ -10,7 +10,9 @@ enum SessionBus {
     /// Its path; its name alone, if the kernel hides the path.
     let program: String
 
-    var isOwn: Bool { program.hasSuffix("/\(SessionBus.name)") }
+    /// It hides its path, so that it may be that of another installation.
+    var isHiddenOwn: Bool { program == SessionBus.name }
+    var isOwn: Bool { isHiddenOwn || program.hasSuffix("/\(SessionBus.name)") }
 
     /// The kernel keeps 15 bytes of a name.
     private var isGnomeKeyring: Bool { Path.name(of: program).hasPrefix("gnome-keyring-d") }
@@ -60,11 +62,13 @@ enum SessionBus {
     }
   }
 
+  static let noBus = Failure(
+    .inputOutput, "the message bus of the session does not answer", hint: "DBUS_SESSION_BUS_ADDRESS has its address")
+
   private static func ask(_ option: String) throws -> String {
     let outcome = try FilterProgram([program(), option]).run(Secret(count: 0), limit: longestAnswer)
     guard outcome.status == 0 else {
-      throw Failure(
-        .inputOutput, "the message bus of the session does not answer", hint: "DBUS_SESSION_BUS_ADDRESS has its address")
+      throw noBus
     }
     return outcome.output.text
   }

@@ -45,8 +45,28 @@ enum Clipboard: String {
   func copy(_ text: borrowing Secret) throws -> Bool {
     let isHinted = try understandsHint()
     try run(copying + (isHinted ? [Self.hint] : []), text)
+    if self == .x11, text.count > 0 { try waitUntilShown(text) }
     return isHinted
   }
+
+  /// xclip ends before the display has what it copies, other than wl-copy. A script that pastes at once would get the former text.
+  private func waitUntilShown(_ text: borrowing Secret) throws {
+    let deadline = Deadline(milliseconds: Self.patience)
+    while true {
+      if let shown = try self.text(), shown.isEqual(to: text) { return }
+      guard !deadline.hasPassed else {
+        throw Failure(
+          .inputOutput, "clipboard: another program has copied at this moment, or the display does not answer",
+          hint: "the same command again")
+      }
+      usleep(Self.pause)
+    }
+  }
+
+  /// In milliseconds.
+  private static let patience = 10_000
+  /// Between two looks, in microseconds.
+  private static let pause: UInt32 = 10_000
 
   private func run(_ words: [String], _ text: borrowing Secret) throws {
     let outcome = try FilterProgram(words).run(text)

@@ -54,6 +54,7 @@ struct ClipboardOptions: ParsableArguments {
       do {
         isHinted = try clipboard.copy(text)
       } catch {
+        // It clears what may have been copied.
         ClipboardClearing.end(process)
         throw error
       }

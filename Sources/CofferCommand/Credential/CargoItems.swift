@@ -1,6 +1,7 @@
 import Coffer
 import CofferConsole
 import CofferStorage
+import ForeignFormats
 import ProgramSecrets
 import SecretMemory
 import VaultCore
@@ -16,10 +17,9 @@ struct CargoItems {
     private static let usual = ["sparse+https://index.crates.io/", "https://github.com/rust-lang/crates.io-index"]
 
     /// Whether an item that names no index is for it.
-    var isKnownByName: Bool { name.map { $0 != "crates-io" || Self.usual.contains(index) } ?? false }
+    var isKnownByName: Bool { name.map { $0 != CargoFormat.usualRegistry || Self.usual.contains(index) } ?? false }
   }
 
-  private static let service = "cargo"
   private static let index = Item.userPrefix + "cargo.index-url"
 
   private let keychain: Keychain
@@ -67,7 +67,7 @@ struct CargoItems {
   }
 
   private func entry(_ registry: Registry) throws -> Entry? {
-    let entries = try keychain.items(KeychainQuery(service: Self.service, group: group))
+    let entries = try keychain.items(KeychainQuery(service: CargoFormat.service, group: group))
     let known = entries.first { $0.item[Self.index]?.utf8.elementsEqual(registry.index.utf8) ?? false }
     if let known { return known }
     guard registry.isKnownByName, let name = registry.name else { return nil }
@@ -115,9 +115,9 @@ struct CargoItems {
   }
 
   private func add(_ registry: Registry, _ secret: borrowing Secret) throws {
-    let names = try keychain.items(KeychainQuery(service: Self.service, group: group)).map { $0.item["account"] ?? "" }
+    let names = try keychain.items(KeychainQuery(service: CargoFormat.service, group: group)).map { $0.item["account"] ?? "" }
     let account = registry.name.flatMap { names.contains($0) ? nil : $0 } ?? registry.index
-    let name = try ItemName(service: Self.service, account: account)
+    let name = try ItemName(service: CargoFormat.service, account: account)
     try plainText.check(name, typed: nil, isInputAllowed: false)
     var item = try name.item(.genericPassword)
     item[Self.index] = registry.index

@@ -3,6 +3,7 @@ import Coffer
 import CofferConsole
 import CofferFiles
 import CofferStorage
+import ForeignFormats
 import ProgramSecrets
 import SecretMemory
 import VaultCore
@@ -22,16 +23,12 @@ struct CredentialKubectl: ParsableCommand {
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
-  static let service = "kubectl"
-  /// A certificate is public. If an item has one, its secret is the key.
-  static let certificate = Item.userPrefix + "client-certificate"
-
   func run() throws {
     try ItemName.check(name, "name")
     let version = try Self.version(Environment["KUBERNETES_EXEC_INFO"])
     let items = try access.open(vault)
     let group = try items.group(named: group)
-    let item = Item(service: Self.service, account: name)
+    let item = Item(service: KubeFormat.service, account: name)
     let (entry, secret) = try about(item.name(in: group ?? .standard)) {
       guard let entry = try items.item(item, in: group) else {
         throw Failure(
@@ -42,7 +39,7 @@ struct CredentialKubectl: ParsableCommand {
       secret.dropLineEnd()
       return (entry, HeldSecret(try SecretFilter.json.apply(to: secret)))
     }
-    let status = entry.item[Self.certificate].map { "\"clientCertificateData\":\(JSONForm.string($0)),\"clientKeyData\":" }
+    let status = entry.item[KubeFormat.certificate].map { "\"clientCertificateData\":\(JSONForm.string($0)),\"clientKeyData\":" }
     try Descriptor.output.write(
       "{\"apiVersion\":\(JSONForm.string(version)),\"kind\":\"ExecCredential\",\"status\":{\(status ?? "\"token\":")")
     try secret.secret.withBytes { try Descriptor.output.write($0) }

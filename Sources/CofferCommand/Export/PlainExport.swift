@@ -35,9 +35,7 @@ struct PlainExport {
     guard try Files<FileError>.status(at: directory, followingLinks: true)?.kind == .directory else {
       throw LifecycleError(.directoryMissing, directory)
     }
-    for left in TemporaryName.leftovers(of: Path.name(of: path), in: directory) {
-      try Files<FileError>.remove(left)
-    }
+    try TemporaryName.removeLeftovers(for: path)
   }
 
   private static func exists(_ path: String) -> Failure {
@@ -48,16 +46,18 @@ struct PlainExport {
     let plain = PlainItems(entries, in: items)
     try checkIsOneService(plain.chosen)
     let writer = format.writer(for: plain.chosen.map(\.outline))
-    var rows: [Row] = []
+    let rows: [Row]
+    let work = try LongWork("copying")
     if let path {
       let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
-      rows = try write(plain, writer) { bytes in try new.file.write(bytes) }
+      rows = try write(plain, writer, work) { bytes in try new.file.write(bytes) }
       try new.file.synchronize()
       guard try new.appear(at: path) else { throw Self.exists(path) }
       try Files<FileError>.synchronizeDirectory(Path.parent(of: path))
     } else {
-      rows = try write(plain, writer) { bytes in try Descriptor.output.write(bytes) }
+      rows = try write(plain, writer, work) { bytes in try Descriptor.output.write(bytes) }
     }
+    work.end()
     items.finish()
     try report(rows, leftOut, asJSON: isJSON)
   }
@@ -73,7 +73,7 @@ struct PlainExport {
   }
 
   private func write(
-    _ plain: PlainItems, _ writer: any ExportFormat, _ output: (RawSpan) throws -> Void
+    _ plain: PlainItems, _ writer: any ExportFormat, _ work: LongWork, _ output: (RawSpan) throws -> Void
   ) throws -> [Row] {
     var rows: [Row] = []
     var names: Set<[UInt8]> = []
@@ -85,7 +85,6 @@ struct PlainExport {
       }
       try piece.secret.withBytes { try output($0) }
     }
-    let work = try LongWork("copying")
     for (index, one) in plain.chosen.enumerated() {
       try work.step(UInt64(index), of: UInt64(plain.chosen.count))
       let (item, known) = try plain.read(one, withVersions: writer.holdsVersions)
@@ -106,7 +105,6 @@ struct PlainExport {
       throw Failure(.notFound, "nothing to export: the format can hold no item", details: rows.flatMap(Self.lines))
     }
     try put(HeldSecret(text: writer.tail))
-    work.end()
     return rows
   }
 

@@ -44,7 +44,9 @@ struct SecretExport: ParsableCommand {
     let choice = try ItemChoice(names: names, groups: groups)
     if let format { return try runInPlainText(format, choice) }
     guard to != "-" else { throw Failure.usage("--to -: an export is a file", hint: "name one, and copy that") }
+    let work = try LongWork("copying")
     let export = try about(to) { try VaultExport(at: to, besides: vault.path()) }
+    try work.pause()
     let keyFile = try new.openedKeyFile()
     let items = try access.open(vault)
     var (entries, unreadableCount) = try listed(choice, items)
@@ -53,7 +55,7 @@ struct SecretExport: ParsableCommand {
       throw Failure(.notFound, "nothing to export: no item can be copied", details: leftOut.lines)
     }
     let credential = try credential(keyFile)
-    let work = try LongWork("copying")
+    try work.begin("copying")
     do {
       try export.finish(with: credential, kdf: new.kdf ?? .standard, at: .now()) { target in
         try target.commitInBatches(entries.enumerated()) { element, transaction in
@@ -108,7 +110,10 @@ struct SecretExport: ParsableCommand {
         details: listings.flatMap(\.damaged).map { Failure($0).message })
     }
     let unavailableCount = listings.reduce(0) { $0 + $1.unavailableCount }
-    return (try choice.chosen(of: listings.flatMap(\.entries)), names.isEmpty ? unavailableCount : 0)
+    return (
+      try choice.chosen(of: listings.flatMap(\.entries), unreadableCount: unavailableCount),
+      names.isEmpty ? unavailableCount : 0
+    )
   }
 
   private func credential(_ keyFile: Descriptor?) throws -> Credential {

@@ -13,6 +13,7 @@ extension ForeignError: Explained {
     case .notJSON: .init(.usage, "is not JSON")
     case .tooDeep: .init(.usage, "more than 32 levels")
     case .otherShape: .init(.usage, "is JSON or XML, but not of this format")
+    case .notationUnknown: .init(.usage, "is written in a form of YAML or TOML that is not read here")
     case .memberTwice: .init(.usage, "a member stands twice, and programs take different ones")
     case .halfCharacter: .init(.usage, "an escape \\uD800 to \\uDFFF stands alone, and is half of a character")
     case .notXML: .init(.usage, "is not XML, or has a document type, which no export has")
@@ -25,6 +26,15 @@ extension ForeignError: Explained {
     case .quoteOpen: .init(.usage, "a quote is not closed")
     case .exportEncrypted:
       .init(.usage, "the export is encrypted", "export it without encryption, by a pipe: coffer import FORMAT -")
+    case .accountEncrypted:
+      .init(
+        .usage, "the export is encrypted for an account, and only Bitwarden can read it",
+        "export it again, with a password of its own or by a pipe: bw export --format json --raw | coffer import bitwarden -")
+    case .encryptionUnknown: .init(.usage, "is encrypted in a way that is not known here")
+    case .passwordWrong: .init(.wrongPassphrase, "wrong passphrase of the export")
+    case .costTooHigh: .init(.usage, "the key of the export takes work or memory that Bitwarden does not let one choose")
+    case .noMemory: .init(.other, "too little memory for the key of the export")
+    case .damaged: .init(.usage, "the encrypted data has been changed, and cannot be read")
     case .headerUnknown:
       .init(
         .usage, "the first line does not name the columns of this format",

@@ -23,6 +23,12 @@ extension KeychainError: Explained {
         "open the vault with its passphrase (--no-agent), or let the command in for good: "
           + "coffer app grant coffer GROUP --read --list")
     case .gate: .init(.denied, "the agent refuses it", "to open the vault here: --no-agent")
+    case .systemGate:
+      .init(
+        .denied, "the system's agent refuses it",
+        self.code == .notAllowed
+          ? "as root: systemctl stop cofferd@UID.service"
+          : "to prove the owner: --passphrase-fd N or --recovery-key-fd N; the owner lets other programs in: coffer access allow")
     case .auditLog:
       .init(
         .inputOutput, "the agent cannot write the audit log, and does nothing that it cannot log",
@@ -56,7 +62,7 @@ extension KeychainError.Code {
     case .quotaExceeded:
       .init(
         .denied, "programs may add no more to this vault",
-        "make room for good: coffer secret rm --purge, coffer secret purge; the owner, with --passphrase-fd N, has no limit")
+        "the owner has no limit, and makes room for good: coffer secret purge --deleted --passphrase-fd N")
     case .notAllowed: .init(.usage, "is not allowed")
     case .integrity: .init(.integrity, "the vault does not match its keys", Hints.damage)
     case .otherDevice: .init(.locked, "was sealed on another device")

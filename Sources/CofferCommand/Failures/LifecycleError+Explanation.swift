@@ -9,6 +9,10 @@ extension LifecycleError: Explained {
     case .nameOfTheVaults: .init(.usage, "is the name of a file of the vault's own", "name another file")
     case .directoryMissing: .init(.inputOutput, "the directory is missing", "make it, for you alone: mkdir -p -m 700 DIRECTORY")
     case .noBackup: .init(.notFound, "holds no backup", "name a file, or make one: coffer vault backup")
+    case .onlyReplacedStates:
+      .init(
+        .notFound, "there is no backup but those that were made before a restore, a repair or a rotation",
+        "to take one of them: coffer vault restore FILE")
     case .backupOrderUnclear:
       .init(
         .usage, "the newest backup by its time has not the highest generation",

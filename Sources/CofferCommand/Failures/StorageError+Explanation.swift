@@ -4,18 +4,26 @@ internal import CofferStorage
 extension StorageError: Explained {
   package var explanation: Explanation {
     switch code {
-    case .noVault: .init(.noVault, "no vault here", "to make one: coffer init; to name another: --vault PATH")
+    case .noVault:
+      .init(
+        .noVault, "no vault here", "to make one: coffer init; from a backup: coffer vault restore; to name another: --vault PATH")
     case .logWithoutVault:
       .init(
         .integrity, "the vault's file is missing, and a file with its latest changes is here",
         "put the file back; or a backup in its place: coffer vault restore; to begin anew, move the other file away")
     case .vaultExists: .init(.duplicate, "there is a vault already", "to see what it is: coffer vault status")
-    case .notAVault: .init(.integrity, "is not a vault", "name another file with --vault")
+    case .notAVault:
+      .init(
+        .integrity, "is not a vault",
+        "name another file with --vault; if this was one, a backup takes its place: coffer vault restore")
     case .notAFile:
       .init(
         .inputOutput, "something that is not a file has the name of one of its own",
         "the vault itself is not touched: remove that, or move it away")
-    case .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade)
+    case .newerFormat:
+      .init(
+        .other, "has a format this version does not know",
+        Hints.upgrade + "; a damaged file is to be moved away, and a backup restored")
     case .migrationNeeded:
       .init(.other, "has a format of before", "to convert it, with all its items: coffer vault migrate")
     case .schemaAltered: .init(.integrity, "the tables of the file have been changed", Hints.backup)
@@ -29,7 +37,8 @@ extension StorageError: Explained {
     case .readOnly:
       .init(
         .inputOutput, "is read-only",
-        "name another place; to go on with the vault elsewhere: coffer vault backup - >FILE; coffer vault restore FILE --vault NEW"
+        "name another place; to go on with the vault elsewhere: coffer vault backup - >FILE; coffer vault restore FILE --vault NEW; "
+          + "if the directories of your home cannot be written either, COFFER_HOME names another one"
       )
     case .inDoubt:
       .init(
@@ -41,14 +50,17 @@ extension StorageError: Explained {
     case .replaced:
       .init(
         .inputOutput, "a file of the vault was removed or replaced while it was open",
-        "end the programs that have it open, an agent with coffer vault lock; then coffer vault unlock")
+        "end the programs that have it open, an agent with coffer agent stop, that of the system with systemctl stop cofferd@UID.service as "
+          + "root; then try again")
     case .truncated:
       .init(
         .integrity, "the file was emptied, cut or overwritten while it was in use",
-        "put a backup in its place; keep the copy of the log until you have what it held")
+        "put a backup in its place: coffer vault restore; keep the copy of the log until you have what it held")
     case .wrongLength: .init(.integrity, "has another length than it must have", "restore it from a backup")
     case .tooLarge: .init(.integrity, "is larger than 64 GiB", "name a backup; this file is none that coffer has made")
-    case .accessDenied: .init(.inputOutput, "you may not read or write it")
+    case .accessDenied:
+      .init(
+        .inputOutput, "you may not read or write it", "you need the rights yourself: chmod 600 the file, chmod 700 its directory")
     case .relativePath: .init(.usage, "COFFER_HOME must be an absolute path")
     case .noHome: .init(.usage, "the home directory is not known", "set HOME or COFFER_HOME, or name a file with --vault")
     case .symbolicLink: .init(.inputOutput, "is a symbolic link", "name the file itself with --vault")

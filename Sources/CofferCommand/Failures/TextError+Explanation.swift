@@ -10,7 +10,7 @@ extension TextError: Explained {
       .init(.usage, "unknown filter", "filters: " + SecretFilter.allCases.map(\.rawValue).joined(separator: ", "))
     case .assignmentMissing: .init(.usage, "NAME=value is needed", "a comment begins with #")
     case .nameNotAllowed: .init(.usage, "a name has letters, digits and _, and begins with no digit")
-    case .quoteOpen: .init(.usage, "a quote is not closed", #"within "…" a quote is written \"; '…' holds no '"#)
+    case .quoteOpen: .init(.usage, "a quote is not closed", #"a quote within "…" has a backslash before it; '…' holds no '"#)
     case .escapeUnknown:
       .init(.usage, #"unknown escape in "…""#, #"escapes: \n \t \" \\ \$; '…' takes text as it is"#)
     case .textAfterQuote: .init(.usage, "text follows the closing quote", "a comment begins with #")

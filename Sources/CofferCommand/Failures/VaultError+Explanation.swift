@@ -19,7 +19,9 @@ package enum VaultExplanations {
     .outOfMemory: .init(.other, "out of memory"),
     .randomNotAvailable: .init(.other, "the system gives no random bytes"),
 
-    .notAVault: .init(.integrity, "is not a vault", "name another file with --vault"),
+    .notAVault: .init(
+      .integrity, "is not a vault",
+      "name another file with --vault; if this was one, a backup takes its place: coffer vault restore"),
     .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade),
     .unknownIncompatibleFlag: .init(.other, "uses a feature this version does not know", Hints.upgrade),
     .unknownReadOnlyFlag: .init(.other, "can be read, but not written, by this version", Hints.upgrade),
@@ -65,9 +67,10 @@ package enum VaultExplanations {
       .integrity, "the record of its last state is damaged", "if you trust the vault as it is: coffer vault accept-rollback"),
     .anchorOtherKeys: .init(
       .integrity,
-      "is from before its keys were renewed, or the record of its last state was changed: other keys sealed that record",
+      "has other keys than the state last seen here: it is from before they were renewed, or they were renewed elsewhere",
       "a vault from before opens with what opened it then, a leaked passphrase too: put a later backup in its place, coffer vault "
-        + "restore; only if you know that no keys were renewed, or want those of before: coffer vault accept-rollback"),
+        + "restore; only if you know that no keys were renewed, or that another machine did it, or want those of before: coffer vault accept-rollback"
+    ),
     .rolledBack: .init(
       .integrity, "is an older state than the one last seen here",
       "if you have restored a backup: coffer vault accept-rollback; if a copy of its log ends with .kept: coffer-vault(1), CAVEATS"
@@ -84,7 +87,8 @@ package enum VaultExplanations {
       "coffer vault repair gives it back to its item; if the item is gone: coffer secret purge --expired"),
     .policyMalformed: .init(.integrity, "the policy of the vault is damaged", Hints.damage),
     .masterKeyChanged: .init(
-      .locked, "the master key was changed, and the keys here were forgotten", "open the vault again: coffer vault unlock"),
+      .locked, "the master key was changed, and the keys here were forgotten",
+      "run the command again; if an agent had the vault open: coffer vault unlock"),
     .rotationBlocked: .init(
       .integrity, "holds a record that this version cannot seal under a new master key", Hints.upgrade),
     .versionNotFound: .init(.notFound, "the item has no such version", "coffer secret history NAME lists them"),
@@ -100,7 +104,8 @@ package enum VaultExplanations {
     .repairPlanOutdated: .init(.inputOutput, "has been changed since the list was made; nothing was repaired", "try again"),
     .nothingKept: .init(
       .locked, "nothing of it can be kept, and it was not removed", "to remove it for good: coffer secret rm NAME --force"),
-    .groupRequired: .init(.usage, "every vault has this group", "its items can be moved or removed one by one"),
+    .groupRequired: .init(
+      .usage, "every vault has this group", "its items can be moved or removed: coffer secret move, coffer secret rm"),
     .groupNotEmpty: .init(
       .other, "has items, or former versions of items", "to remove them too: coffer group rm GROUP --with-items"),
     .groupGranted: .init(
@@ -122,7 +127,8 @@ package enum VaultExplanations {
       .usage, "a key file has 32 bytes to 1 MiB", "to make one: head -c 32 /dev/urandom >FILE, readable by you alone"),
     .recoveryKeyMalformed: .init(.wrongPassphrase, "the recovery key is mistyped", "compare it with what you have written down"),
     .deviceKeyMissing: .init(
-      .locked, "the key of this device is missing", "items of this device only cannot be read elsewhere; restore device.key here"),
+      .locked, "the key of this device is missing",
+      "items of this device only cannot be read elsewhere; put its file, device-VAULT.key, back: coffer(1), FILES"),
     .wrongDeviceKey: .init(
       .locked, "was sealed on another device", "items of this device only cannot be read elsewhere; coffer secret rm removes one"),
     .passphraseSlotMissing: .init(

@@ -29,6 +29,10 @@ struct GroupRemove: ParsableCommand {
       throw Failure(.locked, "group \(name): its name must be typed, and cannot be asked for here", hint: "--force")
     }
     try GroupChange(.removeGroup, name).run(vault) { group, contents in
+      guard group != .standard else { throw Failure(VaultError(.groupRequired), about: "group \(name)") }
+      guard try contents() != nil else {
+        throw Failure(.notFound, "group \(name): does not exist", hint: "coffer group list")
+      }
       guard withItems else { return .remove(group, withItemsAsOf: nil) }
       return .remove(group, withItemsAsOf: try agreed(contents()))
     }

@@ -161,6 +161,9 @@ extension ForeignItems {
   /// A text that is too long for an attribute becomes a companion.
   mutating func leaveOtherNames() {
     moveAttributes { $0.utf8.count > Attributes.maximumValueByteCount }
+    for index in items.indices where items[index].attributeByteCount > ForeignItem.maximumAttributeByteCount {
+      items[index].moveAttributes { $0.utf8.count > 1024 }
+    }
     leave(.nameNotAllowed) { found in
       let names = ItemName.parts(of: found.item)
       return [names.service, names.account].contains { (try? ItemName.check($0, "name")) == nil }
@@ -175,6 +178,13 @@ extension ForeignItems {
 }
 
 extension ForeignItem {
+  /// All attributes of an item have 1 MiB, together with the list of its former versions.
+  fileprivate static let maximumAttributeByteCount = 1 << 19
+
+  fileprivate var attributeByteCount: Int {
+    item.attributes.reduce(0) { $0 + $1.name.utf8.count + $1.value.text.utf8.count }
+  }
+
   fileprivate mutating func moveAttributes(where matches: (String) -> Bool) {
     let names = Set(item.primaryKey.map(\.name))
     for (name, value) in item.attributes where !names.contains(name) && matches(value.text) {

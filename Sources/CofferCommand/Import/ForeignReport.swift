@@ -48,7 +48,7 @@ extension LostPart.Reason {
     case .anyHost: "is for any host, and no item is"
     case .macro: "is a macro of ftp"
     case .tooLarge: "is larger than an item can hold"
-    case .otherKind: "stands twice; the first one counts"
+    case .otherKind: "stands twice; its program takes the other one"
     case .otherFile: "is not a file of this format"
     case .fileMissing: "the file is not there"
     case .removed: "lies in the recycle bin"

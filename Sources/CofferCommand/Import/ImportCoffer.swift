@@ -58,14 +58,14 @@ struct ImportCoffer: ParsableCommand {
     var (entries, unreadableCount) = try listed(choice, source)
     let leftOut = LeftOut(of: &entries, unreadableCount: unreadableCount)
     try work.begin("comparing")
-    var plan = try ImportPlan(for: entries, of: source, in: items, step: work.step)
+    var plan = try ImportPlan(for: entries, of: source, named: file, in: items, step: work.step)
     if replace || keep { plan.settle(replace ? .replaced : .kept) }
     let report = ImportReport(file: file, plan: plan, leftOut: leftOut, isTrial: dryRun)
     var lostCount = 0
     if !dryRun {
       guard plan.conflicts.isEmpty else { throw report.conflict }
       try work.begin("copying")
-      lostCount = try plan.carryOut(from: source, in: items, step: work.step)
+      lostCount = try plan.carryOut(from: source, named: file, in: items, step: work.step)
     }
     work.end()
     items.finish()
@@ -89,16 +89,19 @@ struct ImportCoffer: ParsableCommand {
 
   private func listed(_ choice: ItemChoice, _ source: borrowing Vault) throws -> ([Entry], Int) {
     var damaged: [VaultError] = []
-    let found = try about(file) {
-      let groups = try choice.searchedGroups()
-      return try source.entries(where: { groups?.contains($0.reference.group) ?? true }, damaged: { damaged.append($0) })
-    }
+    let groups = try choice.searchedGroups()
+    let found: (entries: [Entry], unavailableCount: Int)
+    do {
+      let all = try source.entries(where: { groups?.contains($0.reference.group) ?? true }, damaged: { damaged.append($0) })
+      found = (all.entries, all.unavailableCount)
+    } catch { throw Failure(error, about: file).naming(vault: file) }
     // With names the rest of the file does not matter.
     guard damaged.isEmpty || !names.isEmpty else {
       throw Failure(
         .integrity, "\(file): \(counted(damaged.count, "record")) damaged",
         hint: "name the items to copy, or take another backup", details: damaged.prefix(10).map { Failure($0).message })
     }
-    return (try choice.chosen(of: found.entries, in: file), names.isEmpty ? found.unavailableCount : 0)
+    let chosen = try choice.chosen(of: found.entries, in: file, unreadableCount: found.unavailableCount)
+    return (chosen, names.isEmpty ? found.unavailableCount : 0)
   }
 }

@@ -4,7 +4,7 @@ import CofferConsole
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Copy items from elsewhere into the vault.",
-    subcommands: [ImportCoffer.self] + ForeignFormatList.commands)
+    subcommands: [ImportCoffer.self] + ForeignFormatList.commands + [ImportSecretService.self])
 
   func run() throws {
     throw Failure.usage("import: a source is missing", hint: "coffer import --help")

@@ -29,25 +29,32 @@ struct ImportPlan {
 
   var conflicts: [Step] { steps.filter { $0.outcome == .conflict } }
 
-  init(for entries: [Entry], of source: borrowing Vault, in items: OpenItems, step: Backup.Step) throws {
+  init(for entries: [Entry], of source: borrowing Vault, named file: String, in items: OpenItems, step: Backup.Step) throws {
     for (index, entry) in entries.enumerated() {
       try step(UInt64(index), UInt64(entries.count))
       let planned = try about(entry.nameWithGroup) {
         let present = try items.item(named: entry)
-        return Step(entry: entry, present: present, outcome: try Self.outcome(entry, present, source, items))
+        return Step(entry: entry, present: present, outcome: try Self.outcome(entry, present, source, file, items))
       }
       steps.append(planned)
     }
   }
 
   private static func outcome(
-    _ entry: Entry, _ present: Entry?, _ source: borrowing Vault, _ items: OpenItems
+    _ entry: Entry, _ present: Entry?, _ source: borrowing Vault, _ file: String, _ items: OpenItems
   ) throws -> Outcome {
     guard let present else { return .added }
     guard entry.item.hasValue(of: present.item.bound(as: entry.item)) else { return .conflict }
-    let secret = try source.secret(of: entry.reference)
+    let secret = try secret(of: entry, in: source, file)
     return try items.keychain.secret(of: present.reference, purpose: "to compare it").isEqual(to: secret)
       ? .identical : .conflict
+  }
+
+  /// - Throws: An error that is one of the other vault: its hints name that.
+  private static func secret(of entry: Entry, in source: borrowing Vault, _ file: String) throws -> Secret {
+    do { return try source.secret(of: entry.reference) } catch {
+      throw Failure(error, about: "\(file): \(entry.nameWithGroup)").naming(vault: file)
+    }
   }
 
   /// Decides what happens to items with another value.
@@ -59,13 +66,13 @@ struct ImportPlan {
   /// left as it is.
   /// - Returns: How many values were replaced that are no former versions now, because the policy keeps none.
   /// - Throws: cancelled, and the errors of single items. Those before them are in the vault.
-  func carryOut(from source: borrowing Vault, in items: OpenItems, step: Backup.Step) throws -> Int {
+  func carryOut(from source: borrowing Vault, named file: String, in items: OpenItems, step: Backup.Step) throws -> Int {
     let writes = steps.filter { $0.outcome == .added || $0.outcome == .replaced }
     var lostCount = 0
     for (index, write) in writes.enumerated() {
       do {
         try step(UInt64(index), UInt64(writes.count))
-        if try !Self.write(write, from: source, in: items) { lostCount += 1 }
+        if try !Self.write(write, from: source, file, in: items) { lostCount += 1 }
       } catch {
         throw Self.failure(error, at: write.entry.nameWithGroup, done: index, of: writes.count)
       }
@@ -74,9 +81,9 @@ struct ImportPlan {
   }
 
   /// - Returns: False if a value was replaced that cannot be restored.
-  private static func write(_ step: Step, from source: borrowing Vault, in items: OpenItems) throws -> Bool {
+  private static func write(_ step: Step, from source: borrowing Vault, _ file: String, in items: OpenItems) throws -> Bool {
     let entry = step.entry
-    let secret = try source.secret(of: entry.reference)
+    let secret = try secret(of: entry, in: source, file)
     guard let present = step.present else {
       try items.keychain.add(entry.item, secret: secret, group: entry.reference.group, accessible: entry.accessibility)
       return true

@@ -31,14 +31,23 @@ struct ItemChoice {
   }
 
   /// The chosen ones of `entries`, each once, by group and name.
-  /// - Parameter place: For messages; empty for the vault.
+  /// - Parameters:
+  ///   - place: For messages; empty for the vault.
+  ///   - unreadableCount: How many items, of another device, do not open here, and so have no name.
   /// - Throws: `notFound` for a name or a group without an item.
-  func chosen(of entries: [Entry], in place: String = "") throws -> [Entry] {
+  func chosen(of entries: [Entry], in place: String = "", unreadableCount: Int) throws -> [Entry] {
     let prefix = place.isEmpty ? "" : "\(place): "
     var chosen: Set<Reference> = []
     func take(_ what: String, where isMeant: (Entry) -> Bool) throws {
       let found = entries.filter(isMeant)
-      guard !found.isEmpty else { throw Failure(.notFound, "\(prefix)\(what)") }
+      guard !found.isEmpty else {
+        throw Failure(
+          .notFound, "\(prefix)\(what)",
+          hint: unreadableCount == 0
+            ? nil
+            : "\(counted(unreadableCount, "item")) there sealed for another device, without a name here; on that device, to have it "
+              + "everywhere: coffer secret edit NAME --accessible when-unlocked")
+      }
       chosen.formUnion(found.map(\.reference))
     }
     for name in names {

@@ -18,10 +18,7 @@ enum KeePassImport: ForeignFormat {
       help: ArgumentHelp("Open the database with this key file as well.", valueName: "file"), completion: .file())
     var keyFile: String?
 
-    @Option(
-      name: .customLong("from-passphrase-fd"),
-      help: ArgumentHelp("Read the database's passphrase from this open descriptor.", valueName: "n"))
-    var passphraseDescriptor: Int32?
+    @OptionGroup var passphrase: SourcePassphrase
 
     @Flag(name: .customLong("from-no-passphrase"), help: "The database has a key file alone.")
     var hasNoPassphrase = false
@@ -41,7 +38,8 @@ enum KeePassImport: ForeignFormat {
       throw Failure.usage("--from-no-passphrase: needs --from-key-file")
     }
     let database = KeePassDatabase(
-      source, keyFile: own.keyFile, try own.hasNoPassphrase ? nil : passphrase(of: source, own, !shared.vault.noInput))
+      source, keyFile: own.keyFile,
+      try own.hasNoPassphrase ? nil : own.passphrase.read(for: source, isInputAllowed: !shared.vault.noInput))
     let text = try database.exported()
     return (try items(of: text, "\(source.name): XML", database.file), source.name)
   }
@@ -83,19 +81,5 @@ enum KeePassImport: ForeignFormat {
     let outcome = try program.run { try HeldSecret(.reading($0, limit: SourceText.maximumFieldByteCount)) }
     guard outcome.status == 0 else { throw Failure.usage("\(name):\(file.line): \(file.name): gzip cannot read it") }
     return outcome.output
-  }
-
-  /// One line, shorter than a pipe holds.
-  private static func passphrase(of database: Descriptor, _ own: Options, _ isInputAllowed: Bool) throws -> HeldSecret {
-    if let number = own.passphraseDescriptor {
-      return try HeldSecret(.readingLine(.given(number, by: "--from-passphrase-fd")))
-    }
-    do {
-      return try HeldSecret(Person.ask("Passphrase of \(database.name.escapingControls()): ", isAllowed: isInputAllowed))
-    } catch let failure as Failure where failure.status == .locked {
-      throw Failure(
-        .locked, "\(database.name): its passphrase is needed, and cannot be asked for here",
-        hint: "--from-passphrase-fd N, or a terminal")
-    }
   }
 }

@@ -11,18 +11,14 @@ enum DotenvImport: ForeignTextFormat {
   struct Options: ForeignFormatOptions {
     @Option(help: ArgumentHelp("The service of the items, otherwise the name of the file's directory.", valueName: "name"))
     var service: String?
-
-    func validate() throws {
-      guard let service else { return }
-      try ItemName.check(service, "--service")
-      guard !service.isEmpty else { throw Failure.usage("--service: empty") }
-    }
   }
 
   static func items(of text: SourceText, _ own: Options, from path: String?) throws -> ForeignItems {
     guard let service = own.service ?? path.flatMap(project(ofFileAt:)) else {
       throw Failure.usage("--service: is needed for standard input", hint: "the variables are its accounts")
     }
+    try ItemName.check(service, "--service")
+    guard !service.isEmpty else { throw Failure.usage("--service: empty") }
     return try DotenvFormat.items(of: text, service: service)
   }
 

@@ -8,13 +8,27 @@ import SecretMemory
 import VaultCore
 
 /// Exports of other vaults.
-enum BitwardenImport: ForeignTextFormat {
-  typealias Options = FolderOptions
+enum BitwardenImport: ForeignFormat {
   static let name = "bitwarden"
-  static let abstract = "Import an unencrypted export of Bitwarden or Vaultwarden (JSON)."
+  static let abstract = "Import an export of Bitwarden or Vaultwarden (JSON), unencrypted or with a password of its own."
 
-  static func items(of text: SourceText, _: FolderOptions, from _: String?) throws -> ForeignItems {
-    try BitwardenFormat.items(of: text)
+  struct Options: ForeignFormatOptions {
+    @OptionGroup var passphrase: SourcePassphrase
+    @OptionGroup var folders: FolderOptions
+
+    var isGrouping: Bool { folders.isGrouping }
+  }
+
+  static func found(by shared: ForeignImportOptions, _ own: Options) throws -> (items: ForeignItems, source: String) {
+    let source = try shared.open(usualFile: nil)
+    let text = try SourceText.reading(source)
+    let items = try text.located(in: source.name) {
+      guard try BitwardenEncryption.isProtected(text) else { return try BitwardenFormat.items(of: text) }
+      let password = try own.passphrase.read(for: source, isInputAllowed: !shared.vault.noInput)
+      let content = try BitwardenEncryption.decrypted(text, password.secret)
+      return try content.located(in: "\(source.name): decrypted") { try BitwardenFormat.items(of: content) }
+    }
+    return (items, source.name)
   }
 }
 

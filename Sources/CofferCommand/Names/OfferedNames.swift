@@ -1,9 +1,11 @@
 import ArgumentParser
 import Coffer
 import CofferConsole
+import CofferFiles
 import CofferRequests
 import CofferWire
 import DefaultsCommand
+import Glibc
 import VaultCore
 
 /// The names that a shell offers for Tab. Names in the vault come from an agent that has it open. Nothing is asked for, and a failure is an
@@ -25,6 +27,12 @@ enum OfferedNames {
     return try options(words).ownedVault().apps(isReading: true).groups().map(\.name)
   }
 
+  /// Those of the Secret Service.
+  static let collections = offer { words in
+    guard try unlockedAgent(words) != nil else { return [] }
+    return try Collections.names(in: options(words).ownedVault().apps(isReading: true))
+  }
+
   static let apps = offer { words in
     guard try unlockedAgent(words) != nil else { return [] }
     return try options(words).ownedVault().apps(isReading: true).pins().map(\.applicationIdentifier)
@@ -32,6 +40,17 @@ enum OfferedNames {
 
   /// The file lists its slots without a key.
   static let slots = offer { words in try options(words).ownedVault().slots().map { "\($0.index)" } }
+
+  /// The programs of PATH.
+  static let programs = offer { _ in
+    let directories = (Environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    let names = directories.flatMap { directory in
+      ((try? OpenDirectory.foreign(directory).names()) ?? []).map(\.description).filter {
+        unsafe access("\(directory)/\($0)", X_OK) == 0
+      }
+    }
+    return Array(Set(names))
+  }
 
   /// Offered after each verb of `coffer defaults`.
   static let domains = offer { words in

@@ -143,7 +143,7 @@ extension Failure {
 
   private static func hint(_ hint: String, with option: String) -> String {
     let command =
-      /coffer (?:(?:vault slot|vault(?! slot)|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]| --vault| --system)/
+      /coffer (?:(?:vault slot|vault(?! slot)|secret|agent) [a-z][a-z-]*|init|set|get|list|unlock|lock)(?![a-z-]|[^;:]* --vault| --system)/
     return hint.replacing(command) { "\($0.output) \(option)" }
   }
 

@@ -32,7 +32,9 @@ final class RotationDialogue {
   /// - Throws: `cancelled`; locked if there is no person to ask; usage.
   func agree(to plan: RotationPlan) throws {
     if order.isLeaked, plan.slots.first(where: \.isOpened)?.description.type.hasPassphrase != true {
-      throw Failure.usage("--leaked: the vault was opened without the passphrase", hint: "open it with the leaked passphrase")
+      throw Failure.usage(
+        "--leaked: the vault was opened without the passphrase",
+        hint: "open it with the leaked passphrase; without it: coffer vault rotate --drop-slot SLOT, its number")
     }
     try slots.checkObtainable(plan.slots)
     guard !options.force else { return }
@@ -68,10 +70,12 @@ final class RotationDialogue {
         hint: "change it first, coffer vault passphrase, or give the slot up: --drop-slot \(index)")
   }
 
-  func prepare(backup: String) throws {
+  /// - Parameter work: Holds signals back from here on.
+  func prepare(backup: String, during work: LongWork) throws {
     self.backup = backup
     phase = .prepared
-    for key in slots.recoveryKeys { try key.deliver(isInputAllowed: !vault.noInput) }
+    for key in slots.recoveryKeys { try key.deliver(isInputAllowed: !vault.noInput, during: work) }
+    try work.check()
   }
 
   /// A part of the work begins.
@@ -86,24 +90,27 @@ final class RotationDialogue {
     }
   }
 
-  /// An error of the work, with a hint that is true after what was done by then.
-  /// - Parameter isOfAgent: Whether the agent may have made more keys than it has reported.
-  func failure(_ failure: Failure, isOfAgent: Bool = false) -> Failure {
+  /// An error of the work, with words that are true after what was done by then.
+  /// - Parameter isInDoubt: Whether the commit of the master key may have been made.
+  func failure(_ failure: Failure, isInDoubt: Bool) -> Failure {
     let hint: String
     switch phase {
     case .committed where failure.status != .cancelled:
       hint = "new keys that were made stay, and open the vault; coffer vault rotate goes on with the rest"
-    case .prepared where isOfAgent:
+    case .prepared where isInDoubt:
       hint = "the new keys may count already: try the new credential, and then the one of before"
+    // The agent makes the commit after the last question.
+    case .planned where isInDoubt: return SystemVault.agentEnded
     default: return failure
     }
     return Failure(failure.status, failure.message, hint: hint, details: failure.details)
   }
 
   /// After an error: what it leaves to be done.
-  func noteLeft() {
-    if phase == .prepared { NewRecoveryKey.noteDelivered(slots.recoveryKeys) }
-    guard let backup, order.removesBackup else { return }
+  func noteLeft(after error: any Error, isInDoubt: Bool) {
+    if phase == .prepared { NewRecoveryKey.notePrinted(slots.recoveryKeys, after: error) }
+    // As long as nothing has been changed, the backup is removed.
+    guard let backup, order.removesBackup, phase == .committed || phase == .prepared && isInDoubt else { return }
     Descriptor.error.note(
       "note: \(backup.escapingControls()): opens with the credentials of before; the next rotation that is finished removes it\n")
   }
@@ -129,6 +136,7 @@ final class RotationDialogue {
     }
     note("backups that opened with the credentials and keys of before were removed", outcome.removed)
     note("backups open with the credentials and keys of their time", outcome.left)
+    Descriptor.error.note("note: no backup has the new keys yet: coffer vault backup\n")
     Descriptor.error.note("note: a value that others may have read is to be changed where it is used\n")
   }
 

@@ -94,10 +94,14 @@ struct InjectCommand: ParsableCommand {
 
   /// Beside it under another name, so that the file is whole or not there.
   private func write(_ pieces: [SecretText.Value], to path: String, _ mode: UInt32) throws {
+    // A signal ends this where the new file can be removed. One that a killed command has left goes.
+    let work = try LongWork("writing")
+    try TemporaryName.removeLeftovers(for: path)
     let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
     for piece in pieces { try piece.withBytes { try new.file.write($0) } }
     try new.file.setMode(mode)
     try new.file.synchronize()
+    try work.check()
     let isPlaced = try Self.place(new, at: path, isReplacing: force)
     guard isPlaced else { throw Self.exists(path) }
     try Files<FileError>.synchronizeDirectory(Path.parent(of: path))

@@ -39,7 +39,7 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
-  @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.", completion: .shellCommand("compgen -c"))
+  @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.", completion: OfferedNames.programs)
   var program: [String] = []
 
   func run() throws {

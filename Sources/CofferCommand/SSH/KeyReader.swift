@@ -3,6 +3,7 @@ import CofferConsole
 import CofferFiles
 import Glibc
 import OpenSSHAgent
+import ProgramSecrets
 import SSHAgentProtocol
 import SecretMemory
 
@@ -67,11 +68,24 @@ struct KeyReader: ~Copyable {
   /// - Parameter file: A path, or `-` for standard input.
   /// - Throws: other, if ssh-add fails, which has said why; cancelled.
   func keys(in file: String) throws -> [AddedKey] {
+    try keys(named: file, options + (file == "-" ? ["-"] : ["--", file]), file == "-" ? .same : .none)
+  }
+
+  /// - Parameters:
+  ///   - content: The content of a file.
+  ///   - file: Its name in errors.
+  /// - Throws: as `keys(in:)`.
+  func keys(in content: borrowing Secret, named file: String) throws -> [AddedKey] {
+    let sealed = try SealedFile.make(of: content, named: file)
+    return try keys(named: file, options + ["-"], .descriptor(sealed.number))
+  }
+
+  private func keys(named file: String, _ words: [String], _ input: ChildProgram.Stream) throws -> [AddedKey] {
     // Interrupted, it still removes what it has made.
     let signals = try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP])
-    var program = ChildProgram("ssh-add", options + (file == "-" ? ["-"] : ["--", file]))
+    var program = ChildProgram("ssh-add", words)
     program.isSearched = true
-    program.streams = [file == "-" ? .same : .none, .none, .same]
+    program.streams = [input, .none, .same]
     program.blocked = signals.previousMask
     program.defaults = ChildProgram.signals([SIGPIPE, SIGXFSZ])
     setVariables()

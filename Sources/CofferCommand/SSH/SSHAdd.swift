@@ -49,7 +49,7 @@ struct SSHAdd: ParsableCommand {
   @OptionGroup var options: SSHOptions
 
   func run() throws {
-    try options.check()
+    try options.vault.checkIsOfSSH()
     guard name == nil || files.count == 1 else { throw Failure.usage("--name: takes one file") }
     let names = try files.map { try SSHKeys.name(name ?? ($0 == "-" ? "" : Path.name(of: $0))) }
     for host in hosts where !HostPattern.isOne(host) {
@@ -83,16 +83,13 @@ struct SSHAdd: ParsableCommand {
         Descriptor.error.note("note: \(name): the vault has this key already; --update changes hosts and rules\n")
       }
     } else {
-      var item = Item(sshKey: name)
-      change(&item, key.line)
-      try about("\(name)") { _ = try keys.items.keychain.add(item, secret: key.secret, group: .sshKeys) }
+      try about("\(name)") { try keys.add(key, as: name) { change(&$0, key.line) } }
     }
     try about("\(name)") { try keys.files.write(key.line, as: name) }
   }
 
   private func change(_ item: inout Item, _ line: PublicKeyLine) {
-    item[Item.sshPublicKey] = line.text
-    item.label = PublicKeyLine(parsing: Array(line.text.utf8))?.comment
+    item.set(publicKey: line)
     item[Item.sshHosts] = hosts.joined(separator: " ")
     item.confirmMinutes = confirm
   }

@@ -23,14 +23,16 @@ struct SSHOptions: ParsableArguments {
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
 
-  /// - Throws: usage.
-  func check() throws(Failure) {
-    guard vault.vault == nil else { throw .usage("--vault: the agent for ssh uses the user's own vault only") }
-  }
-
   func open() throws -> SSHKeys {
-    try check()
+    try vault.checkIsOfSSH()
     return try SSHKeys(access.open(vault))
+  }
+}
+
+extension VaultOptions {
+  /// - Throws: usage.
+  func checkIsOfSSH() throws(Failure) {
+    guard vault == nil else { throw .usage("--vault: the agent for ssh uses the user's own vault only") }
   }
 }
 
@@ -62,6 +64,13 @@ struct SSHKeys {
     return found.entries.compactMap(Self.key).sorted { $0.name.description < $1.name.description }
   }
 
+  func add(_ key: AddedKey, as name: SSHKeyName, _ change: (inout Item) -> Void) throws {
+    var item = Item(sshKey: name)
+    item.set(publicKey: key.line)
+    change(&item)
+    try items.keychain.add(item, secret: key.secret, group: .sshKeys)
+  }
+
   /// Returns nil if there is none.
   func key(_ name: SSHKeyName) throws -> Key? {
     let query = KeychainQuery(.key, group: .sshKeys, attributes: Item(sshKey: name).primaryKey)
@@ -84,5 +93,12 @@ struct SSHKeys {
       )
     }
     return name
+  }
+}
+
+extension Item {
+  mutating func set(publicKey line: PublicKeyLine) {
+    self[Item.sshPublicKey] = line.text
+    label = PublicKeyLine(parsing: Array(line.text.utf8))?.comment
   }
 }

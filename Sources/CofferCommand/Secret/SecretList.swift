@@ -96,7 +96,7 @@ private enum Listing {
     guard found.damagedCount == 0 else {
       throw Failure(
         .integrity, "\(counted(found.damagedCount, "record")) damaged, and not shown",
-        hint: "restore a backup, or give an item up by its name: coffer secret rm SERVICE/ACCOUNT",
+        hint: "coffer vault repair keeps what is sound; or restore a backup, or give one up: coffer secret rm SERVICE/ACCOUNT",
         details: found.damaged.map { Failure($0).message })
     }
   }

@@ -38,11 +38,30 @@ struct SecretPurge: ParsableCommand {
     }
     if deleted || expired { return try purgeMany() }
     let selection = try Selection(item)
-    let items = try access.open(vault)
+    let items = try access.open(vault, asOwner: true)
     let found = try selection.versioned(in: items)
-    try confirm(version.map { "version \($0) of \(found.name)" } ?? "all former versions of \(found.name)")
+    // A damaged item may have none that can be listed.
+    let versions = try? items.keychain.history(of: found.reference)
+    if let version {
+      if let versions { try check(version, of: versions, found.name) }
+      try confirm("version \(version) of \(found.name)")
+    } else {
+      let count = versions.map { counted($0.count { $0.state != .present }, "former version") }
+      try confirm("\(count ?? "all former versions") of \(found.name)")
+    }
     let count = try about(found.name) { try items.keychain.purge(found.reference, version: version) }
     try finish(items, count)
+  }
+
+  private func check(_ version: UInt64, of versions: [KeychainVersion], _ name: String) throws {
+    let hint = "coffer secret history \(name.isPlainWord ? name : "NAME") lists them"
+    guard let found = versions.first(where: { $0.number == version }) else {
+      throw Failure(.notFound, "\(name): has no version \(version)", hint: hint)
+    }
+    guard found.state != .present else {
+      throw Failure.usage(
+        "\(name): version \(version) is the present one", hint: "to remove the item for good: coffer secret rm --purge NAME")
+    }
   }
 
   private func purgeMany() throws {
@@ -50,14 +69,22 @@ struct SecretPurge: ParsableCommand {
       throw Failure.usage("\(deleted ? "--deleted" : "--expired"): takes no name", hint: "coffer secret purge NAME --all")
     }
     let group = try item.group.map { try AccessGroup($0) }
-    let items = try access.open(vault)
+    let items = try access.open(vault, asOwner: deleted)
     if let group, items.application == nil { try items.checkExists(group, hint: "--group names one of these") }
-    if deleted { try confirm("all removed items\(group.map { " of the group \($0.name)" } ?? "")") }
+    if deleted { try confirmRemoved(items, group) }
     let (count, damagedCount) = try about("purge") { try items.keychain.purgeExpired(in: group, removedItems: deleted) }
     try finish(items, count)
     guard damagedCount == 0 else {
       throw Failure(.integrity, "\(counted(damagedCount, "record")) damaged, and not looked through", hint: Hints.damage)
     }
+  }
+
+  private func confirmRemoved(_ items: OpenItems, _ group: AccessGroup?) throws {
+    guard !force else { return }
+    let removed = try about("purge") { try items.keychain.removedListing(KeychainQuery(group: group)).items }
+    let count = try removed.reduce(0) { try $0 + items.keychain.history(of: $1.reference).count }
+    let place = group.map { " of the group \($0.name)" } ?? ""
+    try confirm("\(counted(count, "version")) of \(counted(removed.count, "removed item"))\(place)")
   }
 
   private func confirm(_ what: String) throws {
@@ -77,7 +104,8 @@ extension Question {
   /// - Throws: `locked` if there is no person to ask; `cancelled`, unless the word "yes" is typed.
   static func confirmRemovalForGood(of what: String, _ vault: VaultOptions) throws {
     guard vault.isAnybodyThere else { throw unanswered(what, "--force") }
-    Descriptor.error.note("\(what.escapingControls()): would be removed for good; nothing brings it back but a backup\n")
+    Descriptor.error.note(
+      "\(what.escapingControls()): would be removed for good; nothing brings it back but a backup made before\n")
     guard try isWord("yes", "Type yes to go on: ") else { throw Failure.cancelled }
   }
 }

@@ -37,7 +37,7 @@ struct SecretRemove: ParsableCommand {
     guard selection.name.field == nil else {
       throw Failure.usage("name: a field cannot be removed so", hint: "coffer secret edit NAME --remove-attr FIELD")
     }
-    let items = try access.open(vault)
+    let items = try access.open(vault, asOwner: purge)
     let entry: Entry?
     do {
       entry = try selection.exact(in: items) ?? selection.only(in: items)

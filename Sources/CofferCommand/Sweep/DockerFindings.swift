@@ -1,5 +1,6 @@
 import CofferConsole
 import ForeignFormats
+import ProgramSecrets
 import SecretMemory
 import VaultCore
 
@@ -9,26 +10,22 @@ enum DockerFindings {
   static let program = "docker-credential-coffer"
 
   static func findings(of text: SourceText) throws -> [SweepFinding] {
-    try DockerFormat.items(of: text).items.map { one in
-      let (server, user) = ItemName.parts(of: one.item)
-      let obstacle = try obstacle(for: one, server, user, in: text)
-      return SweepFinding(
-        line: one.line, rule: one.secret.leakRule(named: "password") ?? "credential",
-        name: PlainTextOptions.looksLikeSecret(user) ? server : "\(server) \(user)",
-        way: obstacle.map { .none($0) } ?? .dockerHelper, item: obstacle == nil ? one : nil)
+    let document = try JSONText(of: text)
+    return try DockerFormat.items(of: text).items.map { one in
+      SweepFinding(one, as: .dockerHelper, unless: try obstacle(for: one, in: document, text))
     }
   }
 
   /// Why docker would not get the credential from the vault.
   private static func obstacle(
-    for found: ForeignItem, _ server: String, _ user: String, in text: SourceText
+    for found: ForeignItem, in document: JSONText, _ text: SourceText
   ) throws -> String? {
+    let (server, user) = ItemName.parts(of: found.item)
     if !CalledName.isInstalled(program) { return "\(program) is not in PATH" }
     if user.isEmpty { return "has no user" }
-    if PlainTextOptions.looksLikeSecret(user) { return "the user looks like a secret, and names are listed" }
     if !found.companions.isEmpty { return "docker asks a helper for one token alone" }
     if DockerFormat.askedName(of: server) == nil { return "docker asks for the host alone: docker login again" }
-    guard let helper = try DockerFormat.helper(of: server, in: text), helper != name else { return nil }
+    guard let helper = try DockerFormat.helper(of: server, in: document, text), helper != name else { return nil }
     return "docker asks another helper, \(helper), and does not read it: docker logout"
   }
 }

@@ -13,10 +13,7 @@ struct FileReplacement: ~Copyable {
   /// - Throws: denied, I/O.
   init(of content: ReadFile) throws {
     try content.checkIsReplaceable()
-    // A run that was killed has left what it had not yet given its name.
-    for left in TemporaryName.leftovers(of: Path.name(of: content.path), in: Path.parent(of: content.path)) {
-      try Files<FileError>.remove(left)
-    }
+    try TemporaryName.removeLeftovers(for: content.path)
     guard let old = try OpenFile.open(content.path, FileAttributes.readOnly) else {
       throw Failure(.notFound, "\(content.path): does not exist any more")
     }
@@ -36,10 +33,7 @@ struct FileReplacement: ~Copyable {
     try bytes.withBytes { (bytes) throws(FileError) in try new.file.write(bytes) }
     try new.file.setMode(content.status.mode)
     try new.file.synchronize()
-    let now = try ReadFile(at: content.path)
-    guard now.status.isSameFile(as: content.status), now.text.isEqual(to: content.text) else {
-      throw Failure(.other, "\(content.path): another program has changed it at this moment", hint: "the same command again")
-    }
+    try content.checkIsUnchanged()
     let path = content.path
     _ = try new.replace(path)
     try Files<FileError>.synchronizeDirectory(Path.parent(of: path))

@@ -1,6 +1,4 @@
 import CofferConsole
-import CofferFiles
-import Glibc
 
 /// The helpers for credentials in git's configuration of the user. git itself reads and writes it.
 struct GitConfiguration {
@@ -9,7 +7,7 @@ struct GitConfiguration {
   /// The values of `credential.helper`.
   /// - Throws: not found, if there is no git; other, if it fails.
   static func helpers() throws -> [String] {
-    let (status, output) = try run(["config", "--global", "--null", "--get-all", key], isRead: true)
+    let (status, output) = try ProgramOutput.of("git", ["config", "--global", "--null", "--get-all", key])
     // 1: there is no value.
     guard status == 0 || status == 1 else { throw Failure(.other, "git config: ended with \(status)") }
     return output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
@@ -23,27 +21,8 @@ struct GitConfiguration {
   }
 
   private static func change(_ words: [String]) throws {
-    let status = try run(["config", "--global"] + words, isRead: false).status
+    let status = try ProgramOutput.of("git", ["config", "--global"] + words).status
     guard status == 0 else { throw Failure(.other, "git config: ended with \(status)") }
-  }
-
-  private static func run(_ words: [String], isRead: Bool) throws -> (status: Int32, output: [UInt8]) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw SystemError.last.failure("git") }
-    let output = Descriptor(number: ends[0], name: "git config")
-    defer { output.close() }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var program = ChildProgram("git", words)
-    program.isSearched = true
-    program.streams = [.none, .descriptor(ends[1]), .same]
-    let child = program.start()
-    close(ends[1])
-    guard child.errno == 0 else { throw SystemError(number: child.errno).failure("git") }
-    let bytes = try output.contents(limit: 1 << 20)
-    guard let status = ChildProgram.wait(for: child.process), status & 0x7F == 0 else {
-      throw Failure(.other, "git config: has not ended by itself")
-    }
-    return ((status >> 8) & 0xFF, bytes)
   }
 }
 
@@ -58,7 +37,7 @@ enum GitHelper {
   /// `git credential-store` would write the next password into the file again.
   private static func isStore(_ helper: String) -> Bool { helper == "store" || helper.hasPrefix("store ") }
 
-  /// The changes that are needed, as `SweepRecord.git` keeps them. Nothing is changed yet.
+  /// The changes that are needed, as `ProgramSettings` keeps them. Nothing is changed yet.
   static func changes() throws -> [String] {
     let helpers = try GitConfiguration.helpers()
     return helpers.filter(isStore).map { "-\($0)" } + (helpers.contains(where: isOwn) ? [] : ["+\(own)"])

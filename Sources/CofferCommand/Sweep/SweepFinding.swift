@@ -8,7 +8,7 @@ import VaultCore
 /// A secret in a file, without its value.
 struct SweepFinding {
   /// The way to the vault that a move leaves in the file.
-  enum Way {
+  enum Way: Hashable {
     /// A reference in the place of the value, which `coffer run` replaces.
     case reference
     /// Nothing: git asks the vault.
@@ -17,6 +17,12 @@ struct SweepFinding {
     case dockerHelper
     /// A setting of AWS that names `coffer credential aws`.
     case credentialProcess
+    /// An entry of kubectl that names `coffer credential kubectl`.
+    case kubectlExec
+    /// Nothing: a setting in another file names `cargo-credential-coffer`.
+    case cargoProvider
+    /// Nothing, not even the file: `coffer-ssh-agent` has the key.
+    case sshAgent
     /// The program cannot get it from the vault; the text says what helps.
     case none(String)
   }
@@ -28,10 +34,10 @@ struct SweepFinding {
   /// The name of the variable, the host or the section; never a part of a value.
   let name: String
   let way: Way
-  /// The item that it becomes. nil if it cannot be moved.
+  /// The item that it becomes. nil if it cannot be moved, and for a key for ssh.
   let item: ForeignItem?
 
-  var isMovable: Bool { item != nil }
+  var isMovable: Bool { if case .none = way { false } else { true } }
 
   /// For people.
   var leaves: String {
@@ -40,8 +46,29 @@ struct SweepFinding {
     case .gitHelper: "nothing: git asks coffer"
     case .dockerHelper: "credHelpers: docker asks coffer"
     case .credentialProcess: "credential_process"
+    case .kubectlExec: "exec: kubectl asks coffer"
+    case .cargoProvider: "nothing: cargo asks coffer"
+    case .sshAgent: "no file: coffer-ssh-agent has the key"
     case .none(let words): words
     }
+  }
+}
+
+extension SweepFinding {
+  /// A credential that the format of the file marks.
+  /// - Parameter obstacle: Why its program would not get it from the vault.
+  init(_ found: ForeignItem, as way: Way, unless obstacle: String? = nil) {
+    let (service, account) = ItemName.parts(of: found.item)
+    let isListed = !PlainTextOptions.looksLikeSecret(account)
+    var way = way
+    if case .none = way {
+    } else if let reason = obstacle ?? (isListed ? nil : "the user looks like a secret, and names are listed") {
+      way = .none(reason)
+    }
+    let isMovable = if case .none = way { false } else { true }
+    self.init(
+      line: found.line, rule: found.secret.leakRule(named: "password") ?? "credential",
+      name: isListed ? "\(service) \(account)" : service, way: way, item: isMovable ? found : nil)
   }
 }
 

@@ -26,7 +26,8 @@ struct SweepMove {
       guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
       for file in chosen where !file.findings.isEmpty {
         do {
-          moved += try move(file, items).map { (file, $0.finding, $0.item.name(in: .standard)) }
+          if file.place.kind == .privateKey { try vault.checkIsOfSSH() }
+          moved += try move(file, items).map { (file, $0.finding, $0.name) }
         } catch {
           failures.append(Failure(error, about: file.place.path))
           if failures.last?.status == .cancelled { break }
@@ -59,8 +60,13 @@ struct SweepMove {
     }
   }
 
-  private func move(_ file: SweptFile, _ items: OpenItems) throws -> [(finding: SweepFinding, item: Item)] {
+  /// - Returns: what was moved, and the name of its item.
+  func move(_ file: SweptFile, _ items: OpenItems) throws -> [(finding: SweepFinding, name: String)] {
     guard let content = file.content else { return [] }
+    if file.place.kind == .privateKey {
+      let name = try SSHKeyMove(file.place, content, items).run()
+      return file.findings.map { ($0, name) }
+    }
     let replacement = try FileReplacement(of: content)
     let record = try SweepRecord(of: content, in: items)
     let found = file.findings.compactMap { finding in finding.item.map { (finding: finding, item: $0.marked(by: record)) } }
@@ -68,14 +74,14 @@ struct SweepMove {
     let plan = try ForeignPlan(
       for: found.map(\.item), in: items, group: .standard, LongWork("comparing"), isRenaming: false)
     let pairs = found.map { (finding: $0.finding, item: $0.item.item) }
-    let result = try FileEdit(file, content, pairs).result()
-    let gitChanges = try file.place.kind == .gitCredentials ? GitHelper.changes() : []
-    try record.keep(left: result, gitChanges: gitChanges)
+    let result = try FileEdit(content.text, pairs).result()
+    let settings = try ProgramSettings(for: file.findings, in: file.place)
+    try record.keep(left: result, settings: settings)
     try plan.carryOut(in: items, LongWork("copying"))
     try readBack(plan, content, items)
-    try GitHelper.carryOut(gitChanges)
+    try settings.carryOut()
     try replacement.place(result)
-    return pairs
+    return pairs.map { ($0.finding, $0.item.name(in: .standard)) }
   }
 
   /// A secret that the vault does not give back stays in its file. An item that another file needs as well is no longer a sweep's to remove.
@@ -89,6 +95,11 @@ struct SweepMove {
         throw Failure(
           .duplicate, "\(step.nameWithGroup): is there, and \(kind) would not find it; \(content.path) stays",
           hint: "coffer secret edit \(ShellWord.quoted(step.nameWithGroup)) --attr kind=\(kind)")
+      }
+      if [AWSFormat.accessKey, KubeFormat.certificate].contains(where: { entry.item[$0] != step.item[$0] }) {
+        throw Failure(
+          .duplicate, "\(step.nameWithGroup): is there, and belongs to another ID or certificate; \(content.path) stays",
+          hint: "look which of the two is right, then remove the other: coffer secret rm")
       }
       guard let path = entry.item[SweepRecord.sweptFrom], path != content.path else { continue }
       try items.keychain.update(entry.reference) { item in

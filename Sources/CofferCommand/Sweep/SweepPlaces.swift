@@ -4,7 +4,7 @@ import CofferFiles
 /// A file in which secrets may lie.
 struct SweepPlace: Hashable {
   enum Kind {
-    case gitCredentials, netrc, npmrc, pypirc, aws, docker
+    case gitCredentials, netrc, npmrc, pypirc, aws, docker, kube, cargo
     /// `.env` and the like.
     case variables
     case shell
@@ -23,8 +23,8 @@ struct SweepPlace: Hashable {
 struct SweepPlaces {
   private static let known: [(name: String, kind: SweepPlace.Kind)] = [
     (".git-credentials", .gitCredentials), (".config/git/credentials", .gitCredentials), (".netrc", .netrc), (".npmrc", .npmrc),
-    (".pypirc", .pypirc), (".aws/credentials", .aws), (".docker/config.json", .docker), (".kube/config", .lines),
-    (".cargo/credentials.toml", .lines), (".cargo/credentials", .lines), (".config/gh/hosts.yml", .lines), (".pgpass", .lines),
+    (".pypirc", .pypirc), (".aws/credentials", .aws), (".docker/config.json", .docker), (".kube/config", .kube),
+    (".cargo/credentials.toml", .cargo), (".cargo/credentials", .cargo), (".config/gh/hosts.yml", .lines), (".pgpass", .lines),
     (".my.cnf", .lines), (".bashrc", .shell), (".bash_profile", .shell), (".bash_login", .shell), (".bash_aliases", .shell),
     (".profile", .shell), (".zshrc", .shell), (".zshenv", .shell), (".zprofile", .shell), (".zlogin", .shell),
     (".bash_history", .lines), (".zsh_history", .lines), (".local/share/fish/fish_history", .lines), (".python_history", .lines),

@@ -15,8 +15,6 @@ struct SweepRecord {
   static let sweptFrom = Item.userPrefix + "swept-from"
   /// On both: the identifier of the sweep. An undo removes the items of its own sweep alone, because the file may need those of an earlier one.
   static let sweep = Item.userPrefix + "sweep"
-  /// The changes of git's configuration, one a line: `-VALUE` was removed, `+VALUE` was added.
-  static let git = Item.userPrefix + "swept-git"
   static let purpose = "to sweep files"
 
   private let content: ReadFile
@@ -39,9 +37,12 @@ struct SweepRecord {
       self.identifier = TemporaryName.hexadecimal(.random(in: 0 ... .max))
       return
     }
-    let isKnown = try [record, companion].compactMap(\.self).contains { entry in
-      try content.text.isEqual(to: items.keychain.secret(of: entry.reference, purpose: Self.purpose))
-    }
+    let original = try items.keychain.secret(of: record.reference, purpose: Self.purpose)
+    // A record beside the file as a sweep has left it is one of a sweep here, or else another program's, and is not signed.
+    let isKnown =
+      try content.text.isEqual(to: original)
+      || (companion.map { try content.text.isEqual(to: items.keychain.secret(of: $0.reference, purpose: Self.purpose)) } ?? false)
+        && SweepNote(ofFileAt: content.path)?.fits(original, record.item) == true
     isOutdated = !isKnown
     self.identifier = isKnown ? identifier : TemporaryName.hexadecimal(.random(in: 0 ... .max))
   }
@@ -59,29 +60,36 @@ struct SweepRecord {
   }
 
   /// Keeps the file as it is, and then as it is going to be. Between the two, an undo finds a file that is still as it was.
-  func keep(left: borrowing Secret, gitChanges: [String]) throws {
+  /// - Parameter mode: The permissions of a file that is going to be removed.
+  func keep(left: borrowing Secret, settings: ProgramSettings? = nil, mode: UInt32? = nil) throws {
+    func change(_ item: inout Item) {
+      mark(&item)
+      settings?.record(in: &item, isAlone: isOutdated)
+      if isOutdated || item[SweepNote.key] == nil { item[SweepNote.key] = SweepNote.newKey() }
+    }
     var item = Self.item(for: content.path)
     mark(&item)
-    func setGit(_ item: inout Item) {
-      let kept = isOutdated ? [] : item[Self.git]?.split(separator: "\n").map(String.init) ?? []
-      item[Self.git] = (kept + gitChanges.filter { !kept.contains($0) }).joined(separator: "\n")
-    }
     if let record, isOutdated {
-      try items.keychain.update(record.reference, secret: content.text.whole()) {
-        mark(&$0)
-        setGit(&$0)
-      }
+      try items.keychain.update(record.reference, secret: content.text.whole(), change)
     } else if let record {
-      if !gitChanges.isEmpty { try items.keychain.update(record.reference, setGit) }
+      if settings?.isEmpty == false || record.item[SweepNote.key] == nil { try items.keychain.update(record.reference, change) }
     } else {
-      setGit(&item)
-      try items.keychain.add(item, secret: content.text.whole(), group: .standard)
+      var record = item
+      change(&record)
+      try items.keychain.add(record, secret: content.text.whole(), group: .standard)
     }
     if let companion {
       try items.keychain.update(companion.reference, secret: left)
     } else {
       try items.keychain.add(item.bareCompanion(Self.left), secret: left, group: .standard)
     }
+    try note(mode: mode)
+  }
+
+  private func note(mode: UInt32?) throws {
+    guard let record = try items.item(Self.item(for: content.path), in: .standard) else { throw KeychainError(.notFound) }
+    let original = try items.keychain.secret(of: record.reference, purpose: Self.purpose)
+    try SweepNote(of: original, record.item, mode: mode).write(forFileAt: content.path)
   }
 }
 

@@ -18,44 +18,57 @@ struct SweepScan {
   /// - Throws: `ForeignError`, `TextError`, for a file that is not of its format.
   func findings() throws -> [SweepFinding] {
     switch place.kind {
-    case .gitCredentials: try items(GitCredentialsFormat.items(of: text), .gitHelper)
+    case .gitCredentials: try items(GitCredentialsFormat.items(of: text), Self.byCoffer(.gitHelper))
     case .netrc:
       try items(
         NetrcFormat.items(of: text), .none("curl and ftp know no other way; for git, coffer import netrc keeps it"))
     case .npmrc: try items(NpmrcFormat.items(of: text), .none("npm knows no helper; coffer run with ${NPM_TOKEN} in the file"))
     case .pypirc: try items(PypircFormat.items(of: text), .none("coffer run with TWINE_PASSWORD"))
     case .docker: try DockerFindings.findings(of: text)
-    case .aws: try items(AWSFormat.items(of: text), .credentialProcess)
+    case .kube: try withOtherLines(KubeFindings.findings(of: text))
+    case .cargo: try CargoFindings.findings(of: text, in: place)
+    case .aws: try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess))
     case .variables: try variables()
     case .shell: shell()
-    case .privateKey: privateKey()
+    case .privateKey: SSHFindings.findings(of: text, in: place)
     case .lines: linesAlone()
     }
   }
 
+  /// A way on which another program starts `coffer`.
+  private static func byCoffer(_ way: SweepFinding.Way) -> SweepFinding.Way {
+    CalledName.isInstalled("coffer") || CalledName.isInstalled("git-credential-coffer") && way == .gitHelper
+      ? way : .none("coffer is not in PATH")
+  }
+
   private func items(_ found: ForeignItems, _ way: SweepFinding.Way) throws -> [SweepFinding] {
-    found.items.map { one in
-      let names = ItemName.parts(of: one.item)
-      let rule = one.secret.leakRule(named: "password") ?? "credential"
-      let name = PlainTextOptions.looksLikeSecret(names.account) ? names.service : "\(names.service) \(names.account)"
-      // A name that looks like a secret would be listed.
-      let isMovable = way.isOne && !PlainTextOptions.looksLikeSecret(names.account)
-      return SweepFinding(
-        line: one.line, rule: rule, name: name,
-        way: way.isOne && !isMovable ? .none("the user looks like a secret, and names are listed") : way,
-        item: isMovable ? one : nil)
-    }
+    found.items.map { SweepFinding($0, as: way) } + standingTwice(found).map { self.found("credential", $0.line, Self.other) }
+  }
+
+  /// The program takes one of two entries, so that a move takes that one alone. The other one is a secret too.
+  private func standingTwice(_ found: ForeignItems) -> [LostPart] { found.lost.filter { $0.reason == .otherKind } }
+
+  private static let other = SweepFinding.Way.none("stands twice, and its program takes the other one: delete it")
+
+  /// A file may have secrets that its format does not mark.
+  private func withOtherLines(_ found: [SweepFinding]) -> [SweepFinding] {
+    found + linesAlone().filter { line in !found.contains { $0.line == line.line } }
   }
 
   // MARK: Variables
 
   private func variables() throws -> [SweepFinding] {
     let service = DotenvImport.project(ofFileAt: place.path) ?? "env"
-    return try DotenvFormat.items(of: text, service: service).items.compactMap { one in
+    let found = try DotenvFormat.items(of: text, service: service)
+    let lines = text.lines()
+    let others = standingTwice(found).compactMap { part in
+      rule(of: lines[part.line - 1]).map { self.found($0, part.line, Self.other) }
+    }
+    return found.items.compactMap { one in
       let name = ItemName.parts(of: one.item).account
       guard let rule = one.secret.leakRule(named: name) else { return nil }
       return SweepFinding(line: one.line, rule: rule, name: name, way: .reference, item: one)
-    }
+    } + others
   }
 
   /// Assignments whose value no shell would change are moved; other lines with secrets are only found.
@@ -132,34 +145,6 @@ struct SweepScan {
     }
     return (try? text.secret(value))?.leakRule(named: text.text(name))
   }
-
-  // MARK: Keys
-
-  private func privateKey() -> [SweepFinding] {
-    let lines = text.lines()
-    guard let first = lines.first, text.holds("-----BEGIN ", at: first.lowerBound), !isEncrypted(lines) else { return [] }
-    return [
-      SweepFinding(
-        line: 1, rule: "private-key", name: Path.name(of: place.path),
-        way: .none("coffer ssh add keeps it, or ssh-keygen -p gives it a passphrase"),
-        item: nil)
-    ]
-  }
-
-  /// By the header of PEM and PKCS #8, or the cipher of OpenSSH's own form.
-  private func isEncrypted(_ lines: [Range<Int>]) -> Bool {
-    let head = lines.prefix(3).map { text.text($0.prefix(80)) }
-    if head[0].contains("ENCRYPTED") || head.contains(where: { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }) {
-      return true
-    }
-    guard head[0].contains("OPENSSH"), head.count > 1 else { return false }
-    // "openssh-key-v1", a zero byte, and the name of the cipher with its length: the cipher "none".
-    return !head[1].hasPrefix("b3BlbnNzaC1rZXktdjEAAAAABG5vbmU")
-  }
-}
-
-extension SweepFinding.Way {
-  fileprivate var isOne: Bool { if case .none = self { false } else { true } }
 }
 
 extension String {

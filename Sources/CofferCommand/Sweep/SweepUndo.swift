@@ -2,6 +2,7 @@ import Coffer
 import CofferConsole
 import CofferFiles
 import ForeignFormats
+import OpenSSHAgent
 import SecretMemory
 import VaultCore
 
@@ -16,6 +17,7 @@ struct SweepUndo {
   private struct Record {
     let entry: Entry
     let path: String
+    let note: SweepNote
   }
 
   func run(_ access: AccessOptions, _ vault: VaultOptions, asJSON isJSON: Bool) throws {
@@ -38,30 +40,60 @@ struct SweepUndo {
     if let failure = failures.first { throw failure }
   }
 
-  /// - Throws: not found, for a path that no sweep has changed.
+  /// - Throws: not found, for a path that no sweep of this user has changed here.
   private func records(_ items: OpenItems) throws -> [Record] {
     let entries = try items.keychain.items(KeychainQuery(service: SweepRecord.service, group: .standard))
-    let all = entries.compactMap { entry in entry.item[SweepRecord.sweptFrom].map { Record(entry: entry, path: $0) } }
-    guard !paths.isEmpty else { return all.sorted { $0.path < $1.path } }
+    var all: [Record] = []
+    var others: [String] = []
+    for entry in entries.sorted(by: { $0.item["account"] ?? "" < $1.item["account"] ?? "" }) {
+      guard let path = entry.item[SweepRecord.sweptFrom] else { continue }
+      if let note = try SweepNote(ofFileAt: path) {
+        all.append(Record(entry: entry, path: path, note: note))
+      } else {
+        others.append(path)
+      }
+    }
+    guard !paths.isEmpty else {
+      for path in others {
+        Descriptor.error.note("note: \(path.escapingControls()): no sweep here has changed it, and it stays\n")
+      }
+      return all
+    }
     return try paths.flatMap { path in
       let resolved = Path.resolved(path) ?? path
-      let found = all.filter { $0.path == resolved || $0.path.hasPrefix(resolved + "/") }
-      guard !found.isEmpty else { throw Failure(.notFound, "\(path): no sweep has changed it") }
-      return found.sorted { $0.path < $1.path }
+      func isNamed(_ path: String) -> Bool { path == resolved || path.hasPrefix(resolved + "/") }
+      let found = all.filter { isNamed($0.path) }
+      guard !found.isEmpty else {
+        throw Failure(
+          .notFound, "\(path): no sweep has changed it here",
+          hint: others.first(where: isNamed).map { "the vault has it as it was elsewhere: \(Self.printing($0))" })
+      }
+      return found
     }
+  }
+
+  private static func printing(_ path: String) -> String {
+    "coffer secret get --service \(SweepRecord.service) --account \(ShellWord.quoted(path))"
   }
 
   private func putBack(_ record: Record, _ items: OpenItems, _ removal: inout ItemRemoval) throws {
     let original = try items.keychain.secret(of: record.entry.reference, purpose: SweepRecord.purpose)
+    guard try record.note.fits(original, record.entry.item) else {
+      throw Failure(
+        .integrity, "\(record.path): the vault has another text than the sweep has kept; the file stays as it is",
+        hint: "coffer secret history may have it; \(Self.printing(record.path)) prints what is there")
+    }
     let companion = try items.item(record.entry.item.bareCompanion(SweepRecord.left), in: .standard)
-    try restore(original, record.path, left: companion, items)
-    let changes = record.entry.item[SweepRecord.git]?.split(separator: "\n").map(String.init) ?? []
-    try GitHelper.carryOut(changes, isUndo: true)
+    try restore(original, record, left: companion, items)
+    try ProgramSettings(recordedIn: record.entry.item).takeBack()
     // The file is on the disk. The record goes last, so that an undo that is interrupted can be done again.
-    for entry in try items.keychain.items(KeychainQuery(nil, group: .standard))
+    let keys = try SSHKeys(items)
+    for entry in try made(keys)
     where entry.item[SweepRecord.sweptFrom] == record.path && entry.reference != record.entry.reference
       && entry.item[SweepRecord.sweep] == record.entry.item[SweepRecord.sweep]
     {
+      // As long as the item is there, an undo that was interrupted finds it again.
+      if let name = entry.item.sshKeyName { try keys.files.remove(name) }
       // An item may have another value by now than the file.
       for entry in try items.companions(of: entry) + [entry] {
         _ = try removal.remove(entry.nameWithGroup) { try items.keychain.remove(entry.reference, mustKeep: $0) }
@@ -69,15 +101,20 @@ struct SweepUndo {
     }
     if let companion { try items.keychain.remove(companion.reference) }
     try items.keychain.remove(record.entry.reference)
+    try SweepNote.remove(forFileAt: record.path)
   }
 
-  private func restore(_ original: borrowing Secret, _ path: String, left: Entry?, _ items: OpenItems) throws {
+  /// The items of which some may be the sweep's.
+  private func made(_ keys: SSHKeys) throws -> [Entry] {
+    let keychain = keys.items.keychain
+    let own = try keychain.contains(.sshKeys) ? keychain.items(KeychainQuery(.key, group: .sshKeys)) : []
+    return try keychain.items(KeychainQuery(nil, group: .standard)) + own
+  }
+
+  private func restore(_ original: borrowing Secret, _ record: Record, left: Entry?, _ items: OpenItems) throws {
+    let path = record.path
     guard try Files<FileError>.status(at: path) != nil else {
-      let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
-      try original.withBytes { (bytes) throws(FileError) in try new.file.write(bytes) }
-      try new.file.synchronize()
-      guard try new.appear(at: path) else { throw Failure(.other, "\(path): was made at this moment") }
-      return try Files<FileError>.synchronizeDirectory(Path.parent(of: path))
+      return try NewContent.place(original, at: path, mode: record.note.mode ?? 0o600)
     }
     let content = try ReadFile(at: path)
     // An undo, or a sweep, that was interrupted.
@@ -85,7 +122,7 @@ struct SweepUndo {
     guard let left, try content.text.isEqual(to: items.keychain.secret(of: left.reference, purpose: SweepRecord.purpose)) else {
       throw Failure(
         .duplicate, "\(path): has been changed since the sweep, and stays as it is",
-        hint: "coffer secret get --service \(SweepRecord.service) --account \(ShellWord.quoted(path)) prints it as it was")
+        hint: "\(Self.printing(path)) prints it as it was")
     }
     let replacement = try FileReplacement(of: content)
     try replacement.place(original)

@@ -53,6 +53,8 @@ struct SweptFile {
 struct ReadFile {
   /// Without links.
   let path: String
+  /// As it was named, perhaps a link.
+  private let name: String
   let status: FileStatus
   let text: SourceText
 
@@ -60,11 +62,21 @@ struct ReadFile {
   init(at path: String) throws {
     guard let resolved = Path.resolved(path) else { throw Failure(.inputOutput, "\(path): leads nowhere") }
     guard let file = try OpenFile.open(resolved, O_RDONLY) else { throw Failure(.notFound, "\(path): does not exist") }
-    self.path = resolved
+    (self.path, name) = (resolved, path)
     status = try file.status()
     text = try unsafe SourceText { buffer in
       var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
       return try file.read(into: &span)
+    }
+  }
+
+  /// - Throws: other, if another program has changed the file since, or a link to it.
+  func checkIsUnchanged() throws {
+    let now = try? ReadFile(at: name)
+    guard let now, now.path == path, now.status.isSameFile(as: status), now.status.isSharedLike(status),
+      now.text.isEqual(to: text)
+    else {
+      throw Failure(.other, "\(path): another program has changed it at this moment", hint: "the same command again")
     }
   }
 
@@ -81,5 +93,12 @@ struct ReadFile {
     guard text.count <= SourceText.maximumFieldByteCount else {
       throw Failure(.usage, "\(path): more than 1 MiB, which no item can hold; --undo could not bring it back")
     }
+  }
+}
+
+extension FileStatus {
+  /// Whether the same users reach the content, by as many names.
+  fileprivate func isSharedLike(_ other: FileStatus) -> Bool {
+    owner == other.owner && group == other.group && mode == other.mode && links == other.links
   }
 }

@@ -44,7 +44,9 @@ package final class LongWork {
     output.note("\r\(line)")
   }
 
-  private func check() throws {
+  /// Before a commit, and after a part that handles signals by itself.
+  /// - Throws: `Failure.cancelled` after a signal.
+  package func check() throws {
     guard signals.next() == nil else {
       end()
       throw Failure.cancelled
@@ -66,6 +68,29 @@ package final class LongWork {
     signals = nil
   }
 
+  /// Waits until a short text can be written at once. A pipe or terminal may take nothing for long.
+  /// - Throws: `Failure.cancelled` after a signal.
+  package func waitForRoom(in output: Descriptor) throws { try wait(Int16(POLLOUT), output.number, output.name) }
+
+  /// Waits until something can be read, or the other end has closed.
+  /// - Throws: `Failure.cancelled` after a signal.
+  package func wait(for descriptor: Int32) throws { try wait(Int16(POLLIN), descriptor, "poll") }
+
+  private func wait(_ event: Int16, _ descriptor: Int32, _ name: String) throws {
+    while true {
+      try check()
+      var entries = [
+        pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: descriptor, events: event, revents: 0),
+      ]
+      guard unsafe poll(&entries, 2, -1) >= 0 else {
+        guard errno == EINTR else { throw SystemError.last.failure(name) }
+        continue
+      }
+      if entries[1].revents != 0 { return }
+    }
+  }
+
   /// Wipes the bar. Signals that have come by now are dropped: the work is done, or has failed.
   package func end() {
     while signals.next() != nil {}
@@ -81,6 +106,14 @@ package final class LongWork {
 }
 
 extension BlockedSignals? {
+  /// -1, which poll(2) passes over, if there are none.
+  fileprivate var descriptor: Int32 {
+    switch self {
+    case .some(let signals): signals.descriptor
+    case .none: -1
+    }
+  }
+
   fileprivate borrowing func next() -> Int32? {
     switch self {
     case .some(let signals): signals.next()

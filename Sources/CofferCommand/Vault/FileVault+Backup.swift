@@ -13,6 +13,14 @@ extension FileVault {
     return try BackupState(ofVaultAt: options.vault ?? places.vault, places, at: .now())
   }
 
+  func checkAge() throws {
+    let place = try options.openPlace()
+    guard let age = place.age else { return }
+    throw Failure(
+      .integrity, "\(place.path): \(age)",
+      hint: "a later backup in its place: coffer vault restore; if you have put it there: coffer vault accept-rollback")
+  }
+
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {
     let place = try options.openPlace()
     if let file, file != "-" { try about(file) { try Backup.checkFree(file, besides: place.store.path) } }
@@ -25,6 +33,7 @@ extension FileVault {
         if let prover { try prove(copy, by: prover, place, work) }
       }
       work.end()
+      if let age = place.age { Descriptor.error.note("note: \(place.path.escapingControls()): \(age)\n") }
       let removed = file == nil ? place.backups.prune(keeping: [backup.path ?? ""]) : []
       return VaultBackupReport(backup.status, at: backup.path, wasVerified: isVerified, removed: removed)
     } catch {
@@ -45,7 +54,7 @@ extension FileVault {
   private func prover(_ place: VaultPlace) throws -> RestoredVault {
     try options.withCredential(for: place) { credential in
       let prover = try RestoredVault(opening: place.store, with: credential, ceiling: options.ceiling)
-      try place.deviceKeys(of: prover.vault).open(prover, in: place.store)
+      try place.deviceKeys(of: prover.keys.vault).open(prover, in: place.store)
       return prover
     }
   }

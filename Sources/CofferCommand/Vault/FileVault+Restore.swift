@@ -34,9 +34,12 @@ extension FileVault {
     return try about(path) {
       var findings = RestoreFindings(
         try restoration.plan(step: work.step), of: chosen, generation: try restoration.generation(), VaultCheck(check))
-      try work.pause()
+      try work.waitForRoom(in: .output)
       guard !isTrial else {
         try dialogue.show(findings)
+        if try restoration.agentHasVault(findings.plan.way) {
+          Descriptor.error.note("note: an agent has the vault open; before the restore: coffer agent stop\n")
+        }
         do { try restoration.noteDrill() } catch {
           Descriptor.error.note("note: the trial was not recorded: \(Failure(error).message.escapingControls())\n")
         }
@@ -44,7 +47,7 @@ extension FileVault {
       }
       let outcome = try restoration.carryOut(now: .now(), step: work.step) { plan in
         findings.plan = plan
-        try work.pause()
+        try work.waitForRoom(in: .output)
         try dialogue.show(findings)
         // A question takes its signals itself, and a signal there removes the copy, too.
         try work.begin("restoring")
@@ -70,12 +73,13 @@ extension FileVault {
     _ restoration: Restoration, _ file: String, _ keyFile: Descriptor?, _ work: LongWork
   ) throws -> Verification {
     try VaultRestore.naming(file) {
-      try work.pause()
       let kinds = Set(try restoration.status().slots.map(\.type))
+      // A key file is open already, and nothing is waited for.
+      if keyFile == nil { try work.pause() }
       try options.withCredential(kinds, file, keyFile, asking: BackupCredentials.subject) { credential in
+        try work.begin("checking")
         try restoration.open(with: credential, ceiling: options.ceiling)
       }
-      try work.begin("checking")
       let result = try restoration.verify(step: work.step)
       guard result.isSound else { throw VaultRestore.unsound(VaultCheck(result), file) }
       return result

@@ -31,8 +31,11 @@ extension FileVault {
       return outcome
     } catch {
       party.end()
-      dialogue.noteLeft()
-      guard let damaged = error as? DamagedVault else { throw dialogue.failure(Failure(error, about: place.path)) }
+      let isInDoubt = StorageError(.inDoubt) ~= error
+      dialogue.noteLeft(after: error, isInDoubt: isInDoubt)
+      guard let damaged = error as? DamagedVault else {
+        throw dialogue.failure(Failure(error, about: place.path), isInDoubt: isInDoubt)
+      }
       throw Failure.unsound(damaged.verification, about: place.path, hint: "coffer vault repair, then rotate")
     }
   }
@@ -66,13 +69,13 @@ private struct FileRotation: RotationParty {
     try dialogue.credentials(for: slot, opened.credential)
   }
 
-  func prepare(backup: String) throws {
-    try work.pause()
-    try dialogue.prepare(backup: backup)
-  }
+  func prepare(backup: String) throws { try dialogue.prepare(backup: backup, during: work) }
 
   /// Each program waits for the lock of the file.
-  func excluding(_ commit: () throws -> Void) throws { try commit() }
+  func excluding(_ commit: () throws -> Void) throws {
+    try work.check()
+    try commit()
+  }
 
   func end() { work.end() }
 }

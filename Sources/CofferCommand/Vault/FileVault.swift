@@ -92,15 +92,27 @@ struct FileVault: OwnedVault {
   func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     let place = try options.openPlace()
     var opened = try options.open(place)
-    let limits = try about(place.path) { try policy(of: opened) }
+    let (limits, slots) = try about(place.path) { (try policy(of: opened), try opened.status().slots) }
+    try about(place.path) { try SlotAdd.checkRoom(beside: slots) }
     let credential = try credential()
+    try about(place.path) { try checkOpensNone(of: slots, credential, place) }
     _ = try about(place.path) { try opened.addSlot(credential, kdf: options.cost(kdf, limits, of: credential.slotType)) }
     opened.finish()
   }
 
-  func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
+  /// A second slot for one key file gives no other way in, and stays when a person removes the first one.
+  /// - Throws: duplicate.
+  private func checkOpensNone(of slots: [SlotDescription], _ credential: borrowing Credential, _ place: VaultPlace) throws {
+    guard credential.slotType == .keyFile else { return }
+    for slot in slots where slot.type == .keyFile {
+      guard try MasterKeyRenewal.opens(slot, of: place.store, with: credential, options.ceiling) else { continue }
+      throw Failure(.duplicate, "--new-key-file: opens slot \(slot.index) already", hint: "coffer vault slot list")
+    }
+  }
+
+  func removeSlot(about subject: String, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription) throws {
     var opened = try options.open()
-    let slot = try choose(opened.status().slots)
+    let slot = try choose(opened.openedSlot, opened.status().slots)
     try CofferConsole.about(subject) { try opened.removeSlot(slot.id) }
     opened.finish()
   }
@@ -141,7 +153,7 @@ struct FileVault: OwnedVault {
   // MARK: Items and apps
 
   /// The agent derives the app from the peer process, so `--as` does not apply to its items.
-  func agentItems(_ access: AccessOptions) throws -> OpenItems? {
+  func agentItems(_ access: AccessOptions, asOwner _: Bool) throws -> OpenItems? {
     guard access.application == nil, !access.noAgent else { return nil }
     return try options.agent().map { OpenItems($0, application: nil) }
   }

@@ -11,34 +11,47 @@ final class NewRecoveryKey {
   private static let askedCount = 3
 
   let text: Secret
-  private var isDelivered = false
+  private var isPrinted = false
+  private var work: LongWork?
 
   init() throws { text = try RecoveryKey.random() }
 
   /// Prints it, and asks a person for parts of it; after a second wrong answer it is printed again. Called before the commit that adds its
   /// slot: if standard output is full, no slot has a key that was lost.
-  /// - Throws: `cancelled`; I/O.
-  func deliver(isInputAllowed: Bool) throws {
-    try RecoveryKeyOutput.print(text)
+  /// - Parameter work: Holds signals back until the commit; nil: this key does, until `counting` returns.
+  /// - Throws: `cancelled`, also after a signal; I/O.
+  func deliver(isInputAllowed: Bool, during work: LongWork? = nil) throws {
+    let work = try work ?? LongWork("")
+    self.work = work
+    try print(work)
     if isInputAllowed, Descriptor.output.isTerminal, Descriptor.input.isTerminal, HiddenTerminal.hide() != nil {
-      while try !isAnswered() { try RecoveryKeyOutput.print(text) }
+      while try !isAnswered() { try print(work) }
     }
-    isDelivered = true
+    try work.check()
   }
 
-  /// Runs the commit that adds the slots of these keys. If it throws after one was delivered, a note says how to find out whether it counts.
+  private func print(_ work: LongWork) throws {
+    try work.waitForRoom(in: .output)
+    try RecoveryKeyOutput.print(text)
+    isPrinted = true
+  }
+
+  /// Runs the commit that adds the slots of these keys. If it throws after one was printed, a note says whether it counts.
   static func counting<Result: ~Copyable>(_ keys: [NewRecoveryKey], _ commit: () throws -> Result) throws -> Result {
+    defer { for key in keys { key.work?.end() } }
     do { return try commit() } catch {
-      noteDelivered(keys)
+      notePrinted(keys, after: error)
       throw error
     }
   }
 
   /// After a commit that may have failed.
-  static func noteDelivered(_ keys: [NewRecoveryKey]) {
-    guard keys.contains(where: \.isDelivered) else { return }
+  static func notePrinted(_ keys: [NewRecoveryKey], after error: any Error) {
+    guard keys.contains(where: \.isPrinted) else { return }
     Descriptor.error.note(
-      "note: the recovery key that was printed may open nothing: coffer vault status --recovery-key tries it\n")
+      Failure(error).status == .cancelled
+        ? "note: the recovery key that was printed opens nothing\n"
+        : "note: the recovery key that was printed may open nothing: coffer vault status --recovery-key tries it\n")
   }
 
   private func isAnswered() throws -> Bool {

@@ -50,8 +50,10 @@ protocol OwnedVault {
   /// - Parameter kdf: nil: as the vault's policy says.
   func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws
 
-  /// - Parameter subject: Named by an error.
-  func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws
+  /// - Parameters:
+  ///   - subject: Named by an error.
+  ///   - choose: Gets the slot that opened the vault, nil if it is not known, and all slots.
+  func removeSlot(about subject: String, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription) throws
 
   /// - Parameter choose: Gets the slot that opened the vault, nil if it is not known, and all slots.
   func replaceSlot(
@@ -75,6 +77,9 @@ protocol OwnedVault {
   /// - Parameter confirm: Called with the rollback before. If it throws, nothing is changed.
   /// - Returns: The rollback that was accepted; nil if there was none.
   func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback?
+
+  /// - Throws: integrity, if the vault is an older state than the one last seen here, according to what is not proven.
+  func checkAge() throws
 
   /// Copies the vault, while others write.
   /// - Parameter file: A new file, or `-` for standard output; nil: in the directory of backups.
@@ -100,7 +105,9 @@ protocol OwnedVault {
   // MARK: Items and apps
 
   /// The agent's items. Returns nil if the command is to open the vault itself.
-  func agentItems(_ access: AccessOptions) throws -> OpenItems?
+  /// - Parameter asOwner: Whether only the owner may do what follows in the vault that the system agent keeps: a person is asked for a
+  ///   credential there, even if the vault is open.
+  func agentItems(_ access: AccessOptions, asOwner: Bool) throws -> OpenItems?
 
   /// The records about apps.
   /// - Parameter isReading: Whether an agent that is unlocked may answer, which asks for no credential then.
@@ -144,6 +151,10 @@ struct VaultReport {
 struct AgentLog {
   /// nil if it cannot be read, or there is none yet.
   let history: AuditHistory?
+}
+
+extension OwnedVault {
+  func agentItems(_ access: AccessOptions) throws -> OpenItems? { try agentItems(access, asOwner: false) }
 }
 
 extension VaultOptions {

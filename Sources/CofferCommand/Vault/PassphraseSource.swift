@@ -4,6 +4,7 @@ import CofferStorage
 import Glibc
 import ProgramSecrets
 import SecretMemory
+import VaultCore
 
 /// Where a passphrase comes from when a vault is opened.
 ///
@@ -102,7 +103,11 @@ extension Secret {
       throw Failure.usage(
         "\(descriptor.name): is a terminal, and would show what is typed", hint: "without the option it is asked for")
     }
-    var secret = try Secret.reading(descriptor, limit: longestLine)
+    var secret: Secret
+    do { secret = try Secret.reading(descriptor, limit: longestLine) } catch VaultError.Code.secretTooLarge {
+      throw Failure.usage(
+        "\(descriptor.name): has more than \(longestLine) bytes", hint: "a passphrase has 1 to 4096 bytes, a recovery key 63")
+    }
     secret.dropLineEnd()
     return secret
   }

@@ -40,10 +40,13 @@ struct RestoreReport {
     if findings.unavailableCount > 0 { lines.append(VaultCheck.unopened(findings.unavailableCount)) }
     if plan.isOtherVault { lines.append("it is a backup of another vault") }
     if plan.rollback == .forked { lines.append("it has another history than the vault that was last seen here") }
-    if plan.rollback == .anchorOtherKeys {
-      lines.append("it was made before the present keys: credentials of that time open the vault again, a leaked passphrase too")
+    let again = "credentials of its time, a leaked passphrase too, open the vault again"
+    if plan.hasOlderKeys {
+      lines.append("it was made before the present keys: \(again)")
+    } else if plan.rollback == .anchorOtherKeys {
+      lines.append("it has other keys than the vault that was last seen here: \(again)")
     }
-    lines += comparison
+    lines += comparison + plan.limits.map { "policy: \($0.name.rawValue) is \($0.here), and becomes \($0.there)" }
     lines.append(intention)
     return lines
   }
@@ -59,18 +62,21 @@ struct RestoreReport {
     let differences = [
       items(comparison.newerHere, "here is newer", "here are newer"), items(comparison.onlyHere, "is only here", "are only here"),
       items(comparison.onlyThere, "is only in the backup", "are only in the backup"),
-      items(comparison.differing, "differs", "differ"), comparison.otherRecordsDiffer ? "groups, apps or grants differ" : nil,
+      items(comparison.differing, "differs", "differ"),
+      comparison.otherRecordsDiffer ? "groups, apps, grants or the policy differ" : nil,
     ]
     return ["\(here); \(differences.compactMap(\.self).joined(separator: ", "))"]
   }
 
   private var intention: String {
     switch plan.way {
+    case .nothing where plan.rollback != nil:
+      "the vault is in this state, which is not the one last seen here: to accept it, coffer vault accept-rollback"
     case .nothing: "the vault is in this state; nothing to do"
     case .continuing: "the records become those of the backup; the ways to open the vault stay"
     case .replacing: "everything becomes that of the backup, the ways to open it too"
     case .exchanging:
-      "the file here cannot be read\(plan.damage.map { " (\($0))" } ?? ""); it is put aside, and the vault is made from the backup"
+      "the file here cannot be read\(plan.damage.map { " (\(Failure($0).message))" } ?? ""); it is put aside, and the vault is made from the backup"
     case .creating: "no vault is here; it is made from the backup"
     }
   }
@@ -89,6 +95,10 @@ struct RestoreReport {
       ("way", .text(plan.way.rawValue)), ("otherVault", .boolean(plan.isOtherVault)),
       ("here", plan.generation.map { .natural($0) } ?? .null), ("problems", .natural(plan.problemCount)),
       ("comparison", comparison ?? .null),
+      (
+        "policy",
+        .object(plan.limits.map { ($0.name.rawValue, .object([("here", .natural($0.here)), ("inBackup", .natural($0.there))])) })
+      ),
       ("rollback", plan.rollback.map { .text($0.name) } ?? .null),
       ("restored", outcome.map { .natural($0.generation) } ?? .null), ("kept", (outcome?.kept).map { .text($0) } ?? .null),
     ])

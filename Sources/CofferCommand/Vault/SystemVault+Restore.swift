@@ -37,7 +37,8 @@ extension SystemVault {
       }
     } catch let failure as Failure where !client.isBegun && [.noVault, .integrity].contains(failure.status) {
       // Without a vault that opens there is no proof of its owner.
-      throw Failure(failure.status, failure.message, hint: "as root: coffer vault restore --user \(geteuid()) FILE")
+      throw Failure(
+        failure.status, failure.message, hint: "as root: coffer vault restore --user \(geteuid()); with FILE, that backup")
     }
   }
 }
@@ -67,10 +68,28 @@ private final class RestoreClient: UpkeepClient {
   private var backup: String { file ?? "the newest backup" }
 
   func naming<Result>(_ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch let unsound as UnsoundVault { throw VaultRestore.unsound(unsound.check, backup) } catch {
+    do {
+      return try body()
+    } catch let unsound as UnsoundVault {
+      throw VaultRestore.unsound(unsound.check, backup)
+    } catch let error as KeychainError where isAboutAgent(error) {
+      throw agentLost(Failure(error, about: vault))
+    } catch {
       guard let subject else { throw error }
       throw subject == backup ? VaultRestore.failure(error, ofBackup: file, name: backup) : Failure(error, about: subject)
     }
+  }
+
+  private func isAboutAgent(_ error: KeychainError) -> Bool {
+    error.code == .inDoubt || isBegun && [.agent, .agentNotAnswering].contains(error.code)
+  }
+
+  /// The agent has ended, or does not answer: nothing of this is about the backup.
+  private func agentLost(_ failure: Failure) -> Failure {
+    guard isAgreed else { return SystemVault.agentEnded }
+    return Failure(
+      failure.status, failure.message,
+      hint: "the vault is the one before, or that of the backup: coffer vault status shows its generation; then try again")
   }
 
   func show(_ progress: UpkeepProgress) throws {

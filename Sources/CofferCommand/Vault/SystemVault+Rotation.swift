@@ -13,12 +13,20 @@ extension SystemVault {
     return try withCredential { proof in
       let client = try RotationClient(dialogue, options.ceiling, proof.duplicate())
       do { return try keychain.rotate(dialogue.order, by: proof, ceiling: options.ceiling, client) } catch {
-        dialogue.noteLeft()
+        let isInDoubt = Self.isInDoubt(error)
+        dialogue.noteLeft(after: error, isInDoubt: isInDoubt)
         // An error in the credential of another slot is not one in this one, which is not asked for again.
         guard client.isBegun, !(error is UnsoundVault) else { throw error }
-        throw dialogue.failure(Failure(error, about: name), isOfAgent: true)
+        throw dialogue.failure(Failure(error, about: name), isInDoubt: isInDoubt)
       }
     }
+  }
+}
+
+extension SystemVault {
+  /// Whether the agent has not told how the request ended.
+  fileprivate static func isInDoubt(_ error: any Error) -> Bool {
+    [.inDoubt, .agent, .agentNotAnswering].contains((error as? KeychainError)?.code)
   }
 }
 
@@ -43,7 +51,7 @@ private final class RotationClient: UpkeepClient {
 
   func reply(to question: UpkeepQuestion) throws -> UpkeepReply {
     isBegun = true
-    try work.pause()
+    if question.kind != .shown { try work.pause() }
     switch question.kind {
     case .agreement:
       try dialogue.agree(to: RotationPlan(wireRows: question.rows))
@@ -52,7 +60,7 @@ private final class RotationClient: UpkeepClient {
       let slot = try RotationPlan.Slot(wireRows: question.rows)
       return try derived(dialogue.credentials(for: slot, opened.credential), for: slot)
     case .shown:
-      try dialogue.prepare(backup: UpkeepQuestion.backup(in: question.rows))
+      try dialogue.prepare(backup: UpkeepQuestion.backup(in: question.rows), during: work.holding())
       return .yes
     case .file, .offer, .opening: throw KeychainError(.agent, "a question that was not expected")
     }

@@ -42,6 +42,15 @@ final class UpkeepShow: UpkeepClient {
     part = ""
   }
 
+  /// From here on signals wait for the next notice.
+  func holding() throws -> LongWork {
+    let work = try self.work ?? LongWork("")
+    self.work = work
+    try work.begin("")
+    part = ""
+    return work
+  }
+
   func show(_ progress: UpkeepProgress) throws {
     let work = try self.work ?? LongWork(progress.part)
     self.work = work

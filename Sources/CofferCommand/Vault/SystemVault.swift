@@ -12,6 +12,14 @@ struct SystemVault: OwnedVault {
 
   var name: String { VaultOptions.systemVault }
 
+  /// The agent was lost before it was told to go on, and has changed nothing.
+  static let agentEnded = Failure(
+    .inputOutput, "\(VaultOptions.systemVault): its agent has ended or does not answer",
+    hint: "nothing has been changed; try again")
+
+  /// The agent compares the vault when it opens it.
+  func checkAge() {}
+
   // MARK: Making and unlocking
 
   func checkIsFree() throws {
@@ -23,7 +31,11 @@ struct SystemVault: OwnedVault {
     do { try keychain.createVault(with: credential, kdf: kdf, recovery: recovery) } catch { throw Failure(error, about: name) }
   }
 
-  func check() throws { throw Failure.usage("--check: the system's agent opens its vault itself") }
+  func check() throws {
+    throw Failure.usage(
+      "--check: the system's agent opens its vault itself",
+      hint: "to prove a credential, and everything in the vault: coffer vault verify")
+  }
 
   func unlock(startingAgentWith _: [String]) throws { try unlock() }
 
@@ -67,30 +79,29 @@ struct SystemVault: OwnedVault {
 
   func addSlot(kdf: KDFParameters?, _ credential: () throws -> Credential) throws {
     try withCredential { proof in
-      let limits = try policy(by: proof)
+      let limits = try opened(by: proof).limits
+      try SlotAdd.checkRoom(beside: keychain.vaultStatus().slots)
       let credential = try credential()
       try keychain.addSlot(
         credential, kdf: options.cost(kdf, limits, of: credential.slotType), by: proof, ceiling: options.ceiling)
     }
   }
 
-  func removeSlot(about subject: String, _ choose: ([SlotDescription]) throws -> SlotDescription) throws {
+  func removeSlot(about subject: String, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription) throws {
     try withCredential { proof in
-      let slot = try choose(keychain.vaultStatus().slots)
+      let slots = try keychain.vaultStatus().slots
+      let slot = try choose(opened(by: proof).slot, slots)
       try CofferConsole.about(subject) { try keychain.removeSlot(slot.id, by: proof, ceiling: options.ceiling) }
     }
   }
 
-  /// The agent does not tell which of several slots of one kind the proof opens.
   func replaceSlot(
     kdf: KDFParameters?, _ choose: (SlotDescription?, [SlotDescription]) throws -> SlotDescription,
     with credential: () throws -> Credential
   ) throws {
     try withCredential { proof in
-      let slots = try keychain.vaultStatus().slots
-      let fitting = slots.filter { $0.type == proof.slotType }
-      let old = try choose(fitting.count == 1 ? fitting[0] : nil, slots)
-      let limits = try policy(by: proof)
+      let (opened, limits) = try opened(by: proof)
+      let old = try choose(opened, keychain.vaultStatus().slots)
       let credential = try credential()
       try keychain.replaceSlot(
         old.id, with: credential, kdf: options.cost(kdf, limits, of: credential.slotType), by: proof, ceiling: options.ceiling)
@@ -99,28 +110,26 @@ struct SystemVault: OwnedVault {
 
   func resealSlot(_ choose: (SlotDescription, Limits) throws -> KDFParameters) throws {
     try withCredential { proof in
-      let limits = try policy(by: proof)
-      try keychain.resealSlot(by: proof, ceiling: options.ceiling) { try choose($0, limits) }
+      let (slot, limits) = try opened(by: proof)
+      try keychain.replaceSlot(slot.id, with: proof, kdf: choose(slot, limits), by: proof, ceiling: options.ceiling)
     }
   }
 
   /// Proves the owner, too, before anything else is asked.
-  private func policy(by proof: borrowing Credential) throws -> Limits {
-    do { return try keychain.limits(by: proof, ceiling: options.ceiling, UpkeepShow()).limits } catch let error as KeychainError {
-      guard error.concernsOneRecord else { throw error }
-      return .replacingDamaged
-    }
+  private func opened(by proof: borrowing Credential) throws -> (slot: SlotDescription, limits: Limits) {
+    let (slot, policy) = try keychain.openedSlot(by: proof, ceiling: options.ceiling, UpkeepShow())
+    return (slot, policy?.limits ?? .replacingDamaged)
   }
 
   // MARK: Items and apps
 
   /// A named credential opens the vault for all programs, as `coffer vault unlock` does: the agent's vault cannot be open for one command.
-  func agentItems(_ access: AccessOptions) throws -> OpenItems? {
+  func agentItems(_ access: AccessOptions, asOwner: Bool) throws -> OpenItems? {
     guard access.application == nil else {
       throw Failure.usage("--as: the system's agent identifies the program itself", hint: "run the app's program")
     }
     guard !access.noAgent else { throw Failure.usage("--no-agent: only the system's agent opens its vault") }
-    if try options.namesCredential || keychain.agentState() == .locked && options.isAnybodyThere { try unlock() }
+    if try options.namesCredential || (asOwner || keychain.agentState() == .locked) && options.isAnybodyThere { try unlock() }
     return OpenItems(keychain, application: nil)
   }
 

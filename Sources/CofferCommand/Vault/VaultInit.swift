@@ -39,8 +39,8 @@ struct VaultInit: ParsableCommand {
     try owned.checkIsFree()
     let credential = try credential()
     let keys = try recoveryKey ? [NewRecoveryKey()] : []
-    for key in keys { try key.deliver(isInputAllowed: !noInput) }
     try NewRecoveryKey.counting(keys) {
+      for key in keys { try key.deliver(isInputAllowed: !noInput) }
       try owned.create(
         with: credential, kdf: place.lowMemory ? .lowMemory : .standard,
         recovery: keys.first.map { try $0.text.duplicate() } ?? Secret(count: 0))

@@ -35,6 +35,7 @@ struct VaultKDF: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    guard time != 0 else { throw Failure.usage("--time: is a number of milliseconds from 1") }
     guard time == nil || passes == nil else { throw Failure.usage("--time: chooses the passes", hint: "leave out --passes") }
     let owned = try vault.ownedVault()
     let slots = try owned.slots().filter { $0.kdf != nil }
@@ -90,7 +91,7 @@ struct VaultKDF: ParsableCommand {
   /// The passes that take the time. If three take longer, the memory becomes smaller, unless it was named.
   private func measured(_ milliseconds: UInt32, _ mebibytes: UInt32) throws -> KDFParameters {
     let floor = KDFParameters.floor
-    let wanted = Double(max(1, milliseconds))
+    let wanted = Double(milliseconds)
     let base = try parameters(mebibytes, floor.iterations)
     let taken = try duration(base)
     if taken <= wanted {

@@ -36,7 +36,7 @@ struct VaultPassphrase: ParsableCommand {
     } with: {
       try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     }
-    Self.noteMasterKey()
+    SlotDescription.noteMasterKey("the old passphrase")
   }
 
   private func rotate() throws {
@@ -49,13 +49,6 @@ struct VaultPassphrase: ParsableCommand {
       return try slot.credential(file, isInputAllowed: !vault.noInput, asksAlways: true)
     }
     try dialogue.report(vault.ownedVault().rotate(dialogue))
-  }
-
-  /// A new slot seals the same key.
-  private static func noteMasterKey() {
-    Descriptor.error.note(
-      "note: the master key stays: with a copy of the file from before, the old passphrase still opens this vault, also later items\n"
-    )
   }
 
   private func check(_ old: SlotDescription, _ file: Descriptor?) throws {

@@ -78,8 +78,12 @@ struct VaultPlace {
   }
 
   /// The error with another hint if the file is a copy of a vault that is opened elsewhere: to accept the copy would make older states of
-  /// that vault acceptable, which has the same anchor.
+  /// that vault acceptable, which has the same anchor. Or if it may be an old one, which does not open with what opens the present one.
   func naming(_ error: any Error) -> any Error {
+    if (error as? VaultError)?.code == .wrongCredential, let age {
+      let failure = Failure(error, about: path)
+      return Failure(failure.status, "\(failure.message); \(age)", hint: "a later backup in its place: coffer vault restore")
+    }
     guard let refused = error as? VaultError, VaultCheck.Rollback.codesOfCopies.contains(refused.code),
       let vault = try? Vault.inspect(store).id, (try? anchor.lastVault()) != vault.bytes
     else { return error }
@@ -87,7 +91,15 @@ struct VaultPlace {
     return Failure(
       failure.status, failure.message,
       hint: "it is a copy of a vault that was opened elsewhere: coffer import coffer FILE copies items from it, coffer vault "
-        + "verify checks it")
+        + "verify checks it; if it is to be the vault from now on: coffer vault accept-rollback")
+  }
+
+  /// For people, according to what is not proven: that the vault at this path is an older state than the one last seen. nil if it is not.
+  var age: String? {
+    guard let status = try? Vault.inspect(store), (try? anchor.lastVault()) == status.id.bytes,
+      let seen = anchor.seenGeneration(of: status.id), seen > status.generation
+    else { return nil }
+    return "it is an older state (generation \(status.generation)) than the one last seen here (generation \(seen))"
   }
 
   /// Where its backups lie that were given no name.

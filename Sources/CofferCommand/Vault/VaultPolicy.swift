@@ -27,7 +27,9 @@ struct VaultPolicy: ParsableCommand {
     var changes: [Limits.Name: UInt64] = [:]
     for text in limits {
       let (name, value) = try Self.change(text)
-      changes[name] = value
+      guard changes.updateValue(value, forKey: name) == nil else {
+        throw Failure.usage("\(name.rawValue): is set twice", hint: "name each limit once")
+      }
     }
     let report = try vault.ownedVault().policy(setting: changes)
     if report.wasDamaged {

@@ -26,6 +26,9 @@ struct VaultRepair: ParsableCommand {
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
+    guard !acceptUnproven || !dropUnproven else {
+      throw Failure.usage("--accept-unproven: not together with --drop-unproven")
+    }
     let owned = try vault.ownedVault()
     let path = try owned.name
     var lostCount = 0
@@ -85,7 +88,10 @@ struct VaultRepair: ParsableCommand {
 
 extension RepairPlan {
   fileprivate var text: String {
-    guard !isSound else { return "\(counted(keptCount, "record")), all sound\n" }
+    guard !isSound else {
+      let records = counted(keptCount, "record")
+      return unopenedCount == 0 ? "\(records), all sound\n" : "\(records), \(VaultCheck.unopened(unopenedCount))\n"
+    }
     var table = Table(heading: ["OUTCOME", "KIND", "GROUP", "NAME", "GENERATION", "FAULT", "ID"])
     for record in records {
       table.rows.append([
@@ -105,7 +111,7 @@ extension RepairPlan {
   fileprivate var json: JSON {
     .object([
       ("sound", .boolean(isSound)), ("kept", .natural(keptCount)), ("after", .natural(recordCount)),
-      ("nodes", .integer(Int64(nodeCount))),
+      ("nodes", .integer(Int64(nodeCount))), ("unavailable", .natural(unopenedCount)),
       (
         "records",
         .array(

@@ -58,18 +58,44 @@ struct SlotAdd: ParsableCommand {
     let file = try slot.openedKeyFile()
     try owned.addSlot(kdf: slot.kdf) { try slot.credential(file, isInputAllowed: !vault.noInput) }
   }
+
+  /// Before a person types a passphrase, or a recovery key is printed.
+  /// - Throws: `slotsFull`.
+  static func checkRoom(beside slots: [SlotDescription]) throws {
+    guard slots.count < SlotDescription.indices.count else { throw VaultError(.slotsFull) }
+  }
 }
 
 struct SlotRemove: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a slot.", aliases: ["rm"])
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a slot.",
+    discussion: """
+      Asks at a terminal. Without one nothing is asked, unless the slot is the one that has just opened the vault: then --force is needed.
+      """, aliases: ["rm"])
 
   @Argument(help: "Its number or its id, as \"slot list\" shows them.", completion: OfferedNames.slots)
   var slot: String
 
+  @Flag(help: "Do not ask.")
+  var force = false
+
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
-    try vault.ownedVault().removeSlot(about: "slot \(slot)") { try named(in: $0) }
+    try vault.ownedVault().removeSlot(about: "slot \(slot)") { opened, slots in
+      let chosen = try named(in: slots)
+      // The last one is refused.
+      if !force, slots.count > 1 { try confirm(chosen, hasOpened: chosen.id == opened?.id) }
+      return chosen
+    }
+    SlotDescription.noteMasterKey("the credential of that slot")
+    Descriptor.error.hintAtTerminal("to end that: coffer vault rotate")
+  }
+
+  private func confirm(_ chosen: SlotDescription, hasOpened: Bool) throws {
+    guard hasOpened || vault.isAnybodyThere else { return }
+    let text = "Remove slot \(chosen.index), \(chosen.text)\(hasOpened ? ", which has just opened the vault" : "")?"
+    try Question.agree(text, about: "slot \(slot), which has just opened the vault", vault)
   }
 
   private func named(in slots: [SlotDescription]) throws -> SlotDescription {

@@ -28,6 +28,12 @@ struct VaultStatusCommand: ParsableCommand {
 }
 
 extension SlotDescription {
+  /// After a slot was removed or replaced, which sealed the same key.
+  static func noteMasterKey(_ credential: String) {
+    Descriptor.error.note(
+      "note: the master key stays: with a copy of the file from before, \(credential) still opens this vault, also later items\n")
+  }
+
   var text: String {
     guard let kdf else { return type.name }
     return "\(type.name), Argon2id \(kdf.iterations) x \(kdf.memoryKiB / 1024) MiB"

@@ -24,10 +24,17 @@ struct VaultUnlock: ParsableCommand {
   @Flag(help: "Only prove that the credential is right; no agent is started or asked.")
   var check = false
 
+  @Flag(
+    help: """
+      For pam_coffer: a vault that is open is left as it is, and if it stays locked, coffer doctor prints why.
+      """)
+  var atLogIn = false
+
   @OptionGroup var vault: VaultOptions
 
   func run() throws {
     let owned = try vault.ownedVault()
+    guard !(check && atLogIn) else { throw Failure.usage("--check, --at-log-in: one of them") }
     guard !check else { return try owned.check() }
     for (name, minutes) in [("--idle", idle), ("--lease", lease)] {
       guard (0...60 * 24 * 365).contains(minutes ?? 0) else { throw Failure.usage("\(name): 0 to 525600 minutes") }
@@ -35,7 +42,10 @@ struct VaultUnlock: ParsableCommand {
     var options: [String] = []
     if let idle { options += ["--idle", "\(idle)"] }
     if let lease { options += ["--lease", "\(lease)"] }
-    try owned.unlock(startingAgentWith: options)
+    guard atLogIn else { return try owned.unlock(startingAgentWith: options) }
+    try LogInNote.keeping {
+      if try owned.agent().agentStateIfThere() != .unlocked { try owned.unlock(startingAgentWith: options) }
+    }
   }
 }
 

@@ -43,7 +43,7 @@ struct VaultVerify: ParsableCommand {
     let kind =
       switch rollback.reason.code {
       case .forked: "a copy with another history"
-      case .anchorOtherKeys: "a copy from before the keys were renewed"
+      case .anchorOtherKeys: "a copy with other keys than the state last seen"
       default: "an older copy"
       }
     let seen = rollback.seen.map { "; elsewhere generation \($0) was seen" } ?? ""

@@ -105,6 +105,15 @@ package final class OpenDirectory: Sendable {
 
   /// In the order of their bytes.
   package func names() throws(FileError) -> [FileName] {
+    var names: [[UInt8]] = []
+    try forEachName { names.append($0) }
+    var sorted: [FileName] = []
+    for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { sorted.append(try FileName(bytes: name)) }
+    return sorted
+  }
+
+  /// In the order of the file system.
+  package func forEachName(_ body: ([UInt8]) -> Void) throws(FileError) {
     let copy = retrying { unsafe openat(number, ".", Self.flags) }
     guard copy.result >= 0 else { throw FileError(errno: copy.errno, path) }
     guard let stream = unsafe fdopendir(copy.result) else {
@@ -113,17 +122,13 @@ package final class OpenDirectory: Sendable {
       throw error
     }
     defer { unsafe closedir(stream) }
-    var names: [[UInt8]] = []
     while true {
       errno = 0
       guard let entry = unsafe readdir(stream) else { break }
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
+      if name != [UInt8(ascii: ".")], name != Array("..".utf8) { body(name) }
     }
     guard errno == 0 else { throw FileError(errno: errno, path) }
-    var sorted: [FileName] = []
-    for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { sorted.append(try FileName(bytes: name)) }
-    return sorted
   }
 
   // MARK: Changing it
@@ -137,6 +142,14 @@ package final class OpenDirectory: Sendable {
     guard unsafe renameat(number, name.terminated, target.number, new.terminated) == 0 else {
       throw FileError(errno: errno, below(name))
     }
+  }
+
+  /// As `Files.renameWithoutReplacing`: of several processes that give files one name, one does it.
+  /// - Returns: false if the new name is taken.
+  package func renameWithoutReplacing(_ name: FileName, to new: FileName, in target: OpenDirectory) throws(FileError) -> Bool {
+    let number = unsafe renamingExclusively(number, name.terminated, target.number, new.terminated)
+    guard number == 0 || number == EEXIST else { throw FileError(errno: number, target.below(new)) }
+    return number == 0
   }
 
   /// Removes a file, a link or an empty directory. Does nothing if it does not exist.

@@ -46,12 +46,24 @@ package struct Rotation {
       of: store, at: .directory(backups, order.removesBackup ? .rotation : .ordinary), now: now,
       step: { try party.step($0, of: $1) })
     let kept = backup.path ?? backups.path
-    try party.prepare(backup: kept)
-    // A person may have taken long: no other work has waited for them.
-    let lock = try lock ?? MaintenanceLock(forVaultAt: store.path)
+    let lock: MaintenanceLock
+    do {
+      try party.prepare(backup: kept)
+      // A person may have taken long: no other work has waited for them.
+      lock = try self.lock ?? MaintenanceLock(forVaultAt: store.path)
+      try deviceKeys.settle(for: opened)
+      if order.renewsMaster { try commit(renewal, to: &opened, for: plan.groups, deviceKeys, party) }
+    } catch {
+      // If the vault is as it was, a copy would open with the credentials of before also after the next rotation.
+      let isUnchanged = (try? Vault.inspect(store).masterEpoch) == status.masterEpoch
+      if isUnchanged, !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
+      throw error
+    }
     defer { withExtendedLifetime(lock) {} }
-    try deviceKeys.settle(for: opened)
-    if order.renewsMaster { try commit(renewal, to: &opened, for: plan.groups, deviceKeys, party) }
+    if order.renewsDevice {
+      try party.begin("new key of the device")
+      try deviceKeys.takeNext()
+    }
     for group in plan.groups {
       try party.begin("re-key of \(group.name)")
       try opened.rekey(group, leavingOthers: unavailable > 0) { try party.step($0, of: $1) }
@@ -169,15 +181,18 @@ package struct Rotation {
     _ renewal: borrowing MasterKeyRenewal, to opened: inout Vault, for groups: [AccessGroup], _ deviceKeys: DeviceKeyFiles,
     _ party: some RotationParty
   ) throws {
-    if order.renewsDevice { try deviceKeys.prepareNext(for: &opened) }
     do {
+      if order.renewsDevice { try deviceKeys.prepareNext(for: &opened) }
       try party.excluding {
         let key = try order.renewsDevice ? deviceKeys.next.load() : deviceKeys.load(for: opened)
         try renewal.commit(to: &opened, deviceKey: key, replacing: groups)
       }
     } catch VaultError.Code.noSuchSlot {
+      deviceKeys.dropNext(of: opened)
       throw LifecycleError(.changedMeanwhile, store.path)
+    } catch {
+      deviceKeys.dropNext(of: opened)
+      throw error
     }
-    if order.renewsDevice { try deviceKeys.takeNext() }
   }
 }

@@ -6,9 +6,18 @@ import CofferFiles
 enum LogPages {
   static let frameHeaderByteCount = 24
 
-  /// - Parameter first: Pages below it are not looked for.
+  /// How many pages of a file are in neither the file nor the log.
+  /// - Parameters:
+  ///   - count: The pages that it is to have.
+  ///   - byteCount: Its size.
   /// - Throws: what reading throws.
-  static func numbers(from first: Int64, in location: Location) throws(StorageError) -> Set<Int64> {
+  static func missing(of count: Int64, in location: Location, byteCount: Int64) throws(StorageError) -> Int64 {
+    let end = byteCount / Int64(Container.pageByteCount)
+    return count > end ? try count - end - Int64(numbers(from: end + 1, in: location).count) : 0
+  }
+
+  /// - Parameter first: Pages below it are not looked for.
+  private static func numbers(from first: Int64, in location: Location) throws(StorageError) -> Set<Int64> {
     var found: Set<Int64> = []
     guard let log = try SmallFile.open(location.log) else { return found }
     let header = try log.read(at: 0, count: LogHeader.byteCount)

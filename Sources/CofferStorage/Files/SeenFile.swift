@@ -9,13 +9,15 @@ import CofferFiles
 struct SeenFile {
   private let location: Location
   private let file: FileStatus
-  /// In bytes, seen in a transaction. Only `FileStore.rebuild` shortens the file, and then its header has the new size.
+  /// The most bytes that it had, seen in a transaction. Only `FileStore.rebuild` shortens the file.
   private var size: Int64 = 0
   /// Whether the file was marked as a draft when it was opened, beside a log: a conversion that was killed after its commit has
   /// left the vault in the log. SQLite says which of the two it is.
   var isConvertedInLog = false
   /// Whether the header says that changes go into a log.
   private var usesLog = false
+  /// Whether the file has the content of another one.
+  private var isOverwritten = false
   /// The log and its index, as the connection has them open.
   private var log: FileStatus?
   private(set) var index: FileStatus?
@@ -35,11 +37,8 @@ struct SeenFile {
   mutating func check(_ connection: Connection, forWriting: Bool) throws -> FileStatus {
     guard let now = try Files.status(at: location.path) else { throw LostFile(.replaced, "\(location.path) was removed") }
     guard now.isSameFile(as: file) else { throw LostFile(.replaced, "another file is at \(location.path)") }
-    if now.size < size {
-      guard try Container.byteCount(start: connection.fileBytes(100)).map({ $0 <= now.size }) == true else {
-        throw LostFile(.truncated, "\(location.path) has \(now.size) bytes, and had \(size)")
-      }
-      size = now.size
+    guard try now.size >= size || isWhole(connection, now) else {
+      throw LostFile(.truncated, "\(location.path) has \(now.size) bytes, and had \(size)")
     }
     do throws(StorageError) {
       try checkStart(connection)
@@ -47,8 +46,33 @@ struct SeenFile {
       guard error.code == .notAVault || error.code == .storageDamaged else { throw error }
       throw LostFile(.truncated, "\(location.path) was overwritten: \(error.detail)")
     }
+    // A connection with a log keeps every other one from changing that.
+    guard usesLog || index == nil else {
+      isOverwritten = true
+      throw LostFile(.replaced, "\(location.path) was overwritten by a file without a log, such as a backup")
+    }
     try checkLog(connection, forWriting)
     return now
+  }
+
+  /// Whether all pages that the header claims are there: in a file that is shorter than before, or in the log, out of which a checkpoint
+  /// that is under way, or was killed, has brought the header alone.
+  private func isWhole(_ connection: Connection, _ now: FileStatus) throws -> Bool {
+    let page = Int64(Container.pageByteCount)
+    guard let claimed = try Container.byteCount(start: connection.fileBytes(100)), claimed <= now.size || now.size % page == 0
+    else { return false }
+    return try LogPages.missing(of: claimed / page, in: location, byteCount: now.size) <= 0
+  }
+
+  /// As `checkStart`, for a file that was just opened.
+  /// - Throws: Also `replaced`: another store has the file open with a log, which SQLite would play into it.
+  mutating func checkStart(_ connection: Connection, openedBeside lock: SideLock) throws(StorageError) {
+    // First, because the other store makes the file one with a log before it holds an index.
+    let isHeld = lock.isAnyIndexHeld
+    try checkStart(connection)
+    guard usesLog || !isHeld else {
+      throw StorageError(.replaced, "\(location.path) was overwritten while another process had it open, and still has")
+    }
   }
 
   /// The first bytes of the file, before SQLite is asked to understand them.
@@ -125,9 +149,9 @@ struct SeenFile {
     return true
   }
 
-  /// Whether another file is in the vault's place, beside the log that this store has open: it would be played into that file.
+  /// Whether another file, or its content, is in the vault's place, beside the log that this store has open: it would be played into that file.
   var leavesLogBesideAnother: Bool {
-    guard let log, let now = try? Files.status(at: location.path), !now.isSameFile(as: file),
+    guard let log, let now = try? Files.status(at: location.path), isOverwritten || !now.isSameFile(as: file),
       let besides = try? Files.status(at: location.log)
     else { return false }
     return besides.isSameFile(as: log)

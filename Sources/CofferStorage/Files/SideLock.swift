@@ -69,6 +69,12 @@ final class SideLock {
       && FileLock.isHeld((byte + 1)..., on: descriptor) != true
   }
 
+  /// Whether another store holds an index, and so has the vault open with its log.
+  var isAnyIndexHeld: Bool {
+    do { try open(creating: false) } catch { return false }
+    return FileLock.isHeld((Self.indexes + 1)..., on: descriptor) == true
+  }
+
   /// Before the connection closes: the last one to close removes the index, and the next one to open makes another one.
   func letGo() {
     if let heldByte { release(heldByte) }

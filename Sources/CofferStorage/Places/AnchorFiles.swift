@@ -3,8 +3,9 @@ import Glibc
 public import VaultCore
 
 /// The rollback anchors of this machine's vaults, in a directory outside of them: a file for each vault, named by the vault's id, so that
-/// a vault that is moved keeps its anchor; and for each path a note of the vault that was opened there last, so that a vault that takes
-/// another one's place is noticed. Not thread-safe; any number of processes may use one directory.
+/// a vault that is moved keeps its anchor; for each path a note of the vault that was opened there last, so that a vault that takes
+/// another one's place is noticed; and for each vault the path at which its anchor was written last, so that a copy of it does not move
+/// the anchor. Not thread-safe; any number of processes may use one directory.
 public final class AnchorFiles: AnchorStore {
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
@@ -13,13 +14,23 @@ public final class AnchorFiles: AnchorStore {
 
   /// The directory of the anchors.
   public let directory: String
-  private let vaultPath: String
+  let vaultPath: String
+  let isUsual: Bool
+  /// Whether the vault is known not to be a copy.
+  var isHome = false
 
   /// Nothing is opened or made yet.
   /// - Parameters:
   ///   - directory: The directory, `anchors` in `Places.state`.
   ///   - vaultPath: As `FileStore.path` gives it, so that all ways to write the path lead to one note.
-  public init(in directory: String, forVaultAt vaultPath: String) { (self.directory, self.vaultPath) = (directory, vaultPath) }
+  public convenience init(in directory: String, forVaultAt vaultPath: String) {
+    self.init(in: directory, forVaultAt: vaultPath, isUsual: false)
+  }
+
+  /// - Parameter isUsual: Whether it is the path of the user's own vault, at which no copy lies.
+  package init(in directory: String, forVaultAt vaultPath: String, isUsual: Bool) {
+    (self.directory, self.vaultPath, self.isUsual) = (directory, vaultPath, isUsual)
+  }
 
   /// The path of a vault's anchor.
   public func path(of vault: Identifier) -> String { "\(directory)/\(vault)" }
@@ -40,22 +51,33 @@ public final class AnchorFiles: AnchorStore {
   }
 
   /// Nil if there is no file, or an empty one.
-  /// - Throws: `StorageError`: `wrongLength`, `symbolicLink`, `notAFile`, `foreignOwner`,
+  /// - Throws: `StorageError`: `symbolicLink`, `notAFile`, `foreignOwner`,
   ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`.
   public func load(_ vault: Identifier) throws -> [UInt8]? { try Self.read(path(of: vault)) }
 
-  /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. Not synced: after a power loss
-  /// the anchor may be an older one, which refuses no newer state.
+  /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. Does nothing for a copy: the
+  /// anchor is of the vault that it was made from, which would be refused as an older one. Without `isDurable` nothing is synced: after a
+  /// power loss the anchor may be an older one, which refuses no newer state under the same keys.
   /// - Throws: what `replacement` throws; as `load`; `StorageError`: `busy` if another process keeps the lock for ten seconds; `readOnly`,
   ///   `full`.
-  public func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
+  public func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     try withLock {
-      if let anchor = try replacement(load(vault)) { try Self.write(anchor, to: path(of: vault)) }
+      guard try !isCopy(of: vault) else { return }
+      try removeLeftovers(of: vault)
+      if let anchor = try replacement(load(vault)) {
+        try Self.write(anchor, to: path(of: vault), isDurable ? .durable : .notSynced)
+      }
       if try Self.read(notePath()) != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
     }
   }
 
-  private func withLock(_ body: () throws -> Void) throws {
+  /// Removes the files that killed processes have left.
+  private func removeLeftovers(of vault: Identifier) throws {
+    let names = Set(try [path(of: vault), notePath(), homePath(of: vault)].map { Path.name(of: $0) })
+    for path in TemporaryName.leftovers(in: directory, where: names.contains) { try Files.remove(path) }
+  }
+
+  func withLock(_ body: () throws -> Void) throws {
     try Files.makeDurableDirectory(directory)
     let lock = try OpenFile("\(directory)/lock", O_RDWR | O_CREAT)
     let turn = FileLock(on: lock.number, byte: 0)
@@ -112,6 +134,7 @@ public final class AnchorFiles: AnchorStore {
       if try presentHeader() == intent.header {
         try Self.write(intent.anchor, to: path(of: vault), .durable)
         try Self.write(vault.bytes, to: notePath(), .durable)
+        try takeHome(vault)
       } else if isUnderWay {
         return
       }
@@ -130,18 +153,18 @@ public final class AnchorFiles: AnchorStore {
     }
   }
 
-  private static func read(_ path: String) throws -> [UInt8]? {
+  /// Returns nil for an empty file. One that is too long is a damaged one: one byte more than there may be is returned.
+  static func read(_ path: String) throws -> [UInt8]? {
     guard let file = try SmallFile.open(path) else { return nil }
     var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount + 1)
     let count = unsafe try bytes.withUnsafeMutableBytes { buffer in
       var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
       return try file.read(into: &span)
     }
-    guard count <= Self.maximumByteCount else { throw StorageError(.wrongLength, path) }
     return count == 0 ? nil : Array(bytes[..<count])
   }
 
-  private static func write(_ bytes: [UInt8], to path: String, _ durability: SmallFile.Durability = .notSynced) throws {
+  static func write(_ bytes: [UInt8], to path: String, _ durability: SmallFile.Durability = .notSynced) throws {
     guard 1...Self.maximumByteCount ~= bytes.count else { throw StorageError(.wrongLength, "\(bytes.count) bytes") }
     unsafe try SmallFile.write(bytes.span.bytes, to: path, replacing: true, durability)
   }

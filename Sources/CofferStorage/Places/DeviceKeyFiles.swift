@@ -1,4 +1,5 @@
 import CofferFiles
+import Glibc
 package import SecretMemory
 
 /// The files that may have the key of this device for one vault. Thread-safe.
@@ -50,6 +51,9 @@ package struct DeviceKeyFiles: Sendable {
   /// A new key that is not in force yet, durable when the call returns. One of an earlier rotation, which opens no box, is replaced.
   /// - Throws: as `DeviceKeyFile.create`.
   package func makeNext() throws { try next.write(.random(count: DeviceKeyFile.byteCount), replacing: true) }
+
+  /// It stays if it cannot be removed, until `makeNext` replaces it.
+  package func removeNext() { unsafe unlink(next.path) }
 
   /// `next` is the vault's own key from here on. The one of before is lost, unless other vaults share it.
   /// - Throws: `StorageError` of the directory.

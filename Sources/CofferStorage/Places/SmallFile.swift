@@ -8,7 +8,8 @@ enum SmallFile {
     guard let now = try Files.status(at: path) else { return nil }
     // Before it is opened, too: opening some devices does something.
     try Ownership.check(file: now, path)
-    let descriptor = try OpenFile(path, O_RDONLY)
+    // Another process may remove it in between, as SQLite does with the log as the last connection closes.
+    guard let descriptor = try OpenFile.open(path, O_RDONLY) else { return nil }
     try Ownership.check(file: descriptor.status(), path)
     return descriptor
   }

@@ -79,16 +79,8 @@ extension Replica {
   /// Whether this device may do it now.
   func allows(_ draft: Draft) -> Bool {
     guard let own = membership[id] else { return false }
-    let payload: Payload
-    switch draft {
-    case .genesis: return false
-    case .add(let record): payload = .add(record)
-    case .remove(let ids, let erase): payload = .remove(ids, erase: erase)
-    case .role(let id, let role): payload = .role(id, role)
-    case .rejoin(let left): payload = .rejoin(left)
-    }
     do {
-      try membership.check(body(payload), by: own)
+      try membership.check(body(draft.payload), by: own)
       return true
     } catch {
       return false

@@ -15,30 +15,50 @@ extension Replica {
     }
   }
 
-  /// Goes on from a checkpoint: the members are proven entry by entry, and the checkpoint names the last of them.
-  mutating func catchUp(with engine: any Engine, forksAreVoid: Bool = false) throws {
+  /// Goes on from a checkpoint: the members are proven entry by entry, and the checkpoint names the last of them. If no entries are
+  /// missing, they are folded.
+  /// - Returns: False if there is nothing to fold: entries behind a gap are not of the log, unless a member has made them.
+  /// - Throws: `entriesMissing`, if a member has made an entry behind a gap that no checkpoint closes.
+  mutating func catchUp(with engine: any Engine, forksAreVoid: Bool = false) throws -> Bool {
     let entries = try Self.entries(of: engine, from: count)
-    let run = entries.indices.reversed().prefix { index in
-      index == entries.index(before: entries.endIndex) || entries[index].number + 1 == entries[index + 1].number
+    let run = Self.run(entries[...], from: count)
+    if run.count < entries.count {
+      var proven = self
+      var found: (replica: Replica, index: Int)?
+      for (index, entry) in entries.enumerated() {
+        if try proven.opens(checkpoint: entry) { found = (proven, index) }
+        try proven.follow(entry)
+      }
+      if let found {
+        var next = found.replica
+        try next.take(entries[found.index], from: engine)
+        let run = Self.run(entries[found.index...], from: entries[found.index].number)
+        for entry in run { try next.fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
+        self = next
+        return true
+      }
+      for entry in entries[run.endIndex...] where try proven.isOfMember(entry) { throw Halt.entriesMissing }
     }
-    guard let runStart = run.last else { throw Halt.entriesMissing }
-    if entries[runStart].number == count {
-      for entry in entries[runStart...] { try fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
-      return
+    for entry in run { try fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
+    return !run.isEmpty
+  }
+
+  /// The entries that follow each other from a number on.
+  private static func run(_ entries: ArraySlice<NumberedEntry>, from number: UInt64) -> ArraySlice<NumberedEntry> {
+    var next = number
+    return entries.prefix { entry in
+      defer { next += 1 }
+      return entry.number == next
     }
-    var proven = self
-    var found: (replica: Replica, index: Int)?
-    for (index, entry) in entries.enumerated() {
-      if index >= runStart, try proven.opens(checkpoint: entry) { found = (proven, index) }
-      try proven.follow(entry)
+  }
+
+  private func isOfMember(_ entry: NumberedEntry) throws -> Bool {
+    do {
+      let sealed = try SealedEntry(parsing: entry.bytes)
+      return try sealed.number == entry.number && sealed.space == space && isOfMember(sealed)
+    } catch is VoidCause {
+      return false
     }
-    guard let found else { throw Halt.entriesMissing }
-    var next = found.replica
-    try next.take(entries[found.index], from: engine)
-    for entry in entries[found.index...] {
-      try next.fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid)
-    }
-    self = next
   }
 
   /// Places the replica before an entry, whose own C is believed because its author has signed it.

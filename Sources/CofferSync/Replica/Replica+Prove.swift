@@ -22,7 +22,7 @@ extension Replica {
     guard sealed.space == position.space else { throw VoidCause.space }
     guard sealed.number == position.number else { throw VoidCause.number }
     guard sealed.chain == position.chain else {
-      if try !forksAreVoid && isFork(sealed) { throw Halt.forked }
+      if try !forksAreVoid && isOfMember(sealed) { throw Halt.forked }
       throw VoidCause.chain
     }
     guard sealed.epoch == position.epoch else { throw VoidCause.epoch }
@@ -67,8 +67,9 @@ extension Replica {
     return try SealedKeys.open(0, sealed.clear[...], identity)
   }
 
-  /// Whether an entry with another C shows that a member continues another history. Section 3.2 of docs/sync-format.md.
-  private func isFork(_ sealed: SealedEntry) throws -> Bool {
+  /// Whether a member has made the entry. With another C it shows that the member continues another history. Section 3.2 of
+  /// docs/sync-format.md.
+  func isOfMember(_ sealed: SealedEntry) throws -> Bool {
     guard sealed.epoch <= position.epoch, let key = keys[sealed.epoch] else { return false }
     do {
       let opened = try sealed.open(key)

@@ -46,25 +46,23 @@ extension Replica {
       // With the last entry, which shows whether it is still the same log.
       let start = count == 0 ? 0 : count - 1
       var batch = try engine.read(from: start, limit: Self.batchCount)[...]
-      if count > 0 {
-        guard let first = batch.first else {
-          if hasRestored { return }
-          hasRestored = true
-          try restore(engine)
-          continue
-        }
-        if first.number == start {
-          guard isKept(first) else { throw Halt.replaced }
-          batch = batch.dropFirst()
-        }
+      var hasLast = count == 0
+      if count > 0, let first = batch.first, first.number == start {
+        guard isKept(first) else { throw Halt.replaced }
+        hasLast = true
+        batch = batch.dropFirst()
       }
-      guard let first = batch.first else { return }
-      if first.number > count {
-        try catchUp(with: engine)
+      if let first = batch.first, first.number > count, try catchUp(with: engine) {
         try commit(self)
         continue
       }
-      guard first.number == count else { return }
+      guard let first = batch.first, first.number == count else {
+        // The end, but for entries that are not of the log. An engine without the last entry was put back.
+        if hasLast || hasRestored { return }
+        hasRestored = true
+        try restore(engine)
+        continue
+      }
       if try fold(batch, engine), !hasCompared {
         hasCompared = true
         try compare(with: engine)

@@ -105,4 +105,27 @@ package enum Draft: Sendable {
   case remove([Identifier], erase: Bool)
   case role(Identifier, Role)
   case rejoin(LeftHistory)
+
+  /// The payload without what is only known when the entry is made.
+  var payload: Payload {
+    switch self {
+    case .genesis(let random, let record): .genesis(random: random, record)
+    case .add(let record): .add(record)
+    case .remove(let ids, let erase): .remove(ids, erase: erase)
+    case .role(let id, let role): .role(id, role)
+    case .rejoin(let left): .rejoin(left)
+    }
+  }
+
+  /// Returns nil for the payload of an entry that is not made from a draft.
+  init?(_ payload: Payload) {
+    switch payload {
+    case .genesis(let random, let record): self = .genesis(random: random, record)
+    case .add(let record): self = .add(record)
+    case .remove(let ids, let erase): self = .remove(ids, erase: erase)
+    case .role(let id, let role): self = .role(id, role)
+    case .rejoin(let left): self = .rejoin(left)
+    case .operations, .checkpoint, .presence: return nil
+    }
+  }
 }

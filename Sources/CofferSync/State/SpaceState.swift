@@ -67,7 +67,8 @@ struct SettingsQuota: Equatable, Sendable {
     var bytes = 0
   }
 
-  private var stores: [Identifier: String] = [:]
+  /// The stores of settings, by their tags.
+  private(set) var stores: [Identifier: String] = [:]
   private var usage: [String: Usage] = [:]
 
   func used(by store: String) -> Usage { usage[store] ?? Usage() }

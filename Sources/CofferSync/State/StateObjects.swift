@@ -2,7 +2,10 @@ import SecretMemory
 import VaultCore
 
 /// Objects of the engine: large values, and the state of checkpoints. Section 5 of docs/sync-format.md.
-struct ObjectSealer {
+package struct ObjectSealer {
+  /// In bytes, of an object: the epoch, and a box of the longest field with its padding.
+  package static let maximumByteCount = epochByteCount + 40 + Padding.maximumCount + 4096
+
   let space: Identifier
   let keys: [UInt32: LockedBytes]
   private static let epochByteCount = 4
@@ -76,31 +79,49 @@ extension SpaceState {
   init(
     _ parts: [LockedBytes], digest expected: Digest, _ values: ValueKey, store: (EntityKey, Entity) throws -> String?
   ) throws {
-    self.init()
     var digest = try StateDigest()
-    var last: StateRow.Order?
-    var open: (key: EntityKey, entity: Entity)?
-    func close() throws { if let open { insert(open.entity, open.key, store: try store(open.key, open.entity)) } }
+    var builder = StateBuilder()
     for part in parts {
       guard part.count > 0 else { throw VoidCause.form }
       var reader = BodyReader(part)
       while reader.remaining > 0 {
         let start = reader.position
-        let row = try StateRow(reading: &reader, generation: generation, values)
-        guard last.map({ $0 < row.order }) ?? true else { throw VoidCause.form }
-        last = row.order
+        try builder.add(try StateRow(reading: &reader, generation: builder.state.generation, values), store)
         try digest.add(LockedBytes(try reader.locked(from: start)))
-        if open?.key != row.order.key {
-          try close()
-          open = (row.order.key, Entity())
-        }
-        if var entity = open?.entity {
-          row.add(to: &entity)
-          open?.entity = entity
-        }
       }
     }
-    try close()
+    self = try builder.finish(store)
     guard digest.finish() == expected else { throw VoidCause.form }
+  }
+}
+
+/// Makes a state of its rows.
+struct StateBuilder {
+  private(set) var state = SpaceState()
+  private var last: StateRow.Order?
+  private var open: (key: EntityKey, entity: Entity)?
+
+  /// - Parameter store: The store that the content of a setting names.
+  /// - Throws: `form`, for a row that is out of order.
+  mutating func add(_ row: StateRow, _ store: (EntityKey, Entity) throws -> String?) throws {
+    guard last.map({ $0 < row.order }) ?? true else { throw VoidCause.form }
+    last = row.order
+    if open?.key != row.order.key {
+      try close(store)
+      open = (row.order.key, Entity())
+    }
+    if var entity = open?.entity {
+      row.add(to: &entity)
+      open?.entity = entity
+    }
+  }
+
+  private mutating func close(_ store: (EntityKey, Entity) throws -> String?) throws {
+    if let open { state.insert(open.entity, open.key, store: try store(open.key, open.entity)) }
+  }
+
+  mutating func finish(_ store: (EntityKey, Entity) throws -> String?) throws -> SpaceState {
+    try close(store)
+    return state
   }
 }

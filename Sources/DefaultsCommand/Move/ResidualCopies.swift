@@ -3,6 +3,7 @@ import CofferConsole
 internal import CofferPreferences
 internal import CofferPropertyLists
 import Glibc
+import TextEncodings
 
 /// Copies of a value in files that no store manages any more: damaged ones that were moved aside, and those of an interrupted
 /// write. Their other content may still be needed, so they stay, with asterisks in place of the value.
@@ -96,7 +97,7 @@ enum ResidualCopies {
       }
       let utf16 = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
       return [Form(bytes: Array(text.utf8)), Form(bytes: Array(escaped.utf8)), Form(bytes: utf16)]
-    case .data(let bytes): return [Form(bytes: bytes), Form(bytes: Array(Base64.text(bytes).utf8), isWrapped: true)]
+    case .data(let bytes): return [Form(bytes: bytes), Form(bytes: Array(Base64Text.encode(bytes).utf8), isWrapped: true)]
     case .integer(let number): return [Form(bytes: Array(String(number).utf8))]
     case .unsigned(let number): return [Form(bytes: Array(String(number).utf8))]
     default: return []

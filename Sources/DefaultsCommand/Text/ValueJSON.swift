@@ -1,5 +1,6 @@
 import CofferConsole
 internal import CofferPropertyLists
+import TextEncodings
 
 extension JSON {
   /// Texts, whole numbers, Booleans, arrays and dictionaries as they are; a number that is not whole, or was stored as such,
@@ -13,7 +14,7 @@ extension JSON {
     case .real(let number): self = number.isFinite ? .real(number) : Self.encoded("real", .text(number.generalText))
     case .boolean(let boolean): self = .boolean(boolean)
     case .date(let date): self = Self.encoded("date", DateText.iso(date).map { .text($0) } ?? .text(DateText.description(date)))
-    case .data(let bytes): self = Self.encoded("base64", .text(Base64.text(bytes)))
+    case .data(let bytes): self = Self.encoded("base64", .text(Base64Text.encode(bytes)))
     case .array(let elements): self = .array(elements.map { JSON($0) })
     case .dictionary(let dictionary): self = JSON(dictionary)
     case .uid(let uid): self = Self.encoded("uid", .natural(UInt64(uid)))

@@ -5,6 +5,7 @@ import CLinux
 //     once SOCKET             asks for its items, and says how it went: "done" or the code of the error
 //     exec SOCKET COMMAND…    the same, then becomes the command
 //     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
+//     for SOCKET              as once, in the name of the program that has started it
 //     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
 //     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
 //     leave SOCKET COMMAND…   connects, starts the command, and ends
@@ -154,6 +155,10 @@ var extra: [String] = []
 if words[1] == "watch" {
   say(watch(channel))
   if words.count == 3 { say(next(channel)) }
+} else if words[1] == "for" {
+  guard let start = ProcessStart.ticks(of: getppid()) else { exit(3) }
+  let client = BusClient.process(getppid(), start: start)
+  say(ask(channel) { try Request.items(.items(nil, nil, Attributes())).frame(request: 1, for: client) })
 } else if words[1] == "challenged" {
   try channel.send(Request.items(.items(nil, nil, Attributes())).frame(request: 1))
   guard var frame = try channel.receive(), let message = frame.message.take() else { exit(3) }

@@ -57,6 +57,38 @@ def get(connection, path, interface, name):
     return call(connection, path, "org.freedesktop.DBus.Properties", "Get", "ss", DOMAIN + interface, name)
 
 
+# Items for another program
+
+def schema(attribute):
+    import gi
+    gi.require_version("Secret", "1")
+    from gi.repository import Secret
+    return Secret, Secret.Schema.new("org.example.S", Secret.SchemaFlags.NONE, {attribute: Secret.SchemaAttributeType.STRING})
+
+
+def kept_with_a_schema():
+    Secret, example = schema("user")
+    assert Secret.password_store_sync(example, {"user": "ada"}, Secret.COLLECTION_DEFAULT, "Ada", "pass", None)
+
+
+def found_by_its_schema():
+    Secret, example = schema("user")
+    assert Secret.password_lookup_sync(example, {"user": "ada"}, None) == "pass"
+
+
+def kept_as_a_type():
+    import secretstorage
+    login = secretstorage.get_default_collection(secretstorage.dbus_init())
+    login.create_item("Bytes", {"x": ""}, b"\0bin", content_type="application/x-bin")
+
+
+def kept_in_two_collections():
+    import secretstorage
+    connection = secretstorage.dbus_init()
+    secretstorage.get_default_collection(connection).create_item("Mine", {"x": "y"}, b"m")
+    secretstorage.create_collection(connection, "My things").create_item("Thing", {"x": "z"}, b"t")
+
+
 # Real clients
 
 def secretstorage_client():
@@ -83,7 +115,7 @@ def secretstorage_client():
     assert again.collection_path == other.collection_path
     other.create_item("a", {"a": "b"}, b"c")
     other.delete()
-    assert [known.get_label() for known in secretstorage.get_all_collections(connection)] == ["Login"]
+    assert [known.get_label() for known in secretstorage.get_all_collections(connection)] == ["Login", "Session"]
     assert list(secretstorage.search_items(connection, {"a": "b"})) == []
     login.lock()
     assert login.is_locked()
@@ -113,7 +145,7 @@ def libsecret_client():
     found = Secret.password_search_sync(schema, {"user": "ada"}, Secret.SearchFlags.ALL, None)
     assert [item.get_label() for item in found] == ["Ada"]
     service = Secret.Service.get_sync(Secret.ServiceFlags.OPEN_SESSION | Secret.ServiceFlags.LOAD_COLLECTIONS, None)
-    assert [known.get_label() for known in service.get_collections()] == ["Login"]
+    assert [known.get_label() for known in service.get_collections()] == ["Login", "Session"]
     # libsecret takes text for text only if the type is exactly text/plain.
     text = Secret.Value.new("three", -1, "text/plain; charset=utf8")
     assert service.store_sync(schema, {"user": "cy"}, None, "Cy", text, None)
@@ -357,9 +389,7 @@ def hoarded():
     connection, other = bus(), bus()
     session, mine = plain(connection), plain(other)
     refused(".LimitsExceeded", lambda: service(other, "SearchItems", "a{ss}", {str(n): "v" * 65536 for n in range(300)}))
-    agent = socket.socket(socket.AF_UNIX)
-    agent.connect(os.environ["COFFER_HOME"] + "/run/agent.sock")
-    process = struct.unpack("3i", agent.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    process = agent_process()
     failures, made = [], []
     GLib.timeout_add(100, lambda: True)
     os.kill(process, signal.SIGSTOP)
@@ -377,6 +407,254 @@ def hoarded():
     # The room is there again.
     create(connection, session, {}, b"x" * (1 << 20))
     assert value(other, mine, create(other, mine, {"c": "d"}, b"2")) == b"2"
+
+
+def temporary():
+    """The collection session is in the memory of the process."""
+    connection, other = bus(), bus()
+    session, mine = plain(connection), plain(other)
+    path = ROOT + "/collection/session"
+    created, changed, deleted = [], [], []
+    for member, found in [("ItemCreated", created), ("ItemChanged", changed), ("ItemDeleted", deleted)]:
+        listen(connection, member, found, path=path)
+    assert service(connection, "ReadAlias", "s", "session") == path
+    item = create(connection, session, {"t": "1"}, b"one", collection=path)
+    assert item.startswith(path + "/") and value(other, mine, ROOT + "/aliases/session/" + item.split("/")[-1]) == b"one"
+    assert create(connection, session, {"t": "1"}, b"two", replace=True, collection=path, label="M") == item
+    second = create(connection, session, {"t": "1", "u": "2"}, b"three", replace=True, collection=path, type="text/x")
+    assert second != item and secret(connection, session, second)[3] == "text/x"
+    kept = create(connection, session, {"t": "1"}, b"kept")
+    assert set(service(connection, "SearchItems", "a{ss}", {"t": "1"})[0]) == {item, second, kept}
+    assert call(connection, path, DOMAIN + "Collection", "SearchItems", "a{ss}", {"u": "2"}) == [second]
+    assert call(connection, ROOT + "/collection/login", DOMAIN + "Collection", "SearchItems", "a{ss}", {"t": "1"}) == [kept]
+    assert set(get(connection, path, "Collection", "Items")) == {item, second}
+    assert get(connection, item, "Item", "Label") == "M" and get(connection, item, "Item", "Created") > 0
+    call(connection, item, DOMAIN + "Item", "SetSecret", "(oayays)", (session, dbus.ByteArray(b""), dbus.ByteArray(b"four"), "text/plain"))
+    assert {bytes(bytearray(found[2])) for found in service(connection, "GetSecrets", "aoo", [item, second], session).values()} == {b"four", b"three"}
+    call(connection, item, "org.freedesktop.DBus.Properties", "Set", "ssv", DOMAIN + "Item", "Attributes",
+         dbus.Dictionary({"v": "3"}, signature="ss", variant_level=1))
+    assert get(connection, item, "Item", "Attributes") == {"v": "3"} and value(connection, session, item) == b"four"
+    call(connection, item, DOMAIN + "Item", "Delete", "")
+    refused(".NoSuchObject", lambda: secret(connection, session, item))
+    GLib.timeout_add(100, lambda: True)
+    until(lambda: deleted and len(changed) >= 2 and len(created) >= 2)
+    assert deleted[0][1] == (item,)
+    # It is on no disk.
+    listed = subprocess.run(["coffer", "secret", "list", "--group", "secret-service/session"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert listed.returncode == 3 and listed.stdout == b"", listed
+    for body in [lambda: call(connection, path, DOMAIN + "Collection", "Delete", ""),
+                 lambda: service(connection, "SetAlias", "so", "session", "/")]:
+        refused(".NotSupported", body)
+    refused(".PropertyReadOnly", lambda: call(connection, path, "org.freedesktop.DBus.Properties", "Set", "ssv",
+                                              DOMAIN + "Collection", "Label", dbus.String("x", variant_level=1)))
+    assert service(connection, "Lock", "ao", [path]) == ([path], "/")
+    refused(".IsLocked", lambda: secret(connection, session, second))
+    # What all may keep there is bounded, and what is deleted makes room.
+    service(connection, "Lock", "ao", [])
+    subprocess.run(["coffer", "vault", "lock"], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(["coffer", "vault", "unlock", "--key-file", "key"], check=True, stdin=subprocess.DEVNULL)
+    until(lambda: get(connection, path, "Collection", "Locked") == 0)
+    large = create(connection, session, {}, b"x" * (1 << 20), collection=path)
+    refused(".LimitsExceeded", lambda: create(connection, session, {}, b"x" * (1 << 20), collection=path))
+    call(connection, large, DOMAIN + "Item", "Delete", "")
+    for number in range(2):
+        create(connection, session, {str(n): "v" * 65536 for n in range(120)}, b"", collection=path)
+    refused(".LimitsExceeded", lambda: create(connection, session, {str(n): "v" * 65536 for n in range(120)}, b"", collection=path))
+    for number in range(1021):
+        create(connection, session, {}, b"", collection=path)
+    refused(".LimitsExceeded", lambda: create(connection, session, {}, b"", collection=path))
+
+
+def session_while_locked():
+    """The collection session needs no vault."""
+    connection = bus()
+    session = plain(connection)
+    path = ROOT + "/collection/session"
+    item = create(connection, session, {"a": "b"}, b"1", collection=path)
+    assert value(connection, session, item) == b"1" and get(connection, path, "Collection", "Locked") == 0
+    assert call(connection, path, DOMAIN + "Collection", "SearchItems", "a{ss}", {"a": "b"}) == [item]
+    assert service(connection, "Unlock", "ao", [path]) == ([path], "/")
+    call(connection, item, DOMAIN + "Item", "Delete", "")
+
+
+def twins():
+    """Programs that make a collection of one label at once get one each; with one alias, all the same."""
+    clients = [bus() for _ in range(8)]
+    GLib.timeout_add(100, lambda: True)
+    for alias, count in [("", 8), ("twin", 1)]:
+        made, failures = [], []
+        for client in clients:
+            client.call_async(NAME, ROOT, DOMAIN + "Service", "CreateCollection", "a{sv}s",
+                              ({DOMAIN + "Collection.Label": dbus.String("Twin" + alias, variant_level=1)}, alias),
+                              lambda path, prompt: made.append(str(path)), failures.append)
+        until(lambda: len(made) + len(failures) == 8)
+        assert failures == [] and len(set(made)) == count, (made, failures)
+        assert all(get(clients[0], path, "Collection", "Label") == "Twin" + alias for path in made)
+    collections = get(clients[0], ROOT, "Service", "Collections")
+    assert len([path for path in collections if "Twin" in path]) == 9, collections
+
+
+def agent_process():
+    agent = socket.socket(socket.AF_UNIX)
+    agent.connect(os.environ["COFFER_HOME"] + "/run/agent.sock")
+    return struct.unpack("3i", agent.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+
+
+def agent():
+    print(agent_process())
+    sys.exit(0)
+
+
+def stopped(body):
+    """Stops the agent meanwhile."""
+    process = agent_process()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        body()
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def crowded():
+    """Of a program's calls 64 wait; the others are refused at once."""
+    connection, other = bus(), bus()
+    mine = plain(other)
+    item = create(other, mine, {"a": "b"}, b"1")
+    failures, answers = [], []
+    GLib.timeout_add(100, lambda: True)
+
+    def crowd():
+        for _ in range(100):
+            connection.call_async(NAME, ROOT, DOMAIN + "Service", "SearchItems", "a{ss}", (dbus.Dictionary({}, signature="ss"),),
+                                  lambda *found: answers.append(found), failures.append, timeout=600)
+        until(lambda: len(failures) >= 36)
+        # A call that needs no agent is answered.
+        plain(other)
+    stopped(crowd)
+    until(lambda: len(answers) + len(failures) == 100)
+    assert len(failures) == 36 and all(error.get_dbus_name().endswith(".LimitsExceeded") for error in failures)
+    assert value(other, mine, item) == b"1"
+
+
+def senders():
+    """1,024 programs have sessions."""
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    clients = [bus() for _ in range(1024)]
+    for client in clients:
+        plain(client)
+    last = bus()
+    refused(".LimitsExceeded", lambda: plain(last))
+    plain(clients[0])
+    clients[1].close()
+    GLib.timeout_add(100, lambda: True)
+
+    def is_free():
+        GLib.MainContext.default().iteration(True)
+        try:
+            return plain(last)
+        except dbus.DBusException:
+            return None
+    while not is_free():
+        pass
+
+
+def elements():
+    """A message has 65,536 values at most."""
+    connection = bus()
+    session = plain(connection)
+    # The array and the session are values as well.
+    assert service(connection, "GetSecrets", "aoo", dbus.Array([ROOT] * 65534, signature="o"), session) == {}
+    refused(".LimitsExceeded", lambda: service(connection, "GetSecrets", "aoo", dbus.Array([ROOT] * 65535, signature="o"), session))
+    refused(".LimitsExceeded", lambda: service(connection, "SearchItems", "a{ss}", {str(n): "v" * 65536 for n in range(300)}))
+
+
+def limits():
+    """Those that neither the vault nor another limit would hold."""
+    connection = bus()
+    session, passing = plain(connection), ROOT + "/collection/session"
+    for attributes, secret_bytes, label in [({"n" * 251: ""}, b"", "L"), ({"n": "v" * 65537}, b"", "L"), ({}, b"", "l" * 65537),
+                                            ({}, b"x" * ((1 << 20) + 1), "L"), ({str(n): "" for n in range(129)}, b"", "L")]:
+        refused(".LimitsExceeded", lambda: create(connection, session, attributes, secret_bytes, collection=passing, label=label))
+    create(connection, session, {"n" * 250: "v" * 65536}, b"x" * (1 << 20), collection=passing, label="l" * 65536)
+    error = refused(".LimitsExceeded", lambda: create(connection, session, {}, b"x" * (2 << 20)))
+    assert error.get_dbus_message() == "2097152 bytes", error
+    error = refused(".LimitsExceeded", lambda: service(connection, "SearchItems", "a{ss}", {str(n): "v" * 65536 for n in range(300)}))
+    assert error.get_dbus_message() == "the texts of the message", error
+    login = dbus.ObjectPath(ROOT + "/collection/login")
+    for alias in ["a/b", "a" * 65, ""]:
+        refused(".InvalidArgs", lambda: service(connection, "SetAlias", "so", alias, login))
+    service(connection, "SetAlias", "so", "a" * 64, login)
+
+    def made(label, alias):
+        properties = dbus.Dictionary({DOMAIN + "Collection.Label": dbus.String(label, variant_level=1)}, signature="sv")
+        return service(connection, "CreateCollection", "a{sv}s", properties, alias)[0]
+    for alias in ["a/b", "b" * 65]:
+        refused(".InvalidArgs", lambda: made("L", alias))
+    refused(".LimitsExceeded", lambda: made("l" * 65537, ""))
+    made("l" * 65536, "b" * 64)
+    refused(".NoSuchObject", lambda: get(connection, login + "/" + "i" * 2000, "Item", "Label"))
+
+
+def prompts():
+    """A program has 16 prompts that have not ended."""
+    connection, other = bus(), bus()
+    login = ROOT + "/collection/login"
+    mine = [service(connection, "Unlock", "ao", [login])[1] for _ in range(16)]
+    refused(".LimitsExceeded", lambda: service(connection, "Unlock", "ao", [login]))
+    assert service(other, "Unlock", "ao", [login])[1] not in mine
+    found = []
+    listen(connection, "Completed", found)
+    GLib.timeout_add(100, lambda: True)
+    start = time.monotonic()
+    for prompt in mine:
+        call(connection, prompt, DOMAIN + "Prompt", "Dismiss", "")
+    until(lambda: len(found) == 16)
+    service(connection, "Unlock", "ao", [login])
+
+
+def written():
+    """Writes items until the service or the agent is killed, and the names of those that were acknowledged into a file."""
+    acknowledged = open(sys.argv[2], "a")
+    try:
+        connection = bus()
+        session = plain(connection)
+        for number in range(200):
+            # Each third one replaces the one before.
+            again = number % 3 == 2
+            name = "%s-%d" % (sys.argv[3], number - again)
+            create(connection, session, {"kill": name}, (b"again " if again else b"") + name.encode(), replace=again)
+            print(name, "again" if again else "kept", file=acknowledged, flush=True)
+    except dbus.DBusException as error:
+        assert error.get_dbus_name().split(".")[-1] in ("NoReply", "IsLocked", "Failed", "ServiceUnknown", "Disconnected", "NameHasNoOwner"), error
+
+
+def acknowledged():
+    """Each item that was acknowledged is there, with the value that was acknowledged last, or one that was sent later."""
+    connection = bus()
+    session = plain(connection)
+    last = {}
+    for line in open(sys.argv[2]):
+        name, how = line.split()
+        last[name] = how
+    assert last
+    for name, how in last.items():
+        found = service(connection, "SearchItems", "a{ss}", {"kill": name})[0]
+        assert len(found) == 1, (name, found)
+        secret = value(connection, session, found[0])
+        assert secret == b"again " + name.encode() or how == "kept" and secret == name.encode(), (name, how, secret)
+
+
+def plainly():
+    """Keeps the content of a file in a session without encryption, and reads it. The attribute is what the scan must find."""
+    connection = bus()
+    session = plain(connection)
+    content, attribute = open(sys.argv[2], "rb").read(), open("attribute").read()
+    item = create(connection, session, {"name": "needle"}, content, replace=True)
+    assert value(connection, session, item) == content
+    passing = create(connection, session, {"name": attribute}, content, replace=True, collection=ROOT + "/collection/session")
+    assert value(connection, session, passing) == content
 
 
 # Signals, and the owner
@@ -411,6 +689,18 @@ def changes():
     assert collections[0][1] == (ROOT + "/collection/C_2f1",)
 
 
+def signalled():
+    """Changes are told, also after another agent was started: what happened in between is not."""
+    connection = bus()
+    session = plain(connection)
+    created = []
+    listen(connection, "ItemCreated", created)
+    GLib.timeout_add(100, lambda: True)
+    while not created:
+        create(connection, session, {"a": "b"}, b"hello", replace=False)
+        GLib.MainContext.default().iteration(True)
+
+
 def marked():
     """A mark of Lock goes with the next unlock of the vault."""
     connection = bus()
@@ -430,7 +720,7 @@ def unheard():
     """Nobody can be asked: an error, at once."""
     connection = bus()
     assert service(connection, "ReadAlias", "s", "default") == ROOT + "/collection/login"
-    assert get(connection, ROOT, "Service", "Collections") == [ROOT + "/collection/login"]
+    assert get(connection, ROOT, "Service", "Collections") == [ROOT + "/collection/login", ROOT + "/collection/session"]
     assert get(connection, ROOT + "/collection/login", "Collection", "Label") == "Login"
     assert get(connection, ROOT + "/collection/login", "Collection", "Locked") == 1
     session = plain(connection)
@@ -495,6 +785,14 @@ def searched():
     connection = bus()
     assert service(connection, "SearchItems", "a{ss}", {"a": "b"}) == ([], [])
     assert get(connection, ROOT + "/collection/login", "Collection", "Locked") == 0
+
+
+def confirmed():
+    """The owner is asked, and agrees."""
+    connection = bus()
+    session = plain(connection)
+    found = service(connection, "SearchItems", "a{ss}", {"a": "b"})[0]
+    assert value(connection, session, found[0]) == b"hello"
 
 
 def refused_program():

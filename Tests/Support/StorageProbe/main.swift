@@ -208,6 +208,18 @@ func run(_ command: String, _ path: String, _ argument: String?) throws {
       sleep(60)
       return Change()
     }
+  case "hold-for-maintenance":
+    let lock = try MaintenanceLock(forVaultAt: path)
+    say("ok holding")
+    sleep(60)
+    withExtendedLifetime(lock) {}
+  case "take-next-key":
+    // The path is that of a directory.
+    let files = Places(in: path).deviceKeys(of: .zero)
+    try files.createUnlessThere()
+    try files.makeNext()
+    try files.takeNext()
+    say("ok")
   case "bulk":
     // Commits of 50 rows each, until it is killed.
     let store = try FileStore(at: path)

@@ -58,9 +58,9 @@ final class FaultyEngine: Engine {
     try step()
     let view = view()
     let end = max(0, logs[view.log].count - view.lag)
-    guard Int(number) < end else { return [] }
-    return (Int(number)..<end).lazy.filter { !self.deleted.contains(UInt64($0)) }.prefix(limit)
+    let entries = (min(Int(number), end)..<end).lazy.filter { !self.deleted.contains(UInt64($0)) }
       .map { NumberedEntry(UInt64($0), self.logs[view.log][$0]) }
+    return Array((Array(entries) + strays.filter { $0.number >= number }).prefix(limit))
   }
 
   func put(_ name: ObjectName, _ object: [UInt8]) throws {
@@ -76,6 +76,9 @@ final class FaultyEngine: Engine {
   // MARK: For tests of one case
 
   private(set) var deleted: Set<UInt64> = []
+
+  /// Entries behind a gap, in order: a program that writes to the engine has made them.
+  var strays: [NumberedEntry] = []
 
   func cut(to count: Int) { logs[0].removeLast(logs[0].count - count) }
   func delete(_ ranges: [Range<UInt64>]) { for range in ranges { deleted.formUnion(range) } }
@@ -114,6 +117,9 @@ final class FaultyEngine: Engine {
   func addGarbage() {
     let log = Int.random(in: 0..<logs.count, using: &random)
     logs[log].append(garbage(in: log))
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      strays.append(NumberedEntry((strays.last?.number ?? 1 << 40) + UInt64.random(in: 1...2, using: &random), garbage(in: log)))
+    }
   }
 
   private func garbage(in log: Int? = nil) -> [UInt8] {

@@ -32,7 +32,8 @@ final class SimulatedDevice {
     (self.replica, committed) = (replica, replica)
   }
 
-  func crash() { replica = committed }
+  /// The next process reads what the last one has stored.
+  func crash() throws { replica = try committed.restored() }
 
   /// A change of a person, which is one transaction.
   func change(_ body: (inout Replica) throws -> Void) throws {
@@ -51,7 +52,7 @@ final class SimulatedDevice {
     do {
       if flaw == .noChain { try synchroniseWithoutChain(engine) } else { try replica.synchronise(with: engine, commit: commit) }
     } catch is FaultyEngine.Crash {
-      crash()
+      try crash()
       return true
     } catch is FaultyEngine.Outage {
       return true
@@ -95,7 +96,7 @@ final class SimulatedDevice {
       commit(replica)
       return operations
     } catch is FaultyEngine.Crash {
-      crash()
+      try crash()
     } catch is FaultyEngine.Outage {
     } catch Halt.notAMember, Halt.removed, Halt.entriesMissing, Halt.keyMissing {
     }
@@ -107,7 +108,7 @@ final class SimulatedDevice {
     do {
       _ = try replica.appendCheckpoint(to: engine, commit: commit)
     } catch is FaultyEngine.Crash {
-      return crash()
+      return try crash()
     } catch is FaultyEngine.Outage {
     } catch is Halt {
     }

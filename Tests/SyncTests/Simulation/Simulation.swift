@@ -91,11 +91,15 @@ struct Simulation {
     }
   }
 
+  /// - Parameter inspect: Sees the devices before the engine becomes honest.
   /// - Throws: `Fault`.
-  static func run(seed: UInt64, flaw: Flaw? = nil) throws -> Coverage {
+  static func run(
+    seed: UInt64, flaw: Flaw? = nil, inspect: ([SimulatedDevice]) throws -> Void = { _ in }
+  ) throws -> Coverage {
     var simulation = try Simulation(seed: seed, flaw: flaw)
     simulation.engine.isHonest = false
     for _ in 0..<Int.random(in: 8...28, using: &simulation.random) { try simulation.step() }
+    try inspect(simulation.devices)
     simulation.engine.becomeHonest()
     let hasSettled = try simulation.settle()
     try simulation.check(hasSettled: hasSettled)
@@ -125,7 +129,7 @@ struct Simulation {
       let (target, role) = (devices[number(below: devices.count)].replica.id, Role.allCases[number(below: 2)])
       try device.change { $0.setRole(target, role) }
     case 22: try device.appendCheckpoint(engine)
-    default: device.crash()
+    default: try device.crash()
     }
   }
 
@@ -205,7 +209,10 @@ struct Simulation {
   /// Everyone reads until nothing changes, persons accept the one history, and owners confirm removals. Each device appends once, as it
   /// does within a week.
   private mutating func settle() throws -> Bool {
-    for device in devices { try device.change { $0.wantsPresence = $0.isMember } }
+    for device in devices {
+      try device.change { $0.wantsPresence = $0.isMember }
+      try device.crash()
+    }
     var last: [Digest] = []
     for _ in 0..<60 {
       for device in devices {

@@ -20,9 +20,7 @@ struct ByteReader {
   private var position: Int
   private let code: VaultError.Code
 
-  init(_ bytes: [UInt8], orThrow code: VaultError.Code) {
-    self.init(bytes[...], orThrow: code)
-  }
+  init(_ bytes: [UInt8], orThrow code: VaultError.Code) { self.init(bytes[...], orThrow: code) }
 
   init(_ bytes: ArraySlice<UInt8>, orThrow code: VaultError.Code) {
     self.bytes = bytes
@@ -54,9 +52,7 @@ struct ByteReader {
     return identifier
   }
 
-  mutating func readDigest() throws(VaultError) -> Digest {
-    Digest(unchecked: [UInt8](try read(Digest.byteCount)))
-  }
+  mutating func readDigest() throws(VaultError) -> Digest { Digest(unchecked: [UInt8](try read(Digest.byteCount))) }
 
   /// `count` bytes that must be zero.
   mutating func readZeros(_ count: Int) throws(VaultError) {

@@ -77,9 +77,7 @@ package final class GroupKeys {
     let classKeys = (self.classKeys + [ClassKey(accessibility, epoch: epoch, stored: stored)]).sorted {
       ($0.accessibility.rawValue, $0.epoch) < ($1.accessibility.rawValue, $1.epoch)
     }
-    return GroupKeys(
-      group: group, created: created, groupID: groupID, version: version, indexKey: try indexKey.duplicate(), classKeys: classKeys
-    )
+    return try with(classKeys, group, version: version)
   }
 
   /// The same group under another name: gid and keys stay, so no item is sealed anew.

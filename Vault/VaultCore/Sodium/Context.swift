@@ -39,17 +39,11 @@ package struct Context {
     bytes.append(0)
   }
 
-  package mutating func append(_ identifier: Identifier) {
-    for offset in 0..<Identifier.byteCount { bytes.append(identifier.byte(at: offset)) }
-  }
+  package mutating func append(_ identifier: Identifier) { bytes.append(identifier) }
 
-  package mutating func append(_ value: some Collection<UInt8>) {
-    bytes.append(contentsOf: value)
-  }
+  package mutating func append(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 
-  package mutating func append(_ value: some FixedWidthInteger) {
-    bytes.append(littleEndian: value)
-  }
+  package mutating func append(_ value: some FixedWidthInteger) { bytes.append(littleEndian: value) }
 
   /// A u32 length, then the bytes.
   package mutating func appendCounted(_ value: [UInt8]) {

@@ -81,9 +81,12 @@ public protocol AnchorStore: AnyObject {
   /// The anchor of a vault; nil or empty if there is none. At most 4096 bytes are read.
   /// - Throws: The errors of the store.
   func load(_ vault: Identifier) throws -> [UInt8]?
-  /// Replaces the anchor of a vault by what `replacement` makes of the one that is there (nil: leaves it), and notes the vault
-  /// as the last one at this path; in both alone among all processes. Need not be durable: an anchor that lags behind refuses
-  /// nothing.
+  /// Replaces the anchor of a vault by what `replacement` makes of the one that is there, nil if there is none (nil: leaves it), and notes the vault
+  /// as the last one at this path; in both alone among all processes.
+  /// - Parameters:
+  ///   - vault: The id of the vault.
+  ///   - isDurable: Whether the anchor is on the disk when this returns. It need not be otherwise: one that lags behind refuses nothing.
+  ///   - replacement: Gets the anchor that is there.
   /// - Throws: The error of `replacement`; the errors of the store.
-  func update(_ vault: Identifier, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws
+  func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws
 }

@@ -9,12 +9,9 @@ package struct Anchor {
   let vault: Identifier
   let generation: UInt64
   let mac: Digest
-  private(set) var isProven = true
 
   package init(_ header: SealedHeader) {
-    vault = header.header.vault
-    generation = header.header.generation
-    mac = header.mac
+    (vault, generation, mac) = (header.header.vault, header.header.generation, header.mac)
   }
 
   private var authenticated: [UInt8] {
@@ -29,34 +26,44 @@ package struct Anchor {
   }
 
   /// - Throws: `anchorOtherVault`, `anchorOtherKeys`, `anchorDamaged`.
-  /// - Parameter header: Its master key may be newer than the one that the anchor was sealed with.
-  init(parsing bytes: [UInt8], keys: IntegrityKeys, for header: Header? = nil) throws(VaultError) {
+  package init(parsing bytes: [UInt8], keys: IntegrityKeys) throws(VaultError) {
     guard bytes.count == Self.byteCount else { throw VaultError(.anchorDamaged, "\(bytes.count) bytes") }
     var reader = ByteReader(bytes, orThrow: .anchorDamaged)
     guard try reader.read(8) == ArraySlice(Self.magic) else { throw VaultError(.anchorDamaged) }
     vault = try reader.readIdentifier()
     generation = try reader.readInteger()
     mac = try reader.readDigest()
-    let authenticator = try reader.readDigest()
     // The vault's name first: the anchor of another vault was made with other keys.
     guard vault == keys.vault else { throw VaultError(.anchorOtherVault, "\(vault)") }
-    isProven = keys.anchorMAC(authenticated) == authenticator
-    let isOlder = header.map { $0.masterEpoch > 1 && generation < $0.generation } ?? false
-    guard isProven || isOlder else { throw VaultError(.anchorOtherKeys, "generation \(generation) was seen") }
+    guard try keys.anchorMAC(authenticated) == reader.readDigest() else {
+      throw VaultError(.anchorOtherKeys, "generation \(generation) was seen")
+    }
   }
 
-  /// The bytes that replace an anchor; nil if it is as new. Another process may have seen more of the vault since.
+  /// The one anchor that there is or, while a master key is renewed, the one of two that the keys prove.
+  /// - Returns: and the anchor behind it; nil if it is the second one, and the renewal was made.
+  /// - Throws: as the initializer.
+  static func proven(in bytes: [UInt8], _ keys: IntegrityKeys) throws(VaultError) -> (Anchor, next: [UInt8]?) {
+    let next = bytes.count == 2 * byteCount ? Array(bytes.suffix(byteCount)) : []
+    do { return (try Anchor(parsing: Array(bytes.dropLast(next.count)), keys: keys), next) } catch {
+      guard !next.isEmpty, error.code == .anchorOtherKeys else { throw error }
+      return (try Anchor(parsing: next, keys: keys), nil)
+    }
+  }
+
+  /// The bytes that replace an anchor; nil if it is as new. Another process may have seen more of the vault since, or renewed its master key:
+  /// an anchor under other keys stays.
   static func replacement(of there: [UInt8]?, by newest: SealedHeader, _ keys: IntegrityKeys) -> [UInt8]? {
-    let anchor = there.flatMap { try? Anchor(parsing: $0, keys: keys) }
-    guard anchor.map({ $0.generation < newest.header.generation }) ?? true else { return nil }
-    return Anchor(newest).sealed(with: keys)
+    let new = Anchor(newest).sealed(with: keys)
+    do {
+      let (anchor, next) = try proven(in: there ?? [], keys)
+      return next == nil || anchor.generation < newest.header.generation ? new + (next ?? []) : nil
+    } catch { return error.code == .anchorOtherKeys ? nil : new }
   }
 
-  /// Whether a proven state continues an earlier one.
+  /// Whether a proven state continues this one.
   /// - Throws: `rolledBack`, `forked`.
-  static func compare(
-    _ generation: UInt64, _ mac: Digest, with state: ProvenState, _ rows: SlotRows
-  ) throws(VaultError) -> RollbackCheck {
+  func check(_ state: ProvenState, _ rows: SlotRows) throws(VaultError) -> RollbackCheck {
     let current = state.header.generation
     if current < generation { throw VaultError(.rolledBack, "generation \(current), and \(generation) was seen before") }
     if current == generation {
@@ -77,8 +84,7 @@ package struct SeenBefore {
   private let anchor: [UInt8]
 
   package init(_ store: any AnchorStore, of vault: Identifier) throws {
-    let note = try store.lastVault() ?? []
-    lastVault = note.isEmpty ? nil : note
+    lastVault = try store.lastVault().flatMap { $0.isEmpty ? nil : $0 }
     anchor = try store.load(vault) ?? []
   }
 
@@ -91,14 +97,10 @@ package struct SeenBefore {
         throw VaultError(lastVault.count == Identifier.byteCount ? .anchorOtherVault : .anchorDamaged, "the vault seen here last")
       }
       guard !anchor.isEmpty else { return (.noAnchor, 0) }
-      let anchor = try Anchor(parsing: anchor, keys: state.keys.integrity, for: state.header)
+      let (anchor, next) = try Anchor.proven(in: anchor, state.keys.integrity)
       seen = anchor.generation
-      if !anchor.isProven, rows.mac(ofGeneration: anchor.generation, before: state.header.generation) ?? anchor.mac != anchor.mac
-      {
-        throw VaultError(.anchorOtherKeys)
-      }
-      let check = try Anchor.compare(anchor.generation, anchor.mac, with: state, rows)
-      return (check, isNoted && anchor.isProven ? anchor.generation : 0)
+      let check = try anchor.check(state, rows)
+      return (check, isNoted && next != nil ? anchor.generation : 0)
     } catch {
       return (.refused(Rollback(reason: error, present: state.header.generation, seen: seen, wasSeenHere: isNoted)), 0)
     }

@@ -26,10 +26,7 @@ package final class Keyring {
       lock(keeping: KeptWhileLocked())
       throw VaultError(.masterKeyChanged)
     }
-    if let newest, newest.mac != state.mac {
-      let slotRows = try SlotRows(proving: rows, header: state.header, keys: keys.integrity)
-      _ = try Anchor.compare(newest.header.generation, newest.mac, with: state, slotRows)
-    }
+    if let newest, newest.mac != state.mac { _ = try Anchor(newest).check(state, state.slotRows()) }
     (newest, masterEpoch) = (state.sealedHeader, state.header.masterEpoch)
     return state
   }

@@ -28,6 +28,9 @@ package struct ProvenState {
       isEmpty: sealedHeader.header.recordCount == 0, known: nodes)
   }
 
+  /// - Throws: `slotsForged`, and what the store throws.
+  package func slotRows() throws -> SlotRows { try SlotRows(proving: rows, header: header, keys: keys.integrity) }
+
   /// A record by its identifier; nil is a proven absence.
   /// - Throws: `recordMissing`, `recordForged`, and what the tree throws.
   package func record(_ id: Identifier) throws -> RecordHead? {

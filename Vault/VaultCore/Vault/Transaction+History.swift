@@ -162,8 +162,8 @@ extension Transaction {
     _ content: borrowing Content, _ version: FormerVersion, _ former: [FormerVersion], _ place: Place
   ) throws -> Bool {
     var marks = HistoryMarks(version, former: former)
-    let item = content.item
-    while item.encoded(marks).count > Padding.maximumCount, let oldest = marks.former.popLast() {
+    let (item, most) = (content.item, FormerVersion.maximumCount)
+    while marks.former.count > most || item.encoded(marks).count > Padding.maximumCount, let oldest = marks.former.popLast() {
       try edit(place.group.historyID(oldest.origin, oldest.number), nil)
     }
     let attributes = item.encoded(marks)

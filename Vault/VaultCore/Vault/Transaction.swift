@@ -6,7 +6,7 @@ public struct Transaction: ~Copyable {
   package let state: ProvenState
   let keyring: Keyring
   package var tree: TreeEditor
-  private var slotRows: SlotRows
+  private(set) var slotRows: SlotRows
   package var change = Change()
   /// The keys from this commit on, if it brings a new master key.
   package var renewedKeys: VaultKeys?
@@ -24,10 +24,8 @@ public struct Transaction: ~Copyable {
     let state = try keyring.prove(rows)
     guard state.header.readOnlyFlags & ~Header.historyFlag == 0 else { throw VaultError(.unknownReadOnlyFlag) }
     guard state.header.generation < .max else { throw VaultError(.vaultFull, "no generation is left") }
-    let slotRows = try SlotRows(proving: rows, header: state.header, keys: state.keys.integrity)
-    self.state = state
-    self.keyring = keyring
-    self.slotRows = slotRows
+    let slotRows = try state.slotRows()
+    (self.state, self.keyring, self.slotRows) = (state, keyring, slotRows)
     tree = TreeEditor(state.tree, recordCount: state.header.recordCount)
   }
 

@@ -51,9 +51,8 @@ extension Vault {
   /// The same, proven.
   /// - Throws: `VaultError`, if the header or a slot is malformed or forged; the errors of the store.
   public borrowing func status() throws -> VaultStatus {
-    try reading { state, keyring in
-      let rows = try SlotRows(proving: state.rows, header: state.header, keys: keyring.keys.integrity)
-      return VaultStatus(state.sealedHeader, slots: try rows.parsed(), isProven: true)
+    try reading { state, _ in
+      VaultStatus(state.sealedHeader, slots: try state.slotRows().parsed(), isProven: true)
     }
   }
 }

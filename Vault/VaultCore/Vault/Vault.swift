@@ -94,13 +94,12 @@ public struct Vault: ~Copyable {
     anchor: (any AnchorStore)? = nil, deviceKey: consuming Secret? = nil, isCopy: Bool = false
   ) throws -> Vault {
     let unlocked = try unlock(store, with: credential, ceiling: ceiling)
-    let slot = unlocked.slot
-    let masterEpoch = unlocked.masterEpoch
+    let (slot, masterEpoch) = (unlocked.slot, unlocked.masterEpoch)
     let keyring = Keyring(keys: try unlocked.keys(device: deviceKey), masterEpoch: masterEpoch)
     let seen = try anchor.map { try SeenBefore($0, of: keyring.keys.vault) }
     let (check, saved) = try store.read { rows in
       let state = try keyring.prove(rows)
-      let slotRows = try SlotRows(proving: rows, header: state.header, keys: keyring.keys.integrity)
+      let slotRows = try state.slotRows()
       return seen?.check(state, slotRows) ?? (.noAnchor, 0)
     }
     if !isCopy, case .refused(let rollback) = check { throw rollback.reason }
@@ -117,9 +116,16 @@ public struct Vault: ~Copyable {
   /// The generation that was seen last. Nothing is read for that.
   public var lastGeneration: UInt64 { keyring.newest?.header.generation ?? 0 }
 
-  /// The generation as it is now, proven.
-  /// - Throws: integrity errors; what the store throws.
-  public borrowing func generation() throws -> UInt64 { try reading { state, _ in state.header.generation } }
+  /// The generation as it is now: proven, and compared with the anchor, which another process may have written since.
+  /// - Throws: `anchorOtherKeys` if another process has renewed the master key, and the vault of before is back: then the keys are forgotten;
+  ///   `rolledBack`, `forked`, `anchorDamaged`; integrity errors; what the stores throw.
+  public borrowing func generation() throws -> UInt64 {
+    let (anchorKeeper, anchor) = (anchorKeeper, try anchorKeeper?.load())
+    return try reading { state, _ in
+      try anchorKeeper?.check(state, state.slotRows(), against: anchor)
+      return state.header.generation
+    }
+  }
 
   // MARK: Locking
 
@@ -150,9 +156,10 @@ public struct Vault: ~Copyable {
 
   /// If the process is killed before this, the anchor names an older generation, and the next open accepts that generation as
   /// well.
-  public func saveAnchor() {
+  /// - Parameter isDurable: see `AnchorStore.update`.
+  public func saveAnchor(isDurable: Bool = false) {
     // An anchor that lags is of the same history; `close` tries again and tells.
-    try? anchorKeeper?.save()
+    try? anchorKeeper?.save(isDurable: isDurable)
   }
 
   // MARK: Transactions
@@ -164,17 +171,19 @@ public struct Vault: ~Copyable {
   }
 
   /// Several changes in one commit: all of them or, where `body` throws, none.
-  /// - Throws: what `body` throws; `unknownReadOnlyFlag`; integrity errors; what the store throws. The anchor store's errors do
-  ///   not undo the commit and are thrown by `close`.
+  /// - Throws: what `body` throws; `unknownReadOnlyFlag`; as `generation`, and then nothing is changed. Errors in writing the anchor do not
+  ///   undo the commit and are thrown by `close`.
   public mutating func transaction<Result: ~Copyable>(_ body: (inout Transaction) throws -> Result) throws -> Result {
-    let keyring = keyring
+    let (keyring, anchorKeeper) = (keyring, anchorKeeper)
     var result: Result?
     var committed: (header: SealedHeader, keys: VaultKeys?)?
     try store.commit { rows in
       var transaction = try Transaction(proving: rows, keyring: keyring)
+      try anchorKeeper?.check(transaction.state, transaction.slotRows, against: anchorKeeper?.load())
       result = try body(&transaction)
       let (change, header) = try transaction.finish()
       committed = header.map { ($0, transaction.renewedKeys) }
+      if let header, let renewed = transaction.renewedKeys { try anchorKeeper?.announce(header, renewed.integrity) }
       return change
     }
     if let committed { keyring.adopt(committed.header, committed.keys) }

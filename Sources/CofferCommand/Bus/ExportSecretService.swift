@@ -1,0 +1,166 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import ProgramSecrets
+import SecretMemory
+import VaultCore
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Copy items from the vault to another program.", subcommands: [ExportSecretService.self])
+
+  func run() throws {
+    throw Failure.usage("export: a destination is missing", hint: "coffer export --help; to a file: coffer secret export")
+  }
+}
+
+struct ExportSecretService: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secret-service", abstract: "Copy the items of the Secret Service to another program, such as gnome-keyring.",
+    discussion: """
+      The way back from coffer import secret-service, by the same rules. Each item is read again from the other program, and what it has \
+      not kept is listed. Former versions stay in the vault.
+      """)
+
+  @OptionGroup var options: ProviderOptions
+
+  func run() throws {
+    let items = try options.open()
+    let work = try LongWork("reading")
+    let provider = try OtherProvider(work)
+    var plan = Plan()
+    do {
+      let sources = try sources(items)
+      let places = try places(for: sources, provider)
+      for source in sources { try add(source, places[source.label] ?? nil, from: items, provider, work, to: &plan) }
+      if options.replace || options.keep { plan.settle(options.replace ? .replaced : .kept) }
+      if !options.dryRun {
+        guard plan.conflicts.isEmpty else { throw plan.conflict("in \(provider.program)") }
+        try work.begin("copying")
+        try copy(&plan, places, from: items, to: provider, work)
+      }
+    } catch let refusal as OtherProvider.Refusal {
+      throw provider.failure(refusal)
+    }
+    work.end()
+    items.finish()
+    try plan.report(provider.program, isTrial: options.dryRun, asJSON: options.json)
+  }
+
+  private struct Present {
+    let path: String
+    let name: [String: String]
+    let modified: UInt64
+  }
+
+  private typealias Plan = TransferPlan<StoredItem, Present>
+
+  private struct Source {
+    let label: String
+    let name: String
+    /// The oldest first.
+    let items: [StoredItem]
+  }
+
+  private func sources(_ items: OpenItems) throws -> [Source] {
+    let all = try items.keychain.servedCatalog().collections.filter { $0.name != ServedCollection.sessionName }
+    for label in options.collections where !all.contains(where: { $0.label == label }) {
+      throw Failure(
+        .notFound, "\(label): no such collection", hint: "name one of these", details: all.map { "collection \($0.label)" })
+    }
+    return try all.filter { options.collections.isEmpty || options.collections.contains($0.label) }.map { collection in
+      Source(
+        label: collection.label, name: collection.name,
+        items: try items.keychain.contains(CollectionGroup.group(collection.name))
+          ? items.stored(in: collection.name).reversed() : [])
+    }.filter { !$0.items.isEmpty }
+  }
+
+  /// The collections of the other program by their labels here. nil: it has to make one.
+  private func places(for sources: [Source], _ provider: OtherProvider) throws -> [String: OtherProvider.Collection?] {
+    let all = try provider.collections()
+    let login = try provider.collection(at: "login")
+    let usual = try login.isEmpty ? provider.collection(at: "default") : login
+    var places: [String: OtherProvider.Collection?] = [:]
+    for source in sources {
+      let isLogin = source.name == ServedCollection.loginName
+      places[source.label] = .some(all.first { isLogin && !usual.isEmpty ? $0.path == usual : $0.label == source.label })
+    }
+    try options.unlock(places.values.compactMap { $0 }.filter(\.isLocked).sorted { $0.label < $1.label }, of: provider)
+    return places
+  }
+
+  private func add(
+    _ source: Source, _ place: OtherProvider.Collection?, from items: OpenItems, _ provider: OtherProvider, _ work: LongWork,
+    to plan: inout Plan
+  ) throws {
+    var present: [Present] = []
+    let paths = try place.map { try provider.items(of: $0) } ?? []
+    for (index, path) in paths.enumerated() {
+      try work.step(UInt64(index), of: UInt64(paths.count))
+      do {
+        let (content, modified) = try provider.item(path)
+        present.append(Present(path: path, name: ServedContent(of: content).name, modified: modified))
+      } catch let refusal as OtherProvider.Refusal where refusal.isOfOneItem {
+        // No item of the vault can have its attributes.
+      }
+    }
+    present.sort { $0.modified > $1.modified }
+    let groups = Dictionary(grouping: source.items) { ServedContent(of: $0.entry.item).name }.sorted {
+      $0.value[0].id < $1.value[0].id
+    }
+    for (name, same) in groups {
+      try plan.add(
+        same.map { ($0, $0.label) }, collection: source.label, present: present.filter { $0.name == name }
+      ) { stored, present in
+        let secret = try items.keychain.secret(of: stored.entry.reference, purpose: "to compare it")
+        return try provider.secret(of: present.path).held.secret.isEqual(to: secret)
+      }
+    }
+  }
+
+  private func copy(
+    _ plan: inout Plan, _ places: [String: OtherProvider.Collection?], from items: OpenItems, to provider: OtherProvider,
+    _ work: LongWork
+  ) throws {
+    var places = places
+    // First, so that a refusal changes nothing.
+    let labels = Set(plan.steps.filter { $0.outcome == .added }.map(\.collection))
+    for label in labels.sorted() where (places[label] ?? nil) == nil {
+      places[label] = try provider.make(label, isAsking: options.prompt)
+    }
+    try plan.carryOut(with: provider, work) { step in
+      let stored = step.source
+      let secret = HeldSecret(try items.keychain.secret(of: stored.entry.reference, purpose: "to export it"))
+      var item = Item(.genericPassword)
+      ServedContent(label: stored.label, attributes: stored.attributes).write(into: &item)
+      let path: String
+      if let present = step.present {
+        path = present.path
+        try provider.replace(path, secret, contentType: stored.contentType)
+      } else {
+        guard let place = places[step.collection] ?? nil else { return [("refused", "has no collection there")] }
+        path = try provider.add(item, secret, contentType: stored.contentType, to: place)
+      }
+      return try losses(stored, secret, provider, path)
+    }
+  }
+
+  /// The differences between an item and the one that the other program has kept.
+  private func losses(_ stored: StoredItem, _ secret: HeldSecret, _ provider: OtherProvider, _ path: String) throws
+    -> [(reason: String, words: String)]
+  {
+    let (content, _) = try provider.item(path)
+    let (held, contentType) = try provider.secret(of: path)
+    var losses: [(reason: String, words: String)] = []
+    if !held.secret.isEqual(to: secret.secret) { losses.append(("secret", "the secret is another one there")) }
+    if content.label ?? "" != stored.label { losses.append(("label", "the label is another one there")) }
+    if ServedContent(of: content).name != ServedContent(of: stored.entry.item).name {
+      losses.append(("attributes", "the attributes are others there"))
+    }
+    if contentType != stored.contentType {
+      losses.append(("content-type", "the type of the content, \(stored.contentType), is \(contentType) there"))
+    }
+    return losses
+  }
+}

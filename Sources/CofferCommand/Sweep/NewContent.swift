@@ -1,0 +1,25 @@
+import CofferConsole
+import CofferFiles
+import SecretMemory
+
+/// A file at a path that has none yet.
+enum NewContent {
+  /// - Parameter mode: The permissions that it has once it is whole.
+  /// - Throws: I/O; other, if another program makes it at this moment.
+  static func place(_ bytes: borrowing Secret, at path: String, mode: UInt32 = 0o600) throws {
+    // A run that was killed has left what it had not yet given its name.
+    try TemporaryName.removeLeftovers(for: path)
+    let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
+    try bytes.withBytes { (bytes) throws(FileError) in try new.file.write(bytes) }
+    try new.file.setMode(mode)
+    try new.file.synchronize()
+    guard try new.appear(at: path) else { throw Failure(.other, "\(path): was made at this moment") }
+    try Files<FileError>.synchronizeDirectory(Path.parent(of: path))
+  }
+}
+
+extension TemporaryName {
+  static func removeLeftovers(for path: String) throws {
+    for left in leftovers(of: Path.name(of: path), in: Path.parent(of: path)) { try Files<FileError>.remove(left) }
+  }
+}

@@ -1,0 +1,163 @@
+package import CofferFiles
+package import CofferSync
+package import VaultCore
+
+/// An engine in a directory: of a disk, or of a file server. Section 9 of docs/sync-format.md.
+///
+/// An entry is written under another name, and renamed without replacing: it is whole when it has its name, and of several writers
+/// one gets the number. The directory may be anybody's, and all that is in it may be false.
+package final class DirectoryEngine: Engine {
+  /// A read ends after so many bytes, at an entry.
+  package static let batchByteCount = 8 << 20
+  /// The age, in nanoseconds, of files that killed processes have left.
+  private static let leftoverAge: Int64 = 86_400_000_000_000
+
+  private let log: OpenDirectory
+  private let objects: OpenDirectory
+  /// The files that are being written.
+  private let unfinished: OpenDirectory
+  private var hasRemovedLeftovers = false
+
+  /// - Parameters:
+  ///   - path: A directory that exists.
+  ///   - isMade: Whether directories of a space that are missing are made. Only for a new space: if the file system of the directory is
+  ///     not mounted, an empty place must not be taken for a log that was put back.
+  /// - Throws: `missing`, `symbolicLink`, `notADirectory`; errors of the system.
+  package init(_ path: String, space: Identifier, isMade: Bool = false) throws(FileError) {
+    var place = try OpenDirectory.foreign(path)
+    for name in [FileName(constant: "coffer"), FileName(constant: "1"), try FileName(Self.hexadecimal(space.bytes))] {
+      place = try Self.directory(name, in: place, isMade)
+    }
+    log = try Self.directory(FileName(constant: "log"), in: place, isMade)
+    objects = try Self.directory(FileName(constant: "obj"), in: place, isMade)
+    unfinished = try Self.directory(FileName(constant: "new"), in: place, isMade)
+  }
+
+  /// A directory that is made is open to the users for whom the one above it is.
+  private static func directory(_ name: FileName, in parent: OpenDirectory, _ isMade: Bool) throws(FileError) -> OpenDirectory {
+    guard isMade else {
+      guard let directory = try parent.directory(name) else { throw FileError(.missing, parent.below(name)) }
+      return directory
+    }
+    let directory = try parent.makeDirectory(name, mode: parent.status().mode & 0o3777 | 0o700)
+    try parent.synchronize()
+    return directory
+  }
+
+  // MARK: Names
+
+  /// 16 digits for each 8 bytes.
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    stride(from: 0, to: bytes.count, by: 8).map { start in
+      TemporaryName.hexadecimal(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+    }.joined()
+  }
+
+  private static func name(of number: UInt64) throws(FileError) -> FileName {
+    try FileName(TemporaryName.hexadecimal(number))
+  }
+
+  private static func name(of object: ObjectName) throws(FileError) -> FileName {
+    try FileName(hexadecimal(object.digest.bytes))
+  }
+
+  // MARK: The log
+
+  package func append(_ number: UInt64, _ entry: [UInt8]) throws(FileError) -> Appended {
+    if number > 0, try log.status(Self.name(of: number - 1)) == nil { return .shorter }
+    let name = try Self.name(of: number)
+    if try log.status(name) != nil { return .taken }
+    return try write(entry, name, in: log, isReplacing: false) ? .made : .taken
+  }
+
+  package func read(from number: UInt64, limit: Int) throws(FileError) -> [NumberedEntry] {
+    var entries: [NumberedEntry] = []
+    var byteCount = 0
+    var next = number
+    var hasRoom: Bool { entries.count < limit && byteCount < Self.batchByteCount && next < 1 << 62 }
+    /// Takes the entries from `next` on, up to the first that is missing.
+    func takeRun() throws(FileError) {
+      while hasRoom, let file = try log.file(Self.name(of: next)) {
+        // One byte too many shows that it is too long.
+        let bytes = try file.read(at: 0, count: min(file.byteCount, SealedEntry.maximumByteCount + 1))
+        entries.append(NumberedEntry(next, bytes))
+        byteCount += bytes.count
+        next += 1
+      }
+    }
+    try takeRun()
+    if hasRoom {
+      // It is the end, or entries were deleted. The list may lack an entry that was appended meanwhile, and have the one after it.
+      for following in try numbers(from: next) where hasRoom && following >= next {
+        try takeRun()
+        next = max(next, following)
+        try takeRun()
+      }
+    }
+    // An entry that a power loss could take away again must not be folded: another would get its number.
+    if !entries.isEmpty { try log.synchronize() }
+    return entries
+  }
+
+  private func numbers(from first: UInt64) throws(FileError) -> [UInt64] {
+    var numbers: [UInt64] = []
+    // A name of another form leads to a number as well; then no file has the name of the number.
+    try log.forEachName { name in
+      if let number = UInt64(String(decoding: name, as: UTF8.self), radix: 16), number >= first { numbers.append(number) }
+    }
+    return numbers.sorted()
+  }
+
+  // MARK: Objects
+
+  /// An object that is there is replaced if it is damaged.
+  package func put(_ name: ObjectName, _ object: [UInt8]) throws(FileError) {
+    let isThere: Bool
+    do { isThere = try get(name) == object } catch { isThere = false }
+    // Another process may have made it a moment ago.
+    if isThere { return try objects.synchronize() }
+    _ = try write(object, Self.name(of: name), in: objects, isReplacing: true)
+  }
+
+  /// - Throws: `tooLarge`, `symbolicLink`, `notAFile`; errors of the system.
+  package func get(_ name: ObjectName) throws(FileError) -> [UInt8]? {
+    try objects.contents(Self.name(of: name), limit: ObjectSealer.maximumByteCount)
+  }
+
+  // MARK: Writing
+
+  /// Gives a file its name when its content is on the disk, and returns when the name is.
+  /// - Returns: False if the name is taken.
+  private func write(_ bytes: [UInt8], _ name: FileName, in directory: OpenDirectory, isReplacing: Bool) throws(FileError) -> Bool
+  {
+    let temporary = try FileName(Path.name(of: TemporaryName.next(for: name.description)))
+    // The users for whom the directory is open can read it, whatever the umask says.
+    let file = try unfinished.makeFile(temporary, mode: directory.status().mode & 0o444 | 0o400)
+    var hasName = false
+    defer { if !hasName { try? unfinished.remove(temporary) } }
+    try removeLeftovers(of: file.status().modified)
+    try file.write(bytes)
+    try file.synchronize()
+    if isReplacing {
+      try unfinished.rename(temporary, to: name, in: directory, isReplacing: true)
+      hasName = true
+    } else {
+      hasName = try unfinished.renameWithoutReplacing(temporary, to: name, in: directory)
+    }
+    if hasName { try directory.synchronize() }
+    return hasName
+  }
+
+  /// - Parameter now: The time by the clock of the file system, which may be on another machine.
+  private func removeLeftovers(of now: Int64) throws(FileError) {
+    guard !hasRemovedLeftovers else { return }
+    hasRemovedLeftovers = true
+    for name in try unfinished.names() where TemporaryName.name(of: name.description) != nil {
+      guard let status = try unfinished.status(name), status.kind == .file, status.modified < now - Self.leftoverAge else {
+        continue
+      }
+      // Another user's file may have to stay.
+      try? unfinished.remove(name)
+    }
+  }
+}
