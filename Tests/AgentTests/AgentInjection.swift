@@ -14,13 +14,13 @@ struct AgentInjection {
   let unlock: String
 
   struct Traced {
-    let outcome: SystemBench.Outcome
+    let outcome: Child.Outcome
     let trace: String
     /// Whether the call was disturbed.
     var isInjected: Bool { trace.contains("INJECTED") || trace.contains("killed by SIGKILL") }
   }
 
-  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run("/bin/sh", ["-c", "cd \(bench.home.path); \(script)"], as: user)
   }
 
@@ -50,7 +50,7 @@ struct AgentInjection {
   /// Kills the agent at points of a script, each time with the vault that is here, and starts it again. A first run is not disturbed, and
   /// counts the calls.
   /// - Parameter check: Gets the outcome of the script, and words for messages.
-  func kill(in script: String, check: (SystemBench.Outcome, String) throws -> Void) throws {
+  func kill(in script: String, check: (Child.Outcome, String) throws -> Void) throws {
     let (state, copy) = (bench.state.path, bench.directory.path + "/copy")
     bench.stop()
     try shell("rm -rf \(copy); cp -a \(state) \(copy)", as: 0)

@@ -1,6 +1,7 @@
 import CofferStorage
 import CofferTesting
 import Foundation
+import SystemBench
 import Testing
 import VaultCore
 import Waiting
@@ -13,7 +14,7 @@ final class DaemonBench {
   let places: Places
   private let limits: String
   private let options: String
-  private var process: Process?
+  private var process: Child?
 
   /// - Parameters:
   ///   - limits: Shell commands that run before the shell executes the agent.
@@ -38,31 +39,33 @@ final class DaemonBench {
   }
 
   /// - Returns: The line that it writes: "ready", or the reason why not.
-  @discardableResult private func launch(_ output: Pipe) throws -> (Process, String) {
-    let process = command("/bin/sh", ["-c", "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1 \(options)"])
-    process.standardOutput = output
-    try process.run()
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) { line += byte }
+  private func launch() throws -> (Child, String) {
+    let script = "\(limits); exec '\(AgentBench.program("cofferd").path)' --ready-fd 1 \(options)"
+    let output = try Child.pair()
+    defer { close(output.here) }
+    let process = try child("/bin/sh", ["-c", "exec </dev/null 2>/dev/null; \(script)"], output: output.there)
+    close(output.there)
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while unsafe recv(output.here, &byte, 1, 0) == 1, byte != 0x0A { line.append(byte) }
     return (process, String(decoding: line, as: UTF8.self))
   }
 
   /// Locked.
   func start() throws {
-    let (process, line) = try launch(Pipe())
+    let (process, line) = try launch()
     self.process = process
     try #require(line == "ready")
   }
 
   /// Starts a second agent and returns its line. Returns nil if it has replaced the first one.
   func startAnother() throws -> String? {
-    let (process, line) = try launch(Pipe())
+    let (process, line) = try launch()
     guard line == "ready" else {
-      process.waitUntilExit()
+      process.wait()
       return line
     }
-    Glibc.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.end()
     return nil
   }
 
@@ -80,33 +83,39 @@ final class DaemonBench {
 
   /// Without a warning.
   func kill() {
-    guard let process else { return }
-    Glibc.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-    self.process = nil
+    process?.end()
+    process = nil
   }
 
-  var processNumber: Int32 { process?.processIdentifier ?? 0 }
+  var processNumber: Int32 { process?.process ?? 0 }
 
-  /// How it has ended by itself.
+  /// How it has ended by itself: its exit status; that of a signal, 128 and more.
   func waitForEnd() -> Int32? {
-    guard let process else { return nil }
-    process.waitUntilExit()
-    self.process = nil
-    return process.terminationReason == .exit ? process.terminationStatus : nil
+    defer { process = nil }
+    return process?.wait()
   }
 
   func unlock() throws { try Keychain.connect(toAgentAt: places.agentSocket).unlock(with: .throwAway()) }
 
   // MARK: Its clients
 
+  private var environment: [String: String] {
+    // The file in which `make tsan` collects reports of races.
+    let options = ProcessInfo.processInfo.environment["TSAN_OPTIONS"].map { ["TSAN_OPTIONS": $0] } ?? [:]
+    return ["PATH": "/usr/bin:/bin", "COFFER_HOME": directory.path].merging(options) { $1 }
+  }
+
+  private var variables: [String] { environment.map { "\($0)=\($1)" } }
+
+  private func child(_ program: String, _ arguments: [String], output: Int32) throws -> Child {
+    try Child([program] + arguments, in: directory.path, environment: variables, descriptors: [output, output, output])
+  }
+
   func command(_ program: String, _ arguments: [String]) -> Process {
     let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
-    process.environment = ["PATH": "/usr/bin:/bin", "COFFER_HOME": directory.path]
-    // The file in which `make tsan` collects reports of races.
-    process.environment?["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
+    process.environment = environment
     process.currentDirectoryURL = directory
     process.standardInput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
@@ -114,22 +123,10 @@ final class DaemonBench {
   }
 
   /// `coffer` to its end, which it meets within five minutes.
-  /// - Returns: How it ended, and what it said; 124 where it did not.
-  func coffer(_ arguments: [String], input: String? = nil) throws -> (status: Int32, output: String) {
-    let process = command("/usr/bin/timeout", ["-s", "KILL", "300", AgentBench.program("coffer").path] + arguments)
-    let output = Pipe()
-    process.standardOutput = output
-    let pipe = Pipe()
-    if input != nil { process.standardInput = pipe }
-    try process.run()
-    if let input {
-      // Where it has ended already, nobody reads.
-      try? pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-      try pipe.fileHandleForWriting.close()
-    }
-    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationReason == .exit ? process.terminationStatus : 124, text)
+  /// - Returns: How it ended and what it printed; 137 if it did not.
+  func coffer(_ arguments: [String], input: String = "") throws -> Child.Outcome {
+    let command = ["/usr/bin/timeout", "-s", "KILL", "300", AgentBench.program("coffer").path] + arguments
+    return try Child.run(command, in: directory.path, environment: variables, input: input)
   }
 
   // MARK: Resources
@@ -146,12 +143,12 @@ final class DaemonBench {
   /// Where it is itself, which nobody but the superuser can see.
   func workingDirectory() throws -> String {
     let process = try #require(process)
-    return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.processIdentifier)/cwd")
+    return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.process)/cwd")
   }
 
   func usage() throws -> Usage {
     let process = try #require(process)
-    let path = "/proc/\(process.processIdentifier)"
+    let path = "/proc/\(process.process)"
     func number(_ name: String, in text: String) -> Int {
       text.split(separator: "\n").first { $0.hasPrefix(name + ":") }?.split(whereSeparator: \.isWhitespace).dropFirst().first
         .flatMap {

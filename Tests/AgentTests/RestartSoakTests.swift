@@ -73,10 +73,10 @@ import VaultCore
         check(status, known.count > 1 ? [3, 4] : [], account, session)
         if status != 3 && status != 4 { model.take(account, value, isAcknowledged: status == 0) }
       default:
-        let (status, output) = try bench.coffer(["secret", "get", name])
-        check(status, [3], account, session)
-        guard status == 0 || status == 3 else { continue }
-        let found = status == 0 ? output : nil
+        let outcome = try bench.coffer(["secret", "get", name])
+        check(outcome.status, [3], account, session)
+        guard outcome.status == 0 || outcome.status == 3 else { continue }
+        let found = outcome.status == 0 ? outcome.output : nil
         session.tally.withLock { tally in
           tally.read += 1
           if !model.values(account).contains(found) { tally.wrong.append("\(account): \(found?.prefix(20) ?? "nothing")") }

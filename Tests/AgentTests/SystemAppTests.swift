@@ -12,12 +12,12 @@ import Testing
     try #require(made.status == 0, "\(made.errors)")
   }
 
-  private func shell(_ script: String) throws -> SystemBench.Outcome { try bench.run("/bin/sh", ["-eu", "-c", script]) }
+  private func shell(_ script: String) throws -> Child.Outcome { try bench.run("/bin/sh", ["-eu", "-c", script]) }
 
   /// Signs `AgentProbe` with another ending as an app, and says what `coffer app install` says.
   private func install(
     _ identifier: String, team: String = "team", version: Int = 1, content: String? = nil, passphrase: String = "correct horse"
-  ) throws -> SystemBench.Outcome {
+  ) throws -> Child.Outcome {
     let source = "\(bench.home.path)/\(identifier)"
     let prepared = try shell(
       """
@@ -45,7 +45,7 @@ import Testing
     try bench.run(program, [verb, bench.socket], environment: environment).lines
   }
 
-  private func coffer(_ arguments: String...) throws -> SystemBench.Outcome {
+  private func coffer(_ arguments: String...) throws -> Child.Outcome {
     try bench.run(
       bench.programs.appending(path: "coffer").path, arguments + ["--passphrase-fd", "0"], input: "correct horse\n")
   }

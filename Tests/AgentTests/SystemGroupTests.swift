@@ -12,7 +12,7 @@ import Testing
     try #require(made.status == 0, "\(made.errors)")
   }
 
-  private func owner(_ arguments: String...) throws -> SystemBench.Outcome {
+  private func owner(_ arguments: String...) throws -> Child.Outcome {
     try bench.run(
       bench.programs.appending(path: "coffer").path, arguments + ["--passphrase-fd", "0"], input: "correct horse\n")
   }

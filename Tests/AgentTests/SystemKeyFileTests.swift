@@ -21,7 +21,7 @@ struct SystemKeyFileTests {
     try #require(try bench.coffer("vault", "unlock", "--key-file", key).status == 0)
   }
 
-  private func owner(_ arguments: String...) throws -> SystemBench.Outcome {
+  private func owner(_ arguments: String...) throws -> Child.Outcome {
     try bench.run(
       bench.programs.appending(path: "coffer").path, arguments + ["--passphrase-fd", "0"], input: "correct horse\n")
   }

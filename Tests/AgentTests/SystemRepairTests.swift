@@ -18,11 +18,11 @@ struct SystemRepairTests {
     try #require(try coffer("vault", "backup", old, "--key-file", key).status == 0)
   }
 
-  private func coffer(_ arguments: String...) throws -> SystemBench.Outcome {
+  private func coffer(_ arguments: String...) throws -> Child.Outcome {
     try bench.run(bench.programs.appending(path: "coffer").path, arguments)
   }
 
-  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run("/bin/sh", ["-c", script], as: user)
   }
 

@@ -27,11 +27,11 @@ struct SystemRestoreTests {
   private var old: String { bench.home.path + "/old" }
   private var vault: String { bench.state.path + "/vault.coffer" }
 
-  private func coffer(_ arguments: String..., as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  private func coffer(_ arguments: String..., as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run(bench.programs.appending(path: "coffer").path, arguments, as: user)
   }
 
-  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run("/bin/sh", ["-c", script], as: user)
   }
 

@@ -24,7 +24,7 @@ struct SystemRotationTests {
   }
 
   /// Runs a script in the home of the user.
-  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run("/bin/sh", ["-c", "cd \(bench.home.path); \(script)"], as: user)
   }
 

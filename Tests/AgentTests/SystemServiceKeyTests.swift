@@ -25,7 +25,7 @@ struct SystemServiceKeyTests {
     try hand("key")
   }
 
-  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> SystemBench.Outcome {
+  @discardableResult private func shell(_ script: String, as user: UInt32? = nil) throws -> Child.Outcome {
     try bench.run("/bin/sh", ["-c", "cd \(home); \(script)"], as: user)
   }
 

@@ -5,7 +5,7 @@ import Waiting
 
 extension SystemBench {
   /// Runs a command at a terminal, and `between` once it asks.
-  func atTerminal(_ command: String, between: () throws -> Void, answers: String) throws -> SystemBench.Outcome {
+  func atTerminal(_ command: String, between: () throws -> Void, answers: String) throws -> Child.Outcome {
     let (asked, go) = (home.path + "/asked", home.path + "/go")
     let script = """
       import os, pty, sys, time
@@ -51,4 +51,4 @@ extension SystemBench {
   }
 }
 
-private final class OutcomeBox: @unchecked Sendable { var outcome: SystemBench.Outcome? }
+private final class OutcomeBox: @unchecked Sendable { var outcome: Child.Outcome? }

@@ -27,7 +27,7 @@ private let areToolsThere =
     service = bench.directory.appending(path: "cofferd@\(bench.user).service").path
   }
 
-  private func analyze(_ arguments: String...) throws -> SystemBench.Outcome {
+  private func analyze(_ arguments: String...) throws -> Child.Outcome {
     try bench.run("/usr/bin/systemd-analyze", arguments, as: 0)
   }
 

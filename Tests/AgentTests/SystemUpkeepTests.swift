@@ -13,7 +13,7 @@ struct SystemUpkeepTests {
     try #require(try bench.coffer("secret", "set", "mail/ada", input: "s3cret").status == 0)
   }
 
-  private func coffer(_ arguments: String..., passphrase: String = "correct horse") throws -> SystemBench.Outcome {
+  private func coffer(_ arguments: String..., passphrase: String = "correct horse") throws -> Child.Outcome {
     try bench.run(
       bench.programs.appending(path: "coffer").path, arguments + ["--passphrase-fd", "0"], input: passphrase + "\n")
   }
@@ -77,7 +77,7 @@ struct SystemUpkeepTests {
   /// A new slot costs what the policy says, also at the agent.
   @Test func aNewPassphraseCostsWhatThePolicySays() throws {
     #expect(try coffer("vault", "policy", "kdf-passes=4", "kdf-memory=65536").status == 0)
-    func changed(_ verb: String) throws -> SystemBench.Outcome {
+    func changed(_ verb: String) throws -> Child.Outcome {
       _ = try bench.run("/bin/sh", ["-c", "umask 077; echo 'new horse' >\(bench.home.path)/new"])
       let command = "exec coffer vault \(verb) --passphrase-fd 0 --new-passphrase-fd 4 4<\(bench.home.path)/new"
       return try bench.run("/bin/sh", ["-c", command], input: "correct horse\n")
@@ -119,7 +119,7 @@ struct SystemUpkeepTests {
   }
 
   @Test func aBackupGoesIntoAPipe() throws {
-    func piped(_ command: String) throws -> SystemBench.Outcome {
+    func piped(_ command: String) throws -> Child.Outcome {
       try bench.run("/bin/sh", ["-c", "coffer vault backup - --passphrase-fd 0 \(command)"], input: "correct horse\n")
     }
     #expect(try piped(">\(bench.home.path)/piped").status == 0)

@@ -17,7 +17,7 @@ struct SystemVersionTests {
     try #require(try coffer(["secret", "set", "mail/bob"], "one").status == 0)
   }
 
-  private func coffer(_ arguments: [String], _ input: String = "") throws -> SystemBench.Outcome {
+  private func coffer(_ arguments: [String], _ input: String = "") throws -> Child.Outcome {
     try bench.run(bench.programs.appending(path: "coffer").path, arguments, input: input)
   }
 

@@ -9,7 +9,7 @@ public final class Child: Sendable {
   /// - Parameters:
   ///   - descriptors: Its standard input, output and errors. They stay open here.
   ///   - environment: `NAME=value`.
-  init(_ command: [String], in directory: String, environment: [String], descriptors: [Int32]) throws {
+  public init(_ command: [String], in directory: String, environment: [String], descriptors: [Int32]) throws {
     let directory = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(directory) }
     var program = ChildProgram(command[0], Array(command.dropFirst()))
@@ -45,8 +45,30 @@ public final class Child: Sendable {
     }
   }
 
+  public struct Outcome: Sendable {
+    public let status: Int32
+    public let output: String
+    public let errors: String
+    public var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// Runs a command to its end.
+  public static func run(
+    _ command: [String], in directory: String, environment: [String], input: String = ""
+  ) throws -> Outcome {
+    let (given, output, errors) = (try pair(), try pair(), try pair())
+    let child = try Child(
+      command, in: directory, environment: environment, descriptors: [given.there, output.there, errors.there])
+    for end in [given.there, output.there, errors.there] { close(end) }
+    unsafe _ = Array(input.utf8).withUnsafeBytes { unsafe send(given.here, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    close(given.here)
+    let (text, complaint) = (text(output.here), text(errors.here))
+    for end in [output.here, errors.here] { close(end) }
+    return Outcome(status: child.wait(), output: text, errors: complaint)
+  }
+
   /// Everything until all who write have closed.
-  static func text(_ descriptor: Int32) -> String {
+  public static func text(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var room = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -57,7 +79,7 @@ public final class Child: Sendable {
   }
 
   /// Two ends of one, which no process that is started elsewhere inherits.
-  static func pair() throws -> (here: Int32, there: Int32) {
+  public static func pair() throws -> (here: Int32, there: Int32) {
     var ends: [Int32] = [0, 0]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw SystemBench.Failure(what: "socketpair: errno \(errno)")

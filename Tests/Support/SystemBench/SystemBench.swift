@@ -121,26 +121,12 @@ public final class SystemBench: Sendable {
 
   // MARK: The user
 
-  public struct Outcome: Sendable {
-    public let status: Int32
-    public let output: String
-    public let errors: String
-    public var lines: [String] { output.split(separator: "\n").map(String.init) }
-  }
-
   /// Runs a program to its end as a user; nil: the one whose vault it is.
   public func run(
     _ program: String, _ arguments: [String], as user: UInt32? = nil, input: String = "", environment: [String: String] = [:]
-  ) throws -> Outcome {
-    let (given, output, errors) = (try Child.pair(), try Child.pair(), try Child.pair())
-    let child = try command(
-      program, arguments, as: user ?? self.user, environment, descriptors: [given.there, output.there, errors.there])
-    for end in [given.there, output.there, errors.there] { close(end) }
-    unsafe _ = Array(input.utf8).withUnsafeBytes { unsafe send(given.here, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-    close(given.here)
-    let (text, complaint) = (Child.text(output.here), Child.text(errors.here))
-    for end in [output.here, errors.here] { close(end) }
-    return Outcome(status: child.wait(), output: text, errors: complaint)
+  ) throws -> Child.Outcome {
+    try Child.run(
+      words(program, arguments, as: user ?? self.user), in: directory.path, environment: variables(environment), input: input)
   }
 
   /// One that runs on, until it is told to end.
@@ -148,14 +134,20 @@ public final class SystemBench: Sendable {
     _ program: String, _ arguments: [String], as user: UInt32, _ environment: [String: String] = [:],
     descriptors: [Int32] = [0, 2, 2]
   ) throws -> Child {
-    let own = ["HOME": home.path, "PATH": "\(programs.path):/usr/bin:/bin"].merging(environment) { $1 }
-    return try Child(
-      ["/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", program] + arguments,
-      in: directory.path, environment: own.map { "\($0)=\($1)" }, descriptors: descriptors)
+    try Child(
+      words(program, arguments, as: user), in: directory.path, environment: variables(environment), descriptors: descriptors)
+  }
+
+  private func words(_ program: String, _ arguments: [String], as user: UInt32) -> [String] {
+    ["/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", program] + arguments
+  }
+
+  private func variables(_ more: [String: String]) -> [String] {
+    ["HOME": home.path, "PATH": "\(programs.path):/usr/bin:/bin"].merging(more) { $1 }.map { "\($0)=\($1)" }
   }
 
   /// `coffer`, with the passphrase where it takes one.
-  public func coffer(_ arguments: String..., input: String = "") throws -> Outcome {
+  public func coffer(_ arguments: String..., input: String = "") throws -> Child.Outcome {
     try run(programs.appending(path: "coffer").path, arguments, input: input)
   }
 }
