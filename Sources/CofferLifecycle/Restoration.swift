@@ -46,6 +46,13 @@ package final class Restoration {
     return opened
   }
 
+  /// Whether the backup has the identifier of another vault than the one that is here. Neither is proven. Returns false if one of them
+  /// cannot be read.
+  package func isNamedOtherwise() -> Bool {
+    guard let there = try? status().id, let here = try? Vault.inspect(FileStore(at: place.vault)).id else { return false }
+    return there != here
+  }
+
   package func generation() throws -> UInt64 { try restored().generation }
 
   package func verify(step: @escaping Backup.Step) throws -> Verification {

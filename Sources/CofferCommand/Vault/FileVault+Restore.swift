@@ -78,7 +78,11 @@ extension FileVault {
       if keyFile == nil { try work.pause() }
       try options.withCredential(kinds, file, keyFile, asking: BackupCredentials.subject) { credential in
         try work.begin("checking")
-        try restoration.open(with: credential, ceiling: options.ceiling)
+        do { try restoration.open(with: credential, ceiling: options.ceiling) } catch let error as VaultError
+          where error.code == .wrongCredential && restoration.isNamedOtherwise()
+        {
+          throw VaultRestore.wrongCredentialOfOtherVault(file)
+        }
       }
       let result = try restoration.verify(step: work.step)
       guard result.isSound else { throw VaultRestore.unsound(VaultCheck(result), file) }

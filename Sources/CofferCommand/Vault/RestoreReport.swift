@@ -28,7 +28,7 @@ struct RestoreReport {
     try Descriptor.output.write("\(path.escapingControls()): restored, generation \(outcome.generation)\n")
     if let kept = outcome.kept { Descriptor.error.note("note: the vault as it was: \(kept.escapingControls())\n") }
     if outcome.way == .replacing || outcome.way == .exchanging {
-      Descriptor.error.note("note: it opens with the passphrases and keys of the backup\n")
+      Descriptor.error.note("note: the vault now opens with the passphrases and keys of the backup\n")
     }
     if let failure = outcome.anchorFailure {
       Descriptor.error.note("coffer: warning: the state of the vault was not recorded: \(failure.escapingControls())\n")

@@ -65,6 +65,12 @@ struct VaultRestore: ParsableCommand {
     .unsound(check, about: file, hint: "\(anotherBackup), or mend a copy: \(mending)")
   }
 
+  static func wrongCredentialOfOtherVault(_ file: String) -> Failure {
+    Failure(
+      .wrongPassphrase, "\(file): is a backup of another vault, and this credential does not open it",
+      hint: "nothing has been changed; if it is to take this one's place: --other-vault, with a credential of that vault")
+  }
+
   private static let anotherBackup = "nothing has been changed; take another backup"
   private static let mending = "cp FILE COPY; coffer vault repair --vault COPY; coffer vault restore COPY"
 }
