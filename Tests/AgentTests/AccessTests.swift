@@ -2,6 +2,7 @@ import AccessRights
 import Coffer
 import CofferStorage
 import Foundation
+import SystemBench
 import Testing
 
 /// `coffer access` with a real agent, and with programs that are not the owner's.

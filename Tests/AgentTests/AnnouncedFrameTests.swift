@@ -3,6 +3,7 @@ import CofferRequests
 import CofferStorage
 import CofferWire
 import Foundation
+import SystemBench
 import Testing
 
 /// A body that is announced but not sent takes no locked memory, of which a process may have little.

@@ -3,6 +3,7 @@ import Coffer
 import CofferAudit
 import CofferStorage
 import Foundation
+import SystemBench
 import Testing
 import VaultCore
 

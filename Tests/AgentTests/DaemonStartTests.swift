@@ -1,5 +1,6 @@
 import CofferRequests
 import Foundation
+import SystemBench
 import Testing
 
 @testable import Coffer

@@ -6,6 +6,7 @@ import CofferStorage
 import CofferTesting
 import Foundation
 import Synchronization
+import SystemBench
 import Testing
 import VaultCore
 

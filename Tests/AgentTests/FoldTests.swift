@@ -2,6 +2,7 @@ import CofferStorage
 import CofferTesting
 import Foundation
 import SecretMemory
+import SystemBench
 import Testing
 import VaultCore
 

@@ -1,6 +1,7 @@
 import CofferStorage
 import CofferWire
 import Foundation
+import SystemBench
 import Testing
 import Waiting
 

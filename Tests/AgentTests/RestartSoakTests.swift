@@ -3,6 +3,7 @@ import CofferTesting
 import Foundation
 import SecretMemory
 import Synchronization
+import SystemBench
 import Testing
 import VaultCore
 

@@ -1,6 +1,7 @@
 import CofferFiles
 import FakePinentry
 import Foundation
+import SystemBench
 import Testing
 
 @testable import CofferAgent

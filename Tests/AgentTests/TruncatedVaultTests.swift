@@ -1,6 +1,7 @@
 import CofferStorage
 import CofferTesting
 import Foundation
+import SystemBench
 import Testing
 import VaultCore
 

@@ -1,4 +1,5 @@
 import Foundation
+import SystemBench
 import Testing
 
 private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allSatisfy {
