@@ -30,11 +30,12 @@ internal import SecretMemory
 
   /// The text in the place of each.
   private(set) var labels: [[UInt8]] = []
-  /// Ordered by their first byte.
-  private(set) var forms: [SecretForm] = []
+  private var forms: [SecretForm] = []
+  /// Those that are found in one piece, and those that may be broken into lines.
+  private(set) var whole: SortedForms
+  private(set) var wrapped: SortedForms
   private var secrets: [HeldSecret] = []
-  /// A bit for each pair of bytes with which a form begins; then for each byte the first form that begins with it. Both would tell a
-  /// little of the secrets.
+  /// A bit for each pair of bytes with which a form begins, which would tell a little of the secrets.
   private var table: Secret
   private let pairs: UnsafePointer<UInt8>
 
@@ -44,7 +45,8 @@ internal import SecretMemory
 
   /// - Throws: as `Secret(count:)`.
   package init() throws {
-    table = try Secret(count: Self.pairBytes + 257 * 4)
+    (whole, wrapped) = (try SortedForms([]), try SortedForms([]))
+    table = try Secret(count: Self.pairBytes)
     unsafe pairs = table.withPointer { unsafe $0 }
   }
 
@@ -115,31 +117,24 @@ internal import SecretMemory
   // MARK: The table
 
   /// After the last secret was added, and before the search.
-  package func prepare() {
-    let starts = forms.map { form in
-      var place = SecretForm.Place()
-      return (form: form, first: form.next(&place) ?? 0, second: form.next(&place) ?? 0)
-    }.enumerated().sorted { ($0.element.first, $0.offset) < ($1.element.first, $1.offset) }.map(\.element)
-    forms = starts.map(\.form)
+  /// - Throws: as `Secret(count:)`.
+  package func prepare() throws {
+    whole = try SortedForms(forms.filter { !$0.isWrapped })
+    wrapped = try SortedForms(forms.filter(\.isWrapped))
     unsafe table.withMutablePointer { table in
-      for start in starts {
-        for second in start.form.isWrapped ? [start.second, 0x0A, 0x0D] : [start.second] {
-          let pair = Int(start.first) << 8 | Int(second)
+      for form in forms {
+        var place = SecretForm.Place()
+        let (first, second) = (form.next(&place) ?? 0, form.next(&place) ?? 0)
+        for second in form.isWrapped ? [second, 0x0A, 0x0D] : [second] {
+          let pair = Int(first) << 8 | Int(second)
           unsafe table[pair >> 3] |= 1 << UInt8(pair & 7)
         }
-      }
-      unsafe UnsafeMutableRawPointer(table + Self.pairBytes).withMemoryRebound(to: UInt32.self, capacity: 257) { counts in
-        for start in starts { unsafe counts[Int(start.first) + 1] += 1 }
-        for byte in 1...256 { unsafe counts[byte] += counts[byte - 1] }
       }
     }
   }
 
-  /// The forms that begin with a byte.
-  func forms(with first: UInt8) -> Range<Int> {
-    unsafe UnsafeRawPointer(pairs + Self.pairBytes).withMemoryRebound(to: UInt32.self, capacity: 257) { starts in
-      unsafe Int(starts[Int(first)])..<Int(starts[Int(first) + 1])
-    }
+  private func isFirst(_ byte: UInt8) -> Bool {
+    [whole, wrapped].contains { !$0.goingOn($0.forms.indices, at: 0, with: byte).isEmpty }
   }
 
   /// The first offset from `start` on at which a form may begin: a pair of bytes that one begins with, or the last byte if one begins with
@@ -154,6 +149,6 @@ internal import SecretMemory
       if unsafe pairs[pair >> 3] & (1 << UInt8(pair & 7)) != 0 { return offset - 1 }
       offset += 1
     }
-    return unsafe forms(with: text[end - 1]).isEmpty ? end : end - 1
+    return unsafe isFirst(text[end - 1]) ? end - 1 : end
   }
 }

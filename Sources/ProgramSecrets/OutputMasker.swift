@@ -25,6 +25,8 @@ internal import SecretMemory
   private var label: ArraySlice<UInt8> = []
   /// Occurrences of forms that are longer than the decisive bytes, which may go on; and those that have ended behind `searched`.
   private var trails: [FormTrail] = []
+  /// How many bytes were compared: the measure of the work.
+  package private(set) var comparedCount = 0
 
   /// Below this a tail is released.
   package static let releasedCount = 4
@@ -114,42 +116,58 @@ internal import SecretMemory
 
   private mutating func followTrails() {
     for index in trails.indices where trails[index].state == .open {
-      unsafe trails[index].follow(secrets.forms[trails[index].form], in: text, to: end)
-      if isAtEnd { trails[index].end() }
-      concealed = max(concealed, trails[index].reached)
+      var trail = trails[index]
+      follow(&trail)
+      trails[index] = trail
+      concealed = max(concealed, trail.reached)
     }
     trails.removeAll { $0.state != .open && $0.reached <= searched }
   }
 
+  private mutating func follow(_ trail: inout FormTrail) {
+    let count = trail.count
+    unsafe trail.follow(trail.isWrapped ? secrets.wrapped : secrets.whole, in: text, to: end)
+    if isAtEnd { trail.end() }
+    comparedCount += trail.count - count + 1
+  }
+
   /// The occurrence that begins at an offset. Returns nil if that is not decided; without an owner if there is none.
   private mutating func occurrence(at start: Int) -> (end: Int, owner: Int?)? {
-    var found: [FormTrail] = []
-    for index in unsafe secrets.forms(with: text[start]) {
-      // Within an occurrence of a long form there is no other of the same.
-      if let trail = trails.last(where: { $0.form == index }) {
-        if trail.reached > start { continue }
-        if trail.state == .open { return nil }
-      }
-      var trail = FormTrail(index, at: start)
-      unsafe trail.follow(secrets.forms[index], in: text, to: end, limit: ConcealedSecrets.decisiveCount)
-      if trail.state == .complete || trail.count == ConcealedSecrets.decisiveCount {
-        found.append(trail)
-      } else if trail.state == .open, !isAtEnd {
-        return nil
-      }
-    }
+    guard let whole = begin(isWrapped: false, at: start), let wrapped = begin(isWrapped: true, at: start) else { return nil }
     var best: (end: Int, owner: Int?, count: Int) = (start, nil, 0)
-    for var trail in found {
-      let form = secrets.forms[trail.form]
-      let decisive = trail.count
-      if decisive > best.count || decisive == best.count && form.owner < best.owner ?? .max {
-        (best.owner, best.count) = (form.owner, decisive)
+    for begin in [whole, wrapped] {
+      var found = begin.longest.map { [$0] } ?? []
+      if let group = begin.group, let long = followGroup(group, begin, from: start) { found.append(long) }
+      for one in found {
+        best.end = max(best.end, one.end)
+        guard one.count > best.count || one.count == best.count && one.owner < best.owner ?? .max else { continue }
+        (best.owner, best.count) = (one.owner, one.count)
       }
-      unsafe trail.follow(form, in: text, to: end)
-      if isAtEnd { trail.end() }
-      best.end = max(best.end, trail.reached)
-      if trail.state == .open || trail.count > decisive { trails.append(trail) }
     }
     return (best.end, best.owner)
+  }
+
+  /// - Returns: nil if more output has to decide.
+  private mutating func begin(isWrapped: Bool, at start: Int) -> FormTrail? {
+    let forms = isWrapped ? secrets.wrapped : secrets.whole
+    var begin = FormTrail(forms, isWrapped: isWrapped, at: start)
+    unsafe begin.begin(forms, in: text, to: end)
+    comparedCount += begin.count + 1
+    return begin.state == .open && !begin.isLong && !isAtEnd ? nil : begin
+  }
+
+  /// Within an occurrence of a long form there is no other of one with the same decisive bytes. Returns nil there.
+  private mutating func followGroup(_ group: Int, _ begin: FormTrail, from start: Int) -> (owner: Int, count: Int, end: Int)? {
+    guard !trails.contains(where: { $0.isWrapped == begin.isWrapped && $0.group == group && $0.reached > start }) else {
+      return nil
+    }
+    let forms = begin.isWrapped ? secrets.wrapped : secrets.whole
+    var reached = start
+    for var trail in begin.split(forms) {
+      follow(&trail)
+      reached = max(reached, trail.reached)
+      trails.append(trail)
+    }
+    return (forms.firstOwner(group), ConcealedSecrets.decisiveCount, reached)
   }
 }

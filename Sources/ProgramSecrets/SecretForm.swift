@@ -19,8 +19,11 @@ internal import SecretMemory
   let owner: Int
   let writing: Writing
   private let held: HeldSecret
-  private let bytes: UnsafePointer<UInt8>
-  private let count: Int
+  /// The part of the secret.
+  let bytes: UnsafePointer<UInt8>
+  let count: Int
+  /// Whether it is longer than the decisive bytes.
+  private(set) var isLong = false
 
   init(_ held: HeldSecret, _ range: Range<Int>, as writing: Writing, of owner: Int) {
     self.held = held
@@ -29,6 +32,24 @@ internal import SecretMemory
     count = range.count
     self.writing = writing
     self.owner = owner
+    let decisive = ConcealedSecrets.decisiveCount
+    isLong = isPlain ? count > decisive : has(decisive + 1)
+  }
+
+  /// Whether its bytes are those of the secret.
+  var isPlain: Bool { writing == .plain }
+
+  /// The decisive bytes. Returns nil for a plain one, whose bytes are those of the secret.
+  /// - Throws: as `Secret(count:)`.
+  func computedBegin() throws -> HeldSecret? {
+    guard !isPlain else { return nil }
+    var place = Place()
+    var count = 0
+    while count < ConcealedSecrets.decisiveCount, next(&place) != nil { count += 1 }
+    var begin = try Secret(count: count)
+    place = Place()
+    for offset in 0..<count { begin.write(next(&place) ?? 0, at: offset) }
+    return HeldSecret(begin)
   }
 
   /// Whether it is still found if there are line ends within: encoded text is often broken into lines.

@@ -8,7 +8,7 @@ import Testing
   static func secrets(_ values: [(name: String, bytes: [UInt8])]) throws -> ConcealedSecrets {
     let secrets = try ConcealedSecrets()
     for value in values { _ = secrets.add(HeldSecret(try Secret(copying: value.bytes)), named: value.name) }
-    secrets.prepare()
+    try secrets.prepare()
     return secrets
   }
 
@@ -138,6 +138,37 @@ import Testing
     #expect(result == Array("name s<concealed A> s3x".utf8))
   }
 
+  /// One byte of the output costs as much if a thousand lines begin with the bytes before it: by a comparison with each it would be a
+  /// thousand times as much.
+  @Test(arguments: [16, 255, 256, 300]) func linesThatBeginAlikeAreComparedAtOnce(blanks: Int) throws {
+    let begin = [UInt8](repeating: 0x20, count: blanks)
+    let lines = (0..<1000).map { begin + Array("\"key \($0)\": 1".utf8) }
+    let secrets = try Self.secrets([("A", Array(lines.joined(separator: [0x0A])))])
+    for text in [[UInt8](repeating: 0x20, count: 20_000), Array(lines[..<50].joined())] {
+      var masker = try OutputMasker(secrets)
+      var (offset, result): (Int, [UInt8]) = (0, [])
+      func write() {
+        unsafe #expect(
+          masker.write {
+            unsafe result += $0
+            return $0.count
+          })
+      }
+      while offset < text.count {
+        offset += unsafe masker.fill { room in
+          let part = text[offset...].prefix(room.count)
+          unsafe room.copyBytes(from: part)
+          return part.count
+        }
+        write()
+      }
+      masker.finish()
+      write()
+      #expect(masker.comparedCount < 3 * ConcealedSecrets.decisiveCount * text.count)
+      #expect(String(decoding: result, as: UTF8.self).contains("key") == false)
+    }
+  }
+
   // MARK: Against the reference
 
   /// Small alphabets, so that secrets overlap with themselves and one another.
@@ -150,6 +181,16 @@ import Testing
       Int.random(in: 0..<20, using: &random) == 0
       ? Int.random(in: 250...700, using: &random) : Int.random(in: 6...24, using: &random)
     return (0..<count).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+  }
+
+  /// About as many bytes in common as decide.
+  private static func linesThatBeginAlike(_ random: inout SeededGenerator) -> [UInt8] {
+    let begin = (0..<Int.random(in: 240...260, using: &random)).map { $0 % 3 == 0 ? UInt8(0x61) : 0x62 }
+    return (0..<4).flatMap { _ in
+      begin + (0..<Int.random(in: 0...20, using: &random)).map { _ in [0x61, 0x62, 0x22].randomElement(using: &random) ?? 0 } + [
+        10
+      ]
+    }
   }
 
   private static func text(_ reference: ReferenceMasker, _ random: inout SeededGenerator) -> [UInt8] {
@@ -197,6 +238,7 @@ import Testing
       if round % 5 == 0, let first = values.first, first.bytes.count > 12 {
         values.append(("part", Array(first.bytes.prefix(8))))
       }
+      if round % 7 == 0 { values.append(("lines", linesThatBeginAlike(&random))) }
       var reference = ReferenceMasker()
       for value in values { reference.add(value.bytes, named: value.name) }
       let secrets = try secrets(values)

@@ -75,19 +75,28 @@ struct ReferenceMasker {
   func mask(_ text: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var concealed = 0
+    let groups = forms.map { form in
+      forms.firstIndex {
+        $0.bytes.count > 256 && $0.isWrapped == form.isWrapped && $0.bytes.prefix(256) == form.bytes.prefix(256)
+      }
+    }
     var busy = [Int](repeating: 0, count: forms.count)
     for start in text.indices {
       var best: (count: Int, owner: Int, end: Int) = (0, .max, start)
-      for (index, form) in forms.enumerated() where busy[index] <= start && form.bytes[0] == text[start] {
+      var ends = busy
+      for (index, form) in forms.enumerated() where form.bytes[0] == text[start] {
+        let group = form.bytes.count > 256 ? groups[index] : nil
+        guard group.map({ busy[$0] <= start }) ?? true else { continue }
         let found = match(form, text, start)
         guard found.count >= min(256, form.bytes.count) else { continue }
-        if form.bytes.count > 256 { busy[index] = found.end }
+        if let group { ends[group] = max(ends[group], found.end) }
         let decisive = min(256, found.count)
         best.end = max(best.end, found.end)
         if decisive > best.count || decisive == best.count && form.owner < best.owner {
           (best.count, best.owner) = (decisive, form.owner)
         }
       }
+      busy = ends
       if best.owner != .max {
         if start >= concealed { result += Array("<concealed \(names[best.owner])>".utf8) }
         concealed = max(concealed, best.end)

@@ -117,7 +117,7 @@ struct ProgramInputs {
       case nil: break
       }
     }
-    concealed.prepare()
+    try concealed.prepare()
     return concealed.isEmpty ? nil : concealed
   }
 
