@@ -7,7 +7,7 @@ import Glibc
 enum ChildProcess {
   /// Those that wait from before there is something to clean up.
   static func blockSignals() throws -> BlockedSignals {
-    try BlockedSignals([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
+    try BlockedSignals(BlockedSignals.notIgnored(BlockedSignals.ending) + [SIGCHLD])
   }
 
   /// Runs it and waits. An interrupt from the terminal is the program's; what would end this one alone is handed on.
@@ -19,13 +19,17 @@ enum ChildProcess {
       var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
       _ = unsafe poll(&entry, 1, -1)
       while let signal = signals.next() {
-        if signal == SIGTERM || signal == SIGHUP { kill(child, signal) }
+        if isHandedOn(signal) { kill(child, signal) }
       }
       var status: Int32 = 0
       guard unsafe waitpid(child, &status, WNOHANG) == child else { continue }
       return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
     }
   }
+
+  /// Whether a signal would end this process alone.
+  /// - Parameter signal: One of those that wait.
+  static func isHandedOn(_ signal: Int32) -> Bool { ![SIGINT, SIGQUIT, SIGCHLD].contains(signal) }
 
   /// - Parameter mask: The blocked signals in the program.
   /// - Throws: not found; I/O.

@@ -23,7 +23,7 @@ final class SessionProgram {
   private var hasResumed = false
 
   private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
-  private static let forwarded = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH]
+  private static let forwarded = BlockedSignals.ending + [SIGCONT, SIGWINCH]
 
   /// The standard streams that are a terminal, and the same one as the first of standard output and standard error.
   private static func terminals() -> Set<Int32> {

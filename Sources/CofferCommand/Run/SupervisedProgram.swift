@@ -11,8 +11,10 @@ struct SupervisedProgram: ~Copyable {
   private var streams = OutputRelay.Streams()
   private var process: pid_t = 0
 
-  private static let forwarded = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT]
+  private static let forwarded = BlockedSignals.ending + [SIGCONT]
   private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
+  /// The kernel sends these to a whole process group, and others, as for an alarm, to one process.
+  private static let ofGroups = stops + [SIGINT, SIGQUIT, SIGHUP, SIGCONT]
 
   /// From here on signals wait, so that none ends this process while there is something to clean up.
   /// - Parameter secrets: Those for which the output is searched; nil: the output does not pass through here.
@@ -46,7 +48,7 @@ struct SupervisedProgram: ~Copyable {
 
   /// The program is in this process group, so it has already got what the kernel has sent to all of the group.
   private func forward(_ signal: Int32, isFromKernel: Bool) {
-    guard signal != SIGCHLD, !isFromKernel else { return }
+    guard signal != SIGCHLD, !isFromKernel || !Self.ofGroups.contains(signal) else { return }
     kill(process, signal)
   }
 

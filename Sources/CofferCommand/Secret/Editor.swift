@@ -35,7 +35,7 @@ enum Editor {
         isForced = true
       }
       while let signal = signals.next() {
-        guard signal == SIGTERM || signal == SIGHUP else { continue }
+        guard ChildProcess.isHandedOn(signal) else { continue }
         ending = signal
         kill(child, signal)
       }

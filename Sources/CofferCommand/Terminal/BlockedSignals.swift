@@ -24,6 +24,12 @@ struct BlockedSignals: ~Copyable {
     self.file = file
   }
 
+  /// Those that end a process by default, but for SIGKILL, and for the two that the C library keeps. A fault of this process ends it even
+  /// if its signal is blocked.
+  static let ending = (1...64).filter {
+    ![SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH, 32, 33].contains($0)
+  }
+
   /// Those of some signals that this process was not started to ignore, as by nohup(1): a blocked signal waits also if it is ignored.
   static func notIgnored(_ signals: [Int32]) -> [Int32] {
     signals.filter { coffer_signal_is_ignored($0) == 0 }
