@@ -5,7 +5,7 @@ import Glibc
 
 /// Becoming another program, and asking one whether it works.
 enum Launch {
-  /// As env(1) and its like: not started, found but not started, not found.
+  /// As env(1) and its like: a failure of the command itself, mostly that nothing was started; found but not started; not found.
   static let notStarted: Int32 = 125
   private static let notExecutable: Int32 = 126
   private static let notFound: Int32 = 127

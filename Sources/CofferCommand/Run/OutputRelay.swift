@@ -49,15 +49,10 @@ struct OutputRelay {
     }
   }
 
-  /// - Throws: why output was lost, if the status does not tell of a failure.
-  func checked(_ status: Int32) throws -> Int32 {
-    for output in outputs {
-      guard let error = output.error else { continue }
-      let failure = error.failure(output.target.name)
-      guard status != 0 else { throw failure }
-      Descriptor.error.note("coffer: \(failure.message)\n")
-    }
-    return status
+  /// - Parameter status: The status of the program, as waitpid(2) has it.
+  /// - Returns: The same, or the status of a failure, if output was lost and the program ended with 0.
+  func checked(_ status: Int32) -> Int32 {
+    status == 0 && outputs.contains(where: \.hasLost) ? Launch.notStarted << 8 : status
   }
 
   // MARK: Places of a program's output

@@ -20,13 +20,15 @@ final class RelayedOutput {
   private(set) var isOver = false
   /// For a terminal that is gone: its programs get SIGHUP, and until they end they may write.
   private var isDiscarding = false
-  /// Why the rest of the output was lost.
-  private(set) var error: SystemError?
+  /// Whether output was lost for another reason than the end of its reader.
+  private(set) var hasLost = false
   private var isBlocked = false
   /// The bytes that may still be taken, once the program has ended.
   private var remaining: Int?
 
   private static let releaseTime: Int32 = 25
+  /// Errors of a write that say nothing of later ones: a full disk, a quota, the largest size of a file, a disk that fails.
+  private static let passing = [ENOSPC, EDQUOT, EFBIG, EIO]
   /// A pipe that can be written takes as much as this without a wait.
   private static let portion = Int(PIPE_BUF)
   /// More than the buffers of a pseudo-terminal hold.
@@ -143,7 +145,20 @@ final class RelayedOutput {
     let written = retrying { unsafe Glibc.write(target.number, bytes.baseAddress, count) }
     guard written.result < 0 else { return written.result }
     if written.errno == EAGAIN { return 0 }
-    throw SystemError(number: written.errno)
+    let error = SystemError(number: written.errno)
+    guard !isTerminal, Self.passing.contains(error.number) else { throw error }
+    // Without this process each write of the program would fail until there is room again, and the program might go on.
+    tell(error)
+    return count
+  }
+
+  /// Once, and at once: a program may run for months.
+  private func tell(_ error: SystemError) {
+    guard !hasLost else { return }
+    hasLost = true
+    // The terminal may be in raw mode.
+    let end = Descriptor.error.isTerminal ? "\r\n" : "\n"
+    Descriptor.error.note("coffer: \(error.failure(target.name).message): output is lost\(end)")
   }
 
   private static func returnBeforeLineEnd(in bytes: UnsafeRawBufferPointer, _ count: Int) -> Int? {
@@ -151,7 +166,7 @@ final class RelayedOutput {
   }
 
   private func fail(_ error: SystemError) {
-    if error.number != EPIPE, !isTerminal { self.error = error }
+    if error.number != EPIPE, !isTerminal { tell(error) }
     isBlocked = false
     if isTerminal {
       isDiscarding = true

@@ -9,7 +9,7 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Start a program with secrets of the vault in its variables and files.",
     discussion: """
       A variable whose value is a reference, coffer://GROUP/SERVICE/ACCOUNT, gets the secret. Ends as the program ends; with 125 if \
-      nothing was started, 126 if the program could not be, 127 if it was not found.
+      nothing was started or output was lost, 126 if the program could not be, 127 if it was not found.
       """)
 
   @Option(
@@ -92,7 +92,7 @@ struct RunCommand: ParsableCommand {
     defer { withExtendedLifetime(directory) {} }
     let error = unsafe supervised.start(file, RawArguments.ofProgram, try secrets.block(values))
     guard error == 0 else { throw NotStarted(error: SystemError(number: error)) }
-    return try supervised.wait()
+    return supervised.wait()
   }
 
   private func directory(_ secrets: inout ProgramInputs, _ values: ReferencedSecrets) throws -> ScratchDirectory? {

@@ -36,13 +36,13 @@ struct SupervisedProgram: ~Copyable {
   }
 
   /// - Returns: The status of the program, as waitpid(2) has it.
-  func wait() throws -> Int32 {
+  func wait() -> Int32 {
     while true {
       _ = streams.relay.wait([pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)])
       while let signal = signals.nextWithSender() { forward(signal.number, isFromKernel: signal.isFromKernel) }
       guard let status = reap() else { continue }
       streams.relay.drain(signals)
-      return try streams.relay.checked(status)
+      return streams.relay.checked(status)
     }
   }
 
