@@ -67,12 +67,8 @@ internal import SecretMemory
   }
 
   private func addForms(_ held: HeldSecret, _ range: Range<Int>) {
-    var writings: [SecretForm.Writing] = [.plain, .terminal, .percent, .json, .hex(isUpper: false), .hex(isUpper: true)]
-    for skipped in [0, 4, 2] {
-      writings += [.base64(skipped: skipped, isForURL: false), .base64(skipped: skipped, isForURL: true)]
-    }
     let first = forms.count
-    for writing in writings {
+    for writing in SecretForm.writings {
       let form = SecretForm(held, range, as: writing, of: labels.count - 1)
       guard form.has(Self.leastCount), !forms[first...].contains(where: { $0.isEqual(to: form) }) else { continue }
       forms.append(form)

@@ -22,8 +22,8 @@ package enum SecretFilter: String, CaseIterable, Sendable {
       guard secret.count <= Secret.maximumCount / 4 * 3 else { throw TextError(.valueTooLarge) }
       return try Base64.encode(secret)
     case .trim: return try secret.trimmed()
-    case .url: return try secret.replacingBytes { PercentForm.form(of: $0) }
-    case .sh: return try secret.replacingBytes(between: "'") { $0 == UInt8(ascii: "'") ? #"'\''"# : nil }
+    case .url: return try secret.replacingBytes { PercentForm.strict.form(of: $0) }
+    case .sh: return try secret.replacingBytes(between: "'") { Self.shellForm(of: $0) }
     case .json:
       try Self.checkIsText(secret)
       return try secret.replacingBytes(between: "\"") { JSONForm.form(of: $0) }
@@ -32,6 +32,9 @@ package enum SecretFilter: String, CaseIterable, Sendable {
       return try Self.xml(secret)
     }
   }
+
+  /// Within single quotes.
+  static func shellForm(of byte: UInt8) -> StaticBytes? { byte == UInt8(ascii: "'") ? #"'\''"# : nil }
 
   private static func checkIsText(_ secret: borrowing Secret) throws(TextError) {
     let isText = secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe UTF8Check.isValid($0) } }
@@ -64,16 +67,43 @@ package enum SecretFilter: String, CaseIterable, Sendable {
 }
 
 /// Percent encoding of single bytes.
-enum PercentForm {
-  private static let digits = Array("0123456789ABCDEF".utf8)
+struct PercentForm: Equatable {
+  /// The characters that stay as they are, beside the unreserved ones of RFC 3986.
+  enum Kept: CaseIterable {
+    case nothing
+    /// The slash, as in paths.
+    case slashes
+    /// The further marks of RFC 2396, as in JavaScript.
+    case marks
+    /// None, and a blank is a plus, as in Python.
+    case plus
+    /// Forms of HTML: `*` stays, `~` does not, and a blank is a plus.
+    case form
+  }
 
-  static func form(of byte: UInt8) -> StaticBytes? {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-      UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-      nil
-    default: StaticBytes(UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)])
+  let kept: Kept
+  let isUpper: Bool
+
+  /// RFC 3986, with nothing but the unreserved characters.
+  static let strict = PercentForm(kept: .nothing, isUpper: true)
+  static let all = Kept.allCases.flatMap { kept in [true, false].map { PercentForm(kept: kept, isUpper: $0) } }
+
+  private static let upper = Array("0123456789ABCDEF".utf8)
+  private static let lower = Array("0123456789abcdef".utf8)
+
+  func form(of byte: UInt8) -> StaticBytes? {
+    switch (byte, kept) {
+    case (UInt8(ascii: " "), .form), (UInt8(ascii: " "), .plus): return "+"
+    case (UInt8(ascii: "~"), .form): break
+    case (UInt8(ascii: "/"), .slashes), (UInt8(ascii: "*"), .form), (UInt8(ascii: "!"), .marks): return nil
+    case (UInt8(ascii: "'")...UInt8(ascii: "*"), .marks): return nil
+    case (UInt8(ascii: "a")...UInt8(ascii: "z"), _), (UInt8(ascii: "A")...UInt8(ascii: "Z"), _): return nil
+    case (UInt8(ascii: "0")...UInt8(ascii: "9"), _), (UInt8(ascii: "-"), _), (UInt8(ascii: "."), _): return nil
+    case (UInt8(ascii: "_"), _), (UInt8(ascii: "~"), _): return nil
+    default: break
     }
+    let digits = isUpper ? Self.upper : Self.lower
+    return StaticBytes(UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)])
   }
 }
 
@@ -105,10 +135,12 @@ package enum JSONForm {
     case 0x09: #"\t"#
     case 0x08: #"\b"#
     case 0x0C: #"\f"#
-    case 0..<0x20: StaticBytes("\\u00", digits[Int(byte >> 4)], digits[Int(byte & 15)])
+    case 0..<0x20: escape(byte)
     default: nil
     }
   }
+
+  static func escape(_ byte: UInt8) -> StaticBytes { StaticBytes("\\u00", digits[Int(byte >> 4)], digits[Int(byte & 15)]) }
 }
 
 /// Up to 7 bytes that stand for one. On the stack: an array would leave a copy of what was encoded in the heap.

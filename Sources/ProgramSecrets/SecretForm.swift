@@ -11,9 +11,37 @@ internal import SecretMemory
     /// Without the letters at its edges that depend on neighbouring bytes.
     /// - `skipped`: The bits of the secret before the first letter: 0, 4 or 2, for each place in a group of three bytes.
     case base64(skipped: Int, isForURL: Bool)
-    case percent
-    case json
+    case percent(PercentForm)
+    case json(JSONWriter)
+    /// Within single quotes, as a shell prints it for `set -x`.
+    case shell
   }
+
+  /// The ways in which programs write JSON; the last two have escapes for all characters that are no ASCII.
+  enum JSONWriter: CaseIterable {
+    case plain
+    /// `\/` for a slash.
+    case slashes
+    /// Escapes for `<`, `>` and `&`.
+    case html
+    case ascii
+    case asciiAndSlashes
+
+    fileprivate var isASCII: Bool { self == .ascii || self == .asciiAndSlashes }
+
+    fileprivate func form(of byte: UInt8) -> StaticBytes? {
+      switch (self, byte) {
+      case (.slashes, UInt8(ascii: "/")), (.asciiAndSlashes, UInt8(ascii: "/")): #"\/"#
+      case (.html, UInt8(ascii: "<")), (.html, UInt8(ascii: ">")), (.html, UInt8(ascii: "&")): JSONForm.escape(byte)
+      default: JSONForm.form(of: byte)
+      }
+    }
+  }
+
+  static let writings: [Writing] =
+    [.plain, .terminal, .shell, .hex(isUpper: false), .hex(isUpper: true)] + PercentForm.all.map { .percent($0) }
+    + JSONWriter.allCases.map { .json($0) }
+    + [0, 4, 2].flatMap { [.base64(skipped: $0, isForURL: false), .base64(skipped: $0, isForURL: true)] }
 
   /// The index of the secret among those that are concealed.
   let owner: Int
@@ -56,7 +84,7 @@ internal import SecretMemory
   var isWrapped: Bool {
     switch writing {
     case .hex, .base64: true
-    case .plain, .terminal, .percent, .json: false
+    case .plain, .terminal, .percent, .json, .shell: false
     }
   }
 
@@ -87,8 +115,11 @@ internal import SecretMemory
       defer { place.index += 1 }
       return Base64.letter(sextet(at: bit), isForURL: isForURL)
     case .terminal: return next(&place) { $0 == 0x0A ? "\r\n" : nil }
-    case .percent: return next(&place) { PercentForm.form(of: $0) }
-    case .json: return next(&place) { JSONForm.form(of: $0) }
+    case .percent(let form): return next(&place) { form.form(of: $0) }
+    case .shell: return next(&place) { SecretFilter.shellForm(of: $0) }
+    case .json(let writer):
+      if writer.isASCII, let scalar = scalar(at: place.index) { return nextOfEscape(&place, scalar) }
+      return next(&place) { writer.form(of: $0) }
     }
   }
 
@@ -96,6 +127,35 @@ internal import SecretMemory
     let first = unsafe UInt16(bytes[bit / 8])
     let second = unsafe bit / 8 + 1 < count ? UInt16(bytes[bit / 8 + 1]) : 0
     return UInt8(truncatingIfNeeded: (first << 8 | second) >> (10 - UInt16(bit % 8))) & 0x3F
+  }
+
+  /// The character that begins at a byte and is no ASCII. Returns nil also for bytes that are no UTF-8.
+  private func scalar(at index: Int) -> Unicode.Scalar? {
+    guard index < count else { return nil }
+    let lead = unsafe bytes[index]
+    guard (0xC2..<0xF8).contains(lead) else { return nil }
+    let length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+    guard index + length <= count else { return nil }
+    var value = UInt32(lead) & (0x7F >> UInt32(length))
+    for offset in 1..<length {
+      let byte = unsafe bytes[index + offset]
+      guard byte & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3F)
+    }
+    return Unicode.Scalar(value).flatMap { UTF8.width($0) == length ? $0 : nil }
+  }
+
+  /// `\uXXXX` for each unit of UTF-16.
+  private func nextOfEscape(_ place: inout Place, _ scalar: Unicode.Scalar) -> UInt8 {
+    let value = scalar.value
+    let isPair = value > 0xFFFF
+    let unit = !isPair ? value : place.part < 6 ? 0xD7C0 + value >> 10 : 0xDC00 + value & 0x3FF
+    let letter = place.part % 6
+    place.part += 1
+    if place.part == (isPair ? 12 : 6) { place = Place(index: place.index + UTF8.width(scalar)) }
+    guard letter > 1 else { return UInt8(ascii: letter == 0 ? "\\" : "u") }
+    let digit = UInt8(truncatingIfNeeded: unit >> (4 * (5 - UInt32(letter)))) & 15
+    return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
   }
 
   private func next(_ place: inout Place, _ form: (UInt8) -> StaticBytes?) -> UInt8? {

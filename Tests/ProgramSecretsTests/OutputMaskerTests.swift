@@ -69,6 +69,17 @@ import Testing
   @Test func percentJSONAndLinesAreFound() throws {
     #expect(try Self.mask("x=a%20b%2Fc%C3%A9d&", ["A": "a b/céd"]) == "x=<concealed A>&")
     #expect(try Self.mask(#"{"x":"a\"b\nc\u0001d"}"#, ["A": "a\"b\nc\u{1}d"]) == #"{"x":"<concealed A>"}"#)
+    for text in [
+      "a%20b%2fc%c3%a9%21%27%26~", "a%20b/c%C3%A9%21%27%26~", "a%20b%2Fc%C3%A9!'%26~", "a+b%2Fc%C3%A9%21%27%26~",
+      "a+b%2Fc%C3%A9%21%27%26%7E",
+      "a+b%2fc%c3%a9%21%27%26%7e",
+    ] {
+      #expect(try Self.mask("x=\(text)&", ["A": "a b/cé!'&~"]) == "x=<concealed A>&", "\(text)")
+    }
+    for text in [#"a\/bé<&>😀c"#, #"a/bé\u003c\u0026\u003e😀c"#, #"a/b\u00e9<&>\ud83d\ude00c"#, #"a\/b\u00e9<&>\ud83d\ude00c"#] {
+      #expect(try Self.mask("[\(text)]", ["A": "a/bé<&>😀c"]) == "[<concealed A>]", "\(text)")
+    }
+    #expect(try Self.mask(#"+ echo 'it'\''s x'"#, ["A": "it's x"]) == "+ echo '<concealed A>'")
     #expect(try Self.mask("2: line two\n1: one", ["A": "one\nline two\nthree"]) == "2: <concealed A>\n1: one")
     #expect(try Self.mask("one\r\ntwo", ["A": "one\ntwo"]) == "<concealed A>")
     #expect(try Self.mask("[s3cret]", ["A": " s3cret\n"]) == "[<concealed A>]")
@@ -174,7 +185,7 @@ import Testing
   /// Small alphabets, so that secrets overlap with themselves and one another.
   private static func secret(_ random: inout SeededGenerator) -> [UInt8] {
     let alphabets: [[UInt8]] = [
-      Array("ab".utf8), Array("ab\n".utf8), Array("abc \"/\n\r\t".utf8), Array(0...255), Array("s3cretXY".utf8),
+      Array("ab".utf8), Array("ab\n".utf8), Array("abc \"/\n\r\t<'~*é€😀".utf8), Array(0...255), Array("s3cretXY".utf8),
     ]
     let alphabet = alphabets.randomElement(using: &random) ?? []
     let count =

@@ -19,9 +19,23 @@ struct ReferenceMasker {
     let trimmed = Array(secret.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     for text in trimmed == secret ? [secret] : [secret, trimmed] {
       var plain = [text, text.flatMap { $0 == 10 ? [13, 10] : [$0] }]
+      for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
+        for (kept, plus) in [("~", " "), ("~/", " "), ("~!*'()", " "), ("~", "+"), ("*", "+")] {
+          let kept = Array(kept.utf8) + Self.letters
+          plain.append(
+            text.flatMap { byte in
+              if byte == 32, plus == "+" { return Array("+".utf8) }
+              return kept.contains(byte) ? [byte] : Array("%".utf8) + Self.hex([byte], digits)
+            })
+        }
+      }
+      plain.append(text.flatMap { $0 == 39 ? Array("'\\''".utf8) : [$0] })
+      let json = text.flatMap(Self.json)
+      for json in [json, Self.ascii(json)] {
+        plain += [json, json.flatMap { $0 == 47 ? Array("\\/".utf8) : [$0] }]
+      }
       plain.append(
-        text.flatMap { byte in Self.isUnreserved(byte) ? [byte] : Array("%".utf8) + Self.hex([byte], "0123456789ABCDEF") })
-      plain.append(text.flatMap(Self.json))
+        json.flatMap { "<>&".utf8.contains($0) ? Array("\\u00".utf8) + Self.hex([$0], "0123456789abcdef") : [$0] })
       var wrapped = [Self.hex(text, "0123456789abcdef"), Self.hex(text, "0123456789ABCDEF")]
       for shift in 0..<3 { for end in ["+/", "-_"] { wrapped.append(Self.base64(text, shift, end)) } }
       forms += plain.filter { $0.count >= 6 }.map { Form(owner: owner, bytes: $0, isWrapped: false) }
@@ -34,8 +48,27 @@ struct ReferenceMasker {
     }
   }
 
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
+  private static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._".utf8)
+
+  /// With escapes for all other characters; bytes that are no UTF-8 stay.
+  private static func ascii(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = text[...]
+    while let first = rest.first {
+      let length = (2...4).first { length in
+        rest.count >= length && first >= 0x80 && String(validating: rest.prefix(length), as: UTF8.self)?.unicodeScalars.count == 1
+      }
+      let taken = rest.prefix(length ?? 1)
+      if length == nil {
+        result.append(first)
+      } else {
+        for unit in String(decoding: taken, as: UTF8.self).utf16 {
+          result += Array("\\u".utf8) + hex([UInt8(unit >> 8), UInt8(unit & 255)], "0123456789abcdef")
+        }
+      }
+      rest = rest.dropFirst(taken.count)
+    }
+    return result
   }
 
   private static func hex(_ bytes: [UInt8], _ digits: String) -> [UInt8] {
