@@ -49,10 +49,15 @@ struct OutputRelay {
     }
   }
 
+  /// After `drain`, when the terminal is as before.
   /// - Parameter status: The status of the program, as waitpid(2) has it.
   /// - Returns: The same, or the status of a failure, if output was lost and the program ended with 0.
-  func checked(_ status: Int32) -> Int32 {
-    status == 0 && outputs.contains(where: \.hasLost) ? Launch.notStarted << 8 : status
+  func finish(_ status: Int32) -> Int32 {
+    for output in outputs where output.leave() {
+      Descriptor.error.note(
+        "note: \(output.target.name): a program that was left running has it, and its further output is lost\n")
+    }
+    return status == 0 && outputs.contains(where: \.hasLost) ? Launch.notStarted << 8 : status
   }
 
   // MARK: Places of a program's output

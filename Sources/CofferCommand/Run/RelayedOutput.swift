@@ -81,6 +81,26 @@ final class RelayedOutput {
     write()
   }
 
+  /// Has cat(1) read what programs that were left behind go on to write: they would get SIGPIPE once this process has ended.
+  /// - Returns: Whether there are any.
+  func leave() -> Bool {
+    guard !isTerminal, let source, let root = OwnedDescriptor(unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
+      return false
+    }
+    var entry = pollfd(fd: source.number, events: 0, revents: 0)
+    // The end of the last writer is reported without a wish for events.
+    guard unsafe poll(&entry, 1, 0) == 0 else { return false }
+    _ = fcntl(source.number, F_SETFL, fcntl(source.number, F_GETFL) & ~O_NONBLOCK)
+    var reader = ChildProgram("cat")
+    reader.isSearched = true
+    reader.streams = [.descriptor(source.number), .none, .none]
+    reader.directory = root.number
+    reader.hasSession = true
+    reader.blocked = ChildProgram.noSignals
+    _ = reader.start()
+    return true
+  }
+
   // MARK: Moving
 
   /// From now on nothing is taken but what the program has written by now. Programs that it has left behind may still write.

@@ -136,7 +136,7 @@ final class SessionProgram {
       guard status & 0xFF == 0x7F else {
         streams.relay.drain(signals)
         outer.restore()
-        return streams.relay.checked(status)
+        return streams.relay.finish(status)
       }
       hasStopped((status >> 8) & 0xFF)
     }

@@ -42,7 +42,7 @@ struct SupervisedProgram: ~Copyable {
       while let signal = signals.nextWithSender() { forward(signal.number, isFromKernel: signal.isFromKernel) }
       guard let status = reap() else { continue }
       streams.relay.drain(signals)
-      return streams.relay.checked(status)
+      return streams.relay.finish(status)
     }
   }
 
