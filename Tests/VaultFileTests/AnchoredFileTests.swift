@@ -1,10 +1,11 @@
-import CofferStorage
 import CofferTesting
 import Foundation
 import SecretMemory
 import Testing
 import VaultCore
 import VaultUpkeep
+
+@testable import CofferStorage
 
 /// Vaults that are moved, copied and exchanged, with the anchors of one machine.
 @Suite struct AnchoredFileTests {
@@ -54,42 +55,70 @@ import VaultUpkeep
     #expect(code { _ = try open("elsewhere") } == "rolledBack")
   }
 
-  /// As long as the vault lies where it did: a writer of the copy would have the vault refused as an older state.
+  /// As long as the vault lies where it did: else a writer of the copy would have the vault refused as an older state. The copy goes on by
+  /// itself, with an anchor of its own.
   @Test func aCopyLeavesTheAnchorAlone() throws {
     try create("vault")
     try copy("vault", to: "copy")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    // One that is only read has none.
+    try open("copy").close()
+    #expect(try anchors("copy").ownAnchor(of: vault) == nil && anchors("copy").lastVault() == nil)
     for number in 0..<20 { try write("copy", "c\(number)") }
     try write("vault", "1")
     #expect(code { _ = try open("vault") } == nil)
-    #expect(code { _ = try open("copy") } == "forked")
-    func acceptCopy() throws {
-      let store = try FileStore(at: directory.file("copy"))
-      let (anchors, vault) = (try anchors("copy"), try Vault.inspect(store).id)
-      try Vault.acceptRollback(store, with: .throwAway(), anchor: anchors) { _ in try anchors.takeHome(of: vault) }
-    }
-    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
-    #expect(try anchors("copy").isAnchoredElsewhere(vault) && !anchors("vault").isAnchoredElsewhere(vault))
-    try acceptCopy()
+    try copy("copy", to: "before")
     try write("copy", "2")
-    #expect(code { _ = try open("vault") } == "rolledBack")
-    // A file that is another vault by now, or none, has no anchor to lose.
-    try write("copy", "3")
-    for other in ["other", "text"] {
-      try copy("copy", to: "before")
-      try copy("copy", to: "moved")
-      if other == "text" {
-        try Data("text".utf8).write(to: URL(filePath: directory.file("copy")))
-      } else {
-        try create("other")
-        try copy("other", to: "copy")
-      }
-      try write("moved", other)
-      #expect(try !anchors("moved").isAnchoredElsewhere(vault))
-      try copy("before", to: "moved")
-      #expect(code { _ = try open("moved") } == "rolledBack", "\(other)")
-      try copy("before", to: "copy")
-      try acceptCopy()
+    #expect(try anchors("copy").isAnchoredElsewhere(vault) && !anchors("vault").isAnchoredElsewhere(vault))
+    // Its own older state is refused, and so is that of the vault at its place.
+    for other in ["before", "vault"] {
+      try copy("copy", to: "kept")
+      try copy(other, to: "copy")
+      #expect(code { _ = try open("copy") } == "rolledBack", "\(other)")
+      try copy("kept", to: "copy")
     }
+    // Another copy is compared with the vault.
+    try copy("before", to: "third")
+    #expect(code { _ = try open("third") } == "forked")
+  }
+
+  /// The owner can say that a copy is what it is. This concerns no other path.
+  @Test func whatIsAcceptedForACopyIsNotForTheVault() throws {
+    try create("vault")
+    try copy("vault", to: "old")
+    for number in 0..<3 { try write("vault", "\(number)") }
+    try copy("old", to: "copy")
+    #expect(code { _ = try open("copy") } == "rolledBack")
+    let accepted = try Vault.acceptRollback(FileStore(at: directory.file("copy")), with: .throwAway(), anchor: anchors("copy"))
+    #expect(accepted?.reason.code == .rolledBack)
+    #expect(code { _ = try open("copy") } == nil && code { _ = try open("vault") } == nil)
+    try copy("vault", to: "newest")
+    try copy("old", to: "vault")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+    // Nothing to accept: the copy is not the vault by that.
+    try copy("newest", to: "vault")
+    try copy("newest", to: "same")
+    #expect(try Vault.acceptRollback(FileStore(at: directory.file("same")), with: .throwAway(), anchor: anchors("same")) == nil)
+    try write("same", "4")
+    #expect(code { _ = try open("vault") } == nil)
+  }
+
+  /// A file that is another vault by now, or none, has no anchor to lose.
+  @Test(arguments: ["other", "text"]) func aVaultWhosePlaceIsTakenWasMoved(other: String) throws {
+    try create("vault")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    try copy("vault", to: "before")
+    try copy("vault", to: "moved")
+    if other == "text" {
+      try Data("text".utf8).write(to: URL(filePath: directory.file("vault")))
+    } else {
+      try create("other")
+      try copy("other", to: "vault")
+    }
+    #expect(try !anchors("moved").isAnchoredElsewhere(vault))
+    try write("moved", other)
+    try copy("before", to: "moved")
+    #expect(code { _ = try open("moved") } == "rolledBack")
   }
 
   /// A copy was opened while the disk of the vault was away. At a path where it was opened before, the vault is no copy: its anchor is

@@ -25,18 +25,10 @@ extension FileVault {
 
   func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback? {
     let place = try options.openPlace()
-    let vault = try about(place.path) { try Vault.inspect(place.store).id }
     return try options.withCredential(for: place) { credential in
-      let accepted = try Vault.acceptRollback(
-        place.store, with: credential, ceiling: options.ceiling, anchor: place.anchor
-      ) {
+      try Vault.acceptRollback(place.store, with: credential, ceiling: options.ceiling, anchor: place.anchor) {
         try confirm(VaultCheck.Rollback($0))
-        // Also of a copy: the anchor is its own from now on.
-        try place.anchor.takeHome(of: vault)
-      }
-      // Nothing to accept, and a copy may become the vault all the same.
-      if accepted == nil { try place.anchor.takeHome(of: vault) }
-      return accepted.map { VaultCheck.Rollback($0) }
+      }.map { VaultCheck.Rollback($0) }
     }
   }
 

@@ -8,12 +8,14 @@ import VaultCore
 struct RestoreReport {
   let file: String
   let path: String
+  /// The path that `--vault` has.
+  private let vault: String?
   private let findings: RestoreFindings
   private var plan: Restoration.Plan { findings.plan }
 
   /// - Parameter file: The backup that was named.
-  init(file: String?, path: String, findings: RestoreFindings) {
-    (self.file, self.path, self.findings) = (file ?? findings.file ?? path, path, findings)
+  init(file: String?, path: String, vault: String?, findings: RestoreFindings) {
+    (self.file, self.path, self.vault, self.findings) = (file ?? findings.file ?? path, path, vault, findings)
   }
 
   /// The findings, and what would be done.
@@ -71,7 +73,7 @@ struct RestoreReport {
   private var intention: String {
     switch plan.way {
     case .nothing where plan.rollback != nil:
-      "the vault is in this state, which is not the one last seen here: to accept it, coffer vault accept-rollback"
+      "the vault is in this state, which is not the one last seen here: to accept it, \(accepting)"
     case .nothing: "the vault is in this state; nothing to do"
     case .continuing: "the records become those of the backup; the ways to open the vault stay"
     case .replacing: "everything becomes that of the backup, the ways to open it too"
@@ -79,6 +81,11 @@ struct RestoreReport {
       "the file here cannot be read\(plan.damage.map { " (\(Failure($0).message))" } ?? ""); it is put aside, and the vault is made from the backup"
     case .creating: "no vault is here; it is made from the backup"
     }
+  }
+
+  private var accepting: String {
+    let command = "coffer vault accept-rollback"
+    return vault.flatMap { Failure.hint(command, naming: $0) } ?? command
   }
 
   private func json(_ outcome: Restoration.Outcome?) -> JSON {

@@ -15,11 +15,7 @@ extension VaultOptions {
   }
 
   func open(_ place: VaultPlace, with credential: borrowing Credential, isCopy: Bool = false) throws -> Vault {
-    // A copy of a vault that lies elsewhere is compared with the anchor, and leaves it.
-    let isApart = try !isCopy && place.anchor.isAnchoredElsewhere(Vault.inspect(place.store).id)
-    let vault = try Vault.open(
-      place.store, with: credential, ceiling: ceiling, anchor: place.anchor, isCopy: isCopy || isApart)
-    if isApart, case .refused(let rollback) = vault.rollbackCheck { throw rollback.reason }
+    let vault = try Vault.open(place.store, with: credential, ceiling: ceiling, anchor: place.anchor, isCopy: isCopy)
     try place.openDeviceKey(of: vault)
     if case .tooFarBehind = vault.rollbackCheck {
       Descriptor.error.note(

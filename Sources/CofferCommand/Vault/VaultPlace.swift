@@ -91,7 +91,7 @@ struct VaultPlace {
     return Failure(
       failure.status, failure.message,
       hint: "it is a copy of a vault that was opened elsewhere: coffer import coffer FILE copies items from it, coffer vault "
-        + "verify checks it; if it is to be the vault from now on: coffer vault accept-rollback")
+        + "verify checks it; if it is to go on by itself: coffer vault accept-rollback")
   }
 
   /// For people, according to what is not proven: that the vault at this path is an older state than the one last seen. nil if it is not.

@@ -28,12 +28,12 @@ struct VaultRestore: ParsableCommand {
     let path = try owned.name
     let dialogue = RestoreDialogue(
       show: { findings in
-        let report = RestoreReport(file: file, path: path, findings: findings)
+        let report = RestoreReport(file: file, path: path, vault: vault.vault, findings: findings)
         guard otherVault || !findings.plan.isOtherVault else { throw Failure(LifecycleError(.otherVault), about: report.file) }
         if trial.dryRun || !trial.json { try report.write(asJSON: trial.json, outcome: nil) }
       }, ask: { try trial.agree("Put the backup in its place?", about: path, vault) })
     let answer = try owned.restore(file, isTrial: trial.dryRun, dialogue)
-    let report = RestoreReport(file: file, path: path, findings: answer.findings)
+    let report = RestoreReport(file: file, path: path, vault: vault.vault, findings: answer.findings)
     guard let outcome = answer.outcome else { return }
     if trial.json { try report.write(asJSON: true, outcome: outcome) } else { try report.write(outcome) }
   }

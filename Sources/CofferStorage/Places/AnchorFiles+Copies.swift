@@ -6,38 +6,42 @@ extension AnchorFiles {
   /// The path at which the vault lay when its anchor was written last.
   func homePath(of vault: Identifier) -> String { "\(directory)/home-\(vault)" }
 
+  /// The anchor of the copy at this path.
+  func ownPath(of vault: Identifier) throws -> String { "\(directory)/\(vault)-\(Path.name(of: try notePath()))" }
+
+  /// Nil if the vault here has none: it is no copy, or a copy that was not written to.
+  func ownAnchor(of vault: Identifier) throws -> [UInt8]? { try isUsual ? nil : Self.read(ownPath(of: vault)) }
+
   /// The generation in the anchor, which is not proven. nil if there is none, or if it is damaged. Section 11 of FORMAT.md.
   package func seenGeneration(of vault: Identifier) -> UInt64? {
     guard let anchor = try? load(vault), [96, 192].contains(anchor.count) else { return nil }
     return anchor[24..<32].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Within the lock. Whether the vault of the anchor lies elsewhere still. If not, this one was moved here, and the anchor is its own.
+  /// Within the lock. The file of the anchor of the vault at this path. If the vault lies nowhere else, it was moved here, and the anchor is
+  /// its own from now on.
   /// - Throws: as `load`; `readOnly`, `full`.
-  func isCopy(of vault: Identifier) throws -> Bool {
-    if try isAnchoredElsewhere(vault) { return true }
+  func anchorPath(of vault: Identifier) throws -> String {
+    if try isAnchoredElsewhere(vault) { return try ownPath(of: vault) }
     try takeHome(vault)
-    return false
+    return path(of: vault)
   }
 
   /// Whether the vault of this anchor lies at another path, so that the one at this path is a copy. A vault at the usual path, or at one where
-  /// it was opened before, is none: it may have been missing for a while, when a copy took its place.
+  /// it was opened before, is none: it may have been missing for a while, when a copy took its place. A copy that has an anchor of its own
+  /// stays one.
   /// - Parameter vault: Not looked up at the usual path.
   /// - Throws: as `load`; what looking up the vault throws.
   package func isAnchoredElsewhere(_ vault: @autoclosure () throws -> Identifier) throws -> Bool {
     guard !isHome, !isUsual else { return false }
     let vault = try vault()
+    guard try ownAnchor(of: vault) == nil else { return true }
     guard try Self.read(notePath()) != vault.bytes, let home = try Self.read(homePath(of: vault)) else { return false }
     let path = String(decoding: home, as: UTF8.self)
     return path != vaultPath && isThere(vault, at: path)
   }
 
-  /// From now on the anchor is that of the vault at this path, whichever copies there are: the owner has said so.
-  /// - Throws: as `update`.
-  package func takeHome(of vault: Identifier) throws { try withLock { try takeHome(vault) } }
-
-  /// Within the lock.
-  func takeHome(_ vault: Identifier) throws {
+  private func takeHome(_ vault: Identifier) throws {
     let path = Array(vaultPath.utf8)
     if try Self.read(homePath(of: vault)) != path { try Self.write(path, to: homePath(of: vault)) }
     isHome = true

@@ -4,8 +4,9 @@ public import VaultCore
 
 /// The rollback anchors of this machine's vaults, in a directory outside of them: a file for each vault, named by the vault's id, so that
 /// a vault that is moved keeps its anchor; for each path a note of the vault that was opened there last, so that a vault that takes
-/// another one's place is noticed; and for each vault the path at which its anchor was written last, so that a copy of it does not move
-/// the anchor. Not thread-safe; any number of processes may use one directory.
+/// another one's place is noticed; for each vault the path at which its anchor was written last; and for a copy at another path, once it
+/// is written to, an anchor of its own, so that it does not move that of the vault. Not thread-safe; any number of processes may use one
+/// directory.
 public final class AnchorFiles: AnchorStore {
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
@@ -50,22 +51,25 @@ public final class AnchorFiles: AnchorStore {
     return try Self.read(notePath())
   }
 
-  /// Nil if there is no file, or an empty one.
+  /// The anchor of a copy that has one of its own, or that of the vault. Nil if there is no file, or an empty one.
   /// - Throws: `StorageError`: `symbolicLink`, `notAFile`, `foreignOwner`,
-  ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`.
-  public func load(_ vault: Identifier) throws -> [UInt8]? { try Self.read(path(of: vault)) }
+  ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`; `randomNotAvailable`.
+  public func load(_ vault: Identifier) throws -> [UInt8]? { try ownAnchor(of: vault) ?? Self.read(path(of: vault)) }
 
-  /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. Does nothing for a copy: the
-  /// anchor is of the vault that it was made from, which would be refused as an older one. Without `isDurable` nothing is synced: after a
-  /// power loss the anchor may be an older one, which refuses no newer state under the same keys.
+  /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. A copy gets an anchor of its own:
+  /// the vault that it was made from would be refused as an older one. Without `isDurable` nothing is synced: after a power loss the anchor
+  /// may be an older one, which refuses no newer state under the same keys.
   /// - Throws: what `replacement` throws; as `load`; `StorageError`: `busy` if another process keeps the lock for ten seconds; `readOnly`,
   ///   `full`.
   public func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     try withLock {
-      guard try !isCopy(of: vault) else { return }
+      let path = try anchorPath(of: vault)
       try removeLeftovers(of: vault)
       if let anchor = try replacement(load(vault)) {
-        try Self.write(anchor, to: path(of: vault), isDurable ? .durable : .notSynced)
+        try Self.write(anchor, to: path, isDurable ? .durable : .notSynced)
+      } else if try path != self.path(of: vault) && ownAnchor(of: vault) == nil {
+        // A copy that was only read. With a note it would be taken for the vault.
+        return
       }
       if try Self.read(notePath()) != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
     }
@@ -73,7 +77,7 @@ public final class AnchorFiles: AnchorStore {
 
   /// Removes the files that killed processes have left.
   private func removeLeftovers(of vault: Identifier) throws {
-    let names = Set(try [path(of: vault), notePath(), homePath(of: vault)].map { Path.name(of: $0) })
+    let names = Set(try [path(of: vault), notePath(), homePath(of: vault), ownPath(of: vault)].map { Path.name(of: $0) })
     for path in TemporaryName.leftovers(in: directory, where: names.contains) { try Files.remove(path) }
   }
 
@@ -132,9 +136,8 @@ public final class AnchorFiles: AnchorStore {
       let isUnderWay = try MaintenanceLock.isHeld(forVaultAt: vaultPath)
       guard let intent = Intent(bytes), let vault = intent.vault else { return try removeIntent() }
       if try presentHeader() == intent.header {
-        try Self.write(intent.anchor, to: path(of: vault), .durable)
+        try Self.write(intent.anchor, to: anchorPath(of: vault), .durable)
         try Self.write(vault.bytes, to: notePath(), .durable)
-        try takeHome(vault)
       } else if isUnderWay {
         return
       }
