@@ -46,7 +46,7 @@ import Testing
     let items = try vault.entries().entries.map(\.reference)
     try renew(&vault, device(2), replacing: withNewKeysOfGroups ? vault.groups() : [])
     try expectAllOpen(items, vault)
-    if withNewKeysOfGroups { for group in try vault.groups() { try vault.rekey(group) } }
+    if withNewKeysOfGroups { try vault.rekey(vault.groups()) }
     try expectAllOpen(items, vault)
     try expectAllOpen(items, Vault.openThrowAway(store, deviceKey: device(2)))
     let former = try Vault.openThrowAway(store, deviceKey: device(1))
@@ -109,11 +109,11 @@ import Testing
     var vault = try filled()
     let items = try vault.entries().entries.map(\.reference)
     struct Stop: Error {}
-    #expect(throws: Stop.self) { try vault.rekey(.standard) { _, _ in throw Stop() } }
+    #expect(throws: Stop.self) { try vault.rekey([.standard], rowsPerCommit: 1...1) { _, _ in throw Stop() } }
     try renew(&vault, device(2))
     #expect(try vault.unfinishedRekeys().map(\.group) == [.standard])
     try expectAllOpen(items, vault)
-    try vault.rekey(.standard)
+    try vault.rekey([.standard])
     try expectAllOpen(items, Vault.openThrowAway(store, deviceKey: device(2)))
   }
 }

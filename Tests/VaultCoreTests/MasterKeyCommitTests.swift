@@ -148,11 +148,11 @@ import Testing
   @Test func anUnfinishedRekeyIsNotBegunAgain() throws {
     var vault = try Vault.throwAway(in: store)
     try add("a", to: &vault)
-    #expect(throws: Stop.self) { try vault.rekey(.standard) { _, _ in throw Stop() } }
+    #expect(throws: Stop.self) { try vault.rekey([.standard], rowsPerCommit: 1...1) { _, _ in throw Stop() } }
     try renewal(of: vault).commit(to: &vault, replacing: [.standard])
     func epochs() throws -> [UInt32] { try vault.reading { state, _ in try GroupDirectory(state).all[0].keyNames.map(\.epoch) } }
     #expect(try epochs() == [1, 2, 1, 2])
-    try vault.rekey(.standard)
+    try vault.rekey([.standard])
     #expect(try epochs() == [2, 2] && vault.verify().problems == [])
   }
 
@@ -160,9 +160,9 @@ import Testing
   @Test func aKeyOfThisDeviceThatIsReplacedStaysOne() throws {
     var vault = try Vault.throwAway(in: store, deviceKey: Self.key(1))
     try add("a", to: &vault, accessible: .whenUnlockedThisDevice)
-    #expect(throws: Stop.self) { try vault.rekey(.standard) { _, _ in throw Stop() } }
+    #expect(throws: Stop.self) { try vault.rekey([.standard], rowsPerCommit: 1...1) { _, _ in throw Stop() } }
     try renewal(of: vault).commit(to: &vault, deviceKey: Self.key(2))
-    try vault.rekey(.standard)
+    try vault.rekey([.standard])
     let names = try vault.reading { state, _ in try GroupDirectory(state).all[0].keyNames }
     #expect(names.map(\.epoch) == [2, 2, 2] && names.contains { $0.accessibility == .whenUnlockedThisDevice })
     #expect(try vault.verify().problems == [] && vault.verify().unavailableCount == 0)

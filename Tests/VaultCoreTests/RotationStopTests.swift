@@ -67,7 +67,7 @@ private final class StoppingStore: Store {
     var renewal = try MasterKeyRenewal(of: vault.status())
     try renewal.seal(vault.openedSlot, under: try .throwAway(), kdf: .floor)
     try renewal.commit(to: &vault)
-    for group in try vault.groups() { try vault.rekey(group) }
+    try vault.rekey(vault.groups())
   }
 
   @Test(arguments: [false, true]) func eachCommitLeavesAWholeVault(isApplied: Bool) throws {
@@ -84,8 +84,8 @@ private final class StoppingStore: Store {
       #expect(try Vault.openThrowAway(store).unfinishedRekeys() == [])
       count += 1
     }
-    // One for the master key; for each group one that adds keys, batches, and one that drops keys.
-    #expect(count >= 1 + 2 * 3 + 1, "\(count) commits")
+    // One for the master key, one that adds keys, and at least two of more than 500 rows; the last one drops keys.
+    #expect(count >= 4, "\(count) commits")
   }
 
   /// The control: an item that is dropped from a copy, or has another secret, is found.

@@ -42,7 +42,7 @@ import VaultUpkeep
       try renewal.seal(vault.openedSlot, under: try .throwAway(), kdf: .floor)
       try renewal.commit(to: &vault)
     }
-    if groups { for group in try vault.groups() { try vault.rekey(group) } }
+    if groups { try vault.rekey(vault.groups()) }
     try vault.close()
     // As a rotation ends: gaps within pages may still have bytes of old boxes.
     try FileStore(at: path).rebuild()

@@ -24,41 +24,51 @@ extension Vault {
     return isUnfinished ? try groupContents().compactMap(\.rekey) : []
   }
 
-  /// Gives a group new keys, and seals its items and their former versions under them, in commits of at most 500 rows or 16 MiB. If it
-  /// is interrupted, each commit stands, and the next call goes on; the old keys go with the last commit.
+  /// Gives groups new keys, and seals their items and former versions under them, in one pass over all rows. If it is interrupted, each commit
+  /// stands, and the next call goes on; the old keys go with the last commit. A row whose key does not open here, one of another device,
+  /// keeps that key.
   /// - Parameters:
-  ///   - leavingOthers: Whether items of other devices, which do not open here, keep their keys.
-  ///   - rowsPerWalk: How many identifiers a walk keeps in memory.
-  ///   - step: Called after each commit with the rows done and the rows in all. If it throws, the rest waits for the next call.
-  /// - Throws: `wrongDeviceKey`, `deviceKeyMissing` for items of other devices; `groupNotFound`, `vaultFull` (255 keys), `locked`;
-  ///   integrity errors; the error of `step`.
+  ///   - groups: Those that get new keys, if a re-key of them is not under way already.
+  ///   - rowsPerCommit: A commit ends at the first byte of identifiers at which it has the lower bound of rows, and in any case at the upper one
+  ///     or at 16 MiB; the rows of that byte are read again then.
+  ///   - step: Called after each commit with the rows that were passed and the rows in all. If it throws, the rest waits for the next call.
+  /// - Throws: `groupNotFound`, `vaultFull` (255 keys), `locked`; integrity errors; the error of `step`.
   package mutating func rekey(
-    _ group: AccessGroup, leavingOthers: Bool = false, rowsPerWalk: Int = 1 << 18,
-    step: (UInt64, UInt64) throws -> Void = { _, _ in }
+    _ groups: [AccessGroup], rowsPerCommit: ClosedRange<UInt64> = 500...4096, step: (UInt64, UInt64) throws -> Void = { _, _ in }
   ) throws {
-    var marked = try transaction { try $0.addEpochs(group, leavingOthers: leavingOthers, rowsPerWalk) }
-    let total = marked.count
-    var done: UInt64 = 0
-    while true {
-      repeat {
-        done += UInt64(try transaction { try $0.resealBatch(of: group, &marked) })
-        try step(min(done, total), total)
-      } while !marked.ids.isEmpty
-      guard let more = try transaction({ try $0.dropOldEpochs(of: group, marked, rowsPerWalk) }) else { return }
-      marked = more
+    try transaction { transaction in
+      for group in groups { try transaction.beginRekey(of: group) }
+    }
+    var pass = RekeyPass()
+    while !pass.isOver {
+      try transaction { try $0.rekey(groups, &pass, rowsPerCommit) }
+      try step(min(pass.rowCount, pass.total), pass.total)
     }
   }
 }
 
-/// The rows of a group under marked keys, as a walk has found them.
-private struct MarkedRows {
-  /// In ascending order; those that are not sealed anew yet.
-  var ids: ArraySlice<Identifier> = []
-  /// All that the walk has met, also if `ids` had no room for them.
-  var count: UInt64 = 0
-  /// The generation of the newest state of which it is proven that `ids` are all of them: that of the walk, and then that of each batch
-  /// which follows it immediately. nil if `ids` are not all, or another program has written in between.
+/// How far a re-key has come in a pass over all rows, by the first byte of their identifiers.
+private struct RekeyPass {
+  /// The first byte of the rows that come next; 0, that of system records, at the end of a pass.
+  var byte: UInt8 = 1
+  /// The rows before it.
+  var rowCount: UInt64 = 0
+  var total: UInt64 = 0
+  /// The generation of the newest state of which it is proven that no row before `byte` is under a marked key: that of the last commit. nil if
+  /// another program has written since the pass began.
   var generation: UInt64?
+  var isOver = false
+}
+
+/// The rows that one commit seals anew.
+private struct RekeyBatch {
+  let groups: [Identifier: GroupKeys]
+  let mostRows: UInt64
+  var places: [Identifier: [Accessibility: Place]] = [:]
+  var rowCount: UInt64 = 0
+  var byteCount = 0
+
+  var isFull: Bool { rowCount >= mostRows || byteCount >= Transaction.batchByteCount }
 }
 
 extension Transaction {
@@ -67,63 +77,57 @@ extension Transaction {
   package static let batchByteCount = 16 << 20
 
   /// Marks the keys of a group as replaced, and adds new ones. If some are marked already, a re-key was interrupted and goes on.
-  fileprivate mutating func addEpochs(_ name: AccessGroup, leavingOthers: Bool, _ room: Int) throws -> MarkedRows {
+  fileprivate mutating func beginRekey(of name: AccessGroup) throws {
     try keys.checkUnlocked()
-    var group = try group(name)
-    if !group.isBeingReplaced {
-      group = try group.replacingKeys(keys: keys, version: generation)
-      try put(group)
-    }
-    return try markedRows(of: group, room) { meta in
-      // A key that does not open here has no mark.
-      if !leavingOthers { _ = try group.key(meta.accessibility, epoch: meta.epoch, keys: keys) }
-    }
+    let group = try group(name)
+    if !group.isBeingReplaced { try put(group.replacingKeys(keys: keys, version: generation)) }
   }
 
-  /// - Parameter other: Called for each row of the group under a key without a mark.
-  private func markedRows(
-    of group: GroupKeys, _ room: Int, other: (RecordMeta) throws -> Void = { _ in }
-  ) throws -> MarkedRows {
-    var rows = MarkedRows()
-    try state.forEachListed(0x01...0xFF) { id, leaf, row in
+  /// One commit of a pass. Marked keys go at its end, if no row can be under them: all rows were read in this transaction, or each commit since
+  /// the pass began was one of this re-key. If another program has written meanwhile, another pass follows, in which little is left.
+  fileprivate mutating func rekey(_ names: [AccessGroup], _ pass: inout RekeyPass, _ rowsPerCommit: ClosedRange<UInt64>) throws {
+    let isProven = pass.byte == 1 || pass.generation == state.header.generation
+    let groups = try names.map { try group($0) }
+    var batch = RekeyBatch(
+      groups: Dictionary(groups.map { ($0.groupID, $0) }) { $1 }, mostRows: rowsPerCommit.upperBound)
+    pass.total = state.header.recordCount
+    repeat {
+      let count = try reseal(under: pass.byte, &batch)
+      guard !batch.isFull else { break }
+      (pass.byte, pass.rowCount) = (pass.byte &+ 1, pass.rowCount + count)
+    } while pass.byte != 0 && batch.rowCount < rowsPerCommit.lowerBound
+    if pass.byte == 0 {
+      pass = RekeyPass(total: pass.total, isOver: isProven)
+      if isProven {
+        for group in groups { try put(group.droppingReplacedKeys(version: generation)) }
+        pass.rowCount = pass.total
+      }
+    }
+    pass.generation = isProven ? change.isEmpty ? state.header.generation : generation : nil
+  }
+
+  /// - Returns: The rows under this byte.
+  private mutating func reseal(under byte: UInt8, _ batch: inout RekeyBatch) throws -> UInt64 {
+    let state = state
+    var count: UInt64 = 0
+    try state.forEachListed(byte...byte) { id, leaf, row in
+      count += 1
+      guard !batch.isFull else { return }
       do {
         let record = try row.get()
         try state.prove(record, id: id, leaf: leaf)
+        guard let group = batch.groups[record.group] else { return }
         let meta = try RecordMeta(parsing: record, header: state.header)
-        guard record.group == group.groupID else { return }
-        guard group.isReplaced(meta.accessibility, epoch: meta.epoch) else { return try other(meta) }
-        rows.count += 1
-        if rows.ids.count < room { rows.ids.append(id) }
+        guard group.isReplaced(meta.accessibility, epoch: meta.epoch) else { return }
+        let place = try batch.places[group.groupID]?[meta.accessibility] ?? place(meta.accessibility, in: group)
+        batch.places[group.groupID, default: [:]][meta.accessibility] = place
+        try reseal(record, meta, at: place)
+        batch.rowCount += 1
+        batch.byteCount += record.attributes.count + record.secretCount
       } catch let error as VaultError {
         throw error.naming(id)
       }
     }
-    if rows.count == rows.ids.count { rows.generation = resultingGeneration }
-    return rows
-  }
-
-  /// The generation of the vault after this transaction.
-  private var resultingGeneration: UInt64 { change.isEmpty ? state.header.generation : generation }
-
-  /// Seals the next rows anew.
-  /// - Returns: How many.
-  fileprivate mutating func resealBatch(of name: AccessGroup, _ rows: inout MarkedRows) throws -> Int {
-    let group = try group(name)
-    let isNext = rows.generation == state.header.generation
-    var (count, byteCount) = (0, 0)
-    var places: [Accessibility: Place] = [:]
-    while count < Self.batchRowCount, byteCount < Self.batchByteCount, let id = rows.ids.popFirst() {
-      guard let leaf = try tree.leaf(id) else { continue }
-      let record = try state.record(id, expecting: leaf)
-      let meta = try RecordMeta(parsing: record, header: state.header)
-      // Another program may have written it under the new key since.
-      guard record.group == group.groupID, group.isReplaced(meta.accessibility, epoch: meta.epoch) else { continue }
-      let place = try places[meta.accessibility] ?? place(meta.accessibility, in: group)
-      places[meta.accessibility] = place
-      try reseal(record, meta, at: place)
-      (count, byteCount) = (count + 1, byteCount + record.attributes.count + record.secretCount)
-    }
-    rows.generation = isNext ? resultingGeneration : nil
     return count
   }
 
@@ -141,18 +145,5 @@ extension Transaction {
     }
     let secret = try state.openSecret(record, meta: meta, group: place.group)
     try edit(record.id, place.seal(record.id, meta.kind, attributes, secret, generation, keys))
-  }
-
-  /// The marked keys go, once it is proven that no row is under them: by the walk, if each commit after it was one of this re-key, and else by
-  /// a walk now.
-  /// - Returns: The rows that this walk has met; nil if the keys are gone.
-  fileprivate mutating func dropOldEpochs(of name: AccessGroup, _ rows: MarkedRows, _ room: Int) throws -> MarkedRows? {
-    let group = try group(name)
-    if rows.generation != state.header.generation {
-      let left = try markedRows(of: group, room)
-      guard left.count == 0 else { return left }
-    }
-    try put(group.droppingReplacedKeys(version: generation))
-    return nil
   }
 }

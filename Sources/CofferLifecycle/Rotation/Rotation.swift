@@ -33,7 +33,7 @@ package struct Rotation {
     on opened: inout Vault, _ deviceKeys: DeviceKeyFiles, now: Timestamp, with party: some RotationParty
   ) throws -> RotationOutcome {
     let status = try opened.status()
-    let (plan, unavailable) = try plan(for: opened, status, party)
+    let plan = try plan(for: opened, status, party)
     try party.agree(to: plan)
     var renewal = try MasterKeyRenewal(of: status)
     for slot in plan.slots { try seal(slot, &renewal, party) }
@@ -64,9 +64,9 @@ package struct Rotation {
       try party.begin("new key of the device")
       try deviceKeys.takeNext()
     }
-    for group in plan.groups {
-      try party.begin("re-key of \(group.name)")
-      try opened.rekey(group, leavingOthers: unavailable > 0) { try party.step($0, of: $1) }
+    if !plan.groups.isEmpty {
+      try party.begin("re-key")
+      try opened.rekey(plan.groups) { try party.step($0, of: $1) }
     }
     let generation = try opened.status().generation
     try party.begin("checking")
@@ -96,10 +96,9 @@ package struct Rotation {
 
   // MARK: Before anything is changed
 
-  /// - Returns: The plan, and how many items do not open here.
   private func plan(
     for opened: borrowing Vault, _ status: VaultStatus, _ party: some RotationParty
-  ) throws -> (RotationPlan, UInt64) {
+  ) throws -> RotationPlan {
     guard !order.droppedSlots.contains(opened.openedSlot.index) else {
       throw LifecycleError(.openedSlotDropped, "\(opened.openedSlot.index)")
     }
@@ -111,7 +110,7 @@ package struct Rotation {
       throw LifecycleError(.itemsOfOtherDevices, "\(unavailable)")
     }
     let slots = try order.renewsMaster ? slots(of: status, opened.openedSlot, limits) : []
-    return (RotationPlan(slots: slots, groups: try groups(of: opened)), unavailable)
+    return RotationPlan(slots: slots, groups: try groups(of: opened))
   }
 
   /// - Throws: `policyDamaged`: the policy is sealed anew, or the vault loses it.
