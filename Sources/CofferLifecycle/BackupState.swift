@@ -7,6 +7,8 @@ package struct BackupState: Equatable, Sendable {
   /// The path of the newest backup in the directory that has those without a name, if it is a vault.
   package var newest: String?
   package var newestTime: Timestamp?
+  /// Whether the newest backup was made before the present master key, as their headers have it.
+  package var newestHasOlderKeys = false
   /// The last `restore --dry-run` that went well.
   package var trial: Timestamp?
   /// Whether as many backups as stay were made since: damage that none of them was without would have pushed out every sound one.
@@ -36,11 +38,17 @@ package struct BackupState: Equatable, Sendable {
     let usable = backups.newestUsable(at: now)
     newest = usable.map { backups.path(of: $0) }
     newestTime = usable?.time
+    newestHasOlderKeys = newest.map { Self.masterEpoch($0) < Self.masterEpoch(vault) } ?? false
     trial = try Drill.last(in: places)
     trialPrecedesBackups = trial.map { backups.isFull(ofBackupsSince: $0) } ?? false
     putAside = backups.putAside
     unfinishedRotations = backups.unfinishedRotations
     leftovers =
       backups.leftovers(remove: false) + UnnamedVault.leftovers(in: Path.parent(of: vault), remove: false) { $0 == name }
+  }
+
+  /// 0 for a file that cannot be read.
+  private static func masterEpoch(_ path: String) -> UInt32 {
+    (try? Vault.inspect(FileStore(unchangingAt: path)).masterEpoch) ?? 0
   }
 }

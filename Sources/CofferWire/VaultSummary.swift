@@ -57,6 +57,7 @@ extension BackupState {
     fields["backup"] = newest.map { .text($0) }
     fields["backup-time"] = newestTime.map { .time($0) }
     fields["trial"] = trial.map { .time($0) }
+    fields["newest-has-older-keys"] = .integer(newestHasOlderKeys ? 1 : 0)
     fields["trial-precedes-backups"] = .integer(trialPrecedesBackups ? 1 : 0)
     // Their names have no line feed.
     fields["unfinished-rotations"] =
@@ -71,6 +72,7 @@ extension BackupState {
     newest = try fields.text("backup")
     newestTime = try fields.time("backup-time")
     trial = try fields.time("trial")
+    newestHasOlderKeys = try fields.flag("newest-has-older-keys")
     trialPrecedesBackups = try fields.flag("trial-precedes-backups")
     unfinishedRotations = try fields.text("unfinished-rotations")?.split(separator: "\n").map(String.init) ?? []
   }

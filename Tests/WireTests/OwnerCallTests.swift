@@ -74,6 +74,7 @@ import VaultUpkeep
     #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
     (backups.newest, backups.newestTime, backups.trial, backups.hasIntent) = ("/b", .test, Timestamp(secondsSince1970: 7), true)
     (backups.trialPrecedesBackups, backups.unfinishedRotations) = (true, ["/c", "/d"])
+    backups.newestHasOlderKeys = true
     #expect(try VaultSummary(wireRows: status.wireRows(backups: backups)).backups == backups)
   }
 

@@ -15,6 +15,9 @@ struct BackupCheck {
     if !state.hasVault, !state.hasIntent { lines.append("no vault is here; coffer vault restore makes it from a backup") }
     if let path = state.newest, let time = state.newestTime {
       lines.append("backup: \(age(of: time)), \(path)")
+      if state.newestHasOlderKeys {
+        lines.append("it opens with the credentials of before the last rotation; coffer vault backup makes one with the new keys")
+      }
     } else {
       lines.append("backup: none; coffer vault backup makes one")
     }
@@ -56,6 +59,7 @@ struct BackupCheck {
     .object([
       ("newest", state.newest.map { .text($0) } ?? .null),
       ("time", state.newestTime.map { .integer($0.secondsSince1970) } ?? .null),
+      ("newestHasOlderKeys", .boolean(state.newestHasOlderKeys)),
       ("trial", state.trial.map { .integer($0.secondsSince1970) } ?? .null), ("trialOverdue", .boolean(isOverdue)),
       ("putAside", .array(state.putAside.map { .text($0) })), ("leftovers", .array(state.leftovers.map { .text($0) })),
       ("unfinishedRotations", .array(state.unfinishedRotations.map { .text($0) })),

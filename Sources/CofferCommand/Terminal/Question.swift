@@ -4,12 +4,10 @@ import SecretMemory
 
 /// Yes or no, at the terminal.
 enum Question {
-  /// Anything but a yes is a no.
+  /// Anything but "y" or "yes", in capitals or not, is a no.
   static func isYes(_ question: String) throws -> Bool {
     let answer = try Person.ask(question, isShown: true, isAllowed: true)
-    return answer.withBytes { bytes in
-      bytes.byteCount > 0 && (bytes.byte(at: 0) == UInt8(ascii: "y") || bytes.byte(at: 0) == UInt8(ascii: "Y"))
-    }
+    return ["y", "yes"].contains { isWord($0, answer, ignoring: 0x20) }
   }
 
   /// Asks for a yes, without which nothing is done.
@@ -25,9 +23,14 @@ enum Question {
 
   /// Whether exactly this word is the answer.
   static func isWord(_ word: String, _ question: String) throws -> Bool {
-    let answer = try Person.ask(question, isShown: true, isAllowed: true)
-    return answer.withBytes { bytes in
-      bytes.byteCount == word.utf8.count && word.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) == $0.element }
+    try isWord(word, Person.ask(question, isShown: true, isAllowed: true), ignoring: 0)
+  }
+
+  /// - Parameter bits: 0x20 tells small letters from capitals.
+  private static func isWord(_ word: String, _ answer: borrowing Secret, ignoring bits: UInt8) -> Bool {
+    answer.withBytes { bytes in
+      bytes.byteCount == word.utf8.count
+        && word.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) | bits == $0.element | bits }
     }
   }
 }
