@@ -23,7 +23,8 @@ package struct Backup: Sendable {
 
   /// Copies a vault as one transaction sees it, without a key, while others write.
   /// - Parameters:
-  ///   - acceptsDamage: Whether a vault that lacks records is copied as it is, before it is repaired or replaced.
+  ///   - acceptsDamage: Whether a vault is copied as it is that lacks records, or has some that no reader would accept, before it is
+  ///     repaired or replaced.
   ///   - check: Gets the copy before it has its name. If it throws, the copy is removed.
   /// - Throws: `LifecycleError`: `backupExists`, `isTheVault`, `nameOfTheVaults`, `directoryMissing`, `recordsMissing`; as
   ///   `UnnamedVault.fill`; the errors of `check` and `step`.
@@ -42,7 +43,7 @@ package struct Backup: Sendable {
     _ check: (FileStore) throws -> Void
   ) throws -> Backup {
     var count: UInt64 = 0
-    let copy = try copy(to: target, of: store) { count = try $0.fill(from: store, step: step) }
+    let copy = try copy(to: target, of: store) { count = try $0.fill(from: store, keepsDamage: acceptsDamage, step: step) }
     let status = try Self.status(of: copy, check)
     guard count >= status.recordCount || acceptsDamage else {
       throw LifecycleError(.recordsMissing, "\(status.recordCount - count) of \(status.recordCount)")

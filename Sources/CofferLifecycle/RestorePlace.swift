@@ -11,10 +11,12 @@ package struct RestorePlace {
   let places: Places
 
   /// - Parameter path: nil: the user's own vault.
-  /// - Throws: `symbolicLink` if the vault is one.
+  /// - Throws: `symbolicLink` if the vault is one; `notAFile` for a directory or a device.
   package init(_ places: Places, vaultAt path: String?) throws {
     vault = places.resolvedPath(ofVaultAt: path ?? places.vault)
-    guard try Files.status(at: vault)?.kind != .link else { throw StorageError(.symbolicLink, vault) }
+    let kind = try Files.status(at: vault)?.kind
+    guard kind != .link else { throw StorageError(.symbolicLink, vault) }
+    guard kind == nil || kind == .file else { throw StorageError(.notAFile, vault) }
     backups = BackupDirectory(at: places.backups(forVaultAt: vault))
     anchors = places.anchors(forVaultAt: vault)
     agentLock = places.agentLock(forVaultAt: vault)

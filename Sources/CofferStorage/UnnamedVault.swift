@@ -29,15 +29,17 @@ package struct UnnamedVault: ~Copyable {
   }
 
   /// Writes the rows of a vault, as one transaction sees them while others write, and reads them back.
-  /// - Parameter step: Called now and then with the records done and the records in all. An error that it throws ends the copy.
+  /// - Parameters:
+  ///   - keepsDamage: Whether nodes and records are copied that no reader would accept.
+  ///   - step: Called now and then with the records done and the records in all. An error that it throws ends the copy.
   /// - Returns: how many records were copied: fewer than the header says if the vault lacks some.
   /// - Throws: as `FileStore.read`; `columnMismatch`, `storageDamaged` for rows that no reader would accept; `full`, `readOnly`, `io`;
   ///   the error of `step`.
   @discardableResult
-  package func fill(from store: FileStore, step: (UInt64, UInt64) throws -> Void) throws -> UInt64 {
+  package func fill(from store: FileStore, keepsDamage: Bool = false, step: (UInt64, UInt64) throws -> Void) throws -> UInt64 {
     let written = try store.read { rows in
       let target = try Creation.empty(path)
-      let copy = RowCopy(source: try store.connection(of: rows), target: target)
+      let copy = RowCopy(source: try store.connection(of: rows), target: target, keepsDamage: keepsDamage)
       let count = try copy.run(.all, total: (try? SealedHeader(reading: rows).header.recordCount) ?? 0, step: step)
       try target.run(.commit)
       return try Written(count, rows)

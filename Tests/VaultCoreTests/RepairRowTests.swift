@@ -10,13 +10,20 @@ private final class FaultyRows: Store, Rows {
   private let inner: MemoryStore
   private let faulty: Identifier
   private let isTwice: Bool
+  private(set) var removesNameless: [Bool] = []
 
   init(_ inner: MemoryStore, _ faulty: Identifier, isTwice: Bool) {
     (self.inner, self.faulty, self.isTwice) = (inner, faulty, isTwice)
   }
 
   func read<Result: ~Copyable>(_ body: (any Rows) throws -> Result) throws -> Result { try body(self) }
-  func commit(_ prepare: (any Rows) throws -> Change) throws { try inner.commit { _ in try prepare(self) } }
+  func commit(_ prepare: (any Rows) throws -> Change) throws {
+    try inner.commit { _ in
+      let change = try prepare(self)
+      removesNameless.append(change.removesNamelessRecords)
+      return change
+    }
+  }
   func header(_ key: Int) throws -> [UInt8]? { try inner.header(key) }
   func headerKeys() throws -> [Int64] { try inner.headerKeys() }
   func node(_ prefix: [UInt8]) throws -> [UInt8]? { try inner.node(prefix) }
@@ -84,12 +91,17 @@ private final class FaultyRows: Store, Rows {
     #expect(try value(Self.bob, Vault.openThrowAway(store)) == "1" && Vault.openThrowAway(store).verify().isSound)
   }
 
-  /// It could not be removed by name, and would be there after a repair that says that all is sound.
-  @Test func aRowWithoutAnIdentifierStopsTheRepair() throws {
+  /// No name removes it: the store finds it by its form.
+  @Test func aRowWithoutAnIdentifierGoes() throws {
     var vault = try Vault.throwAway(in: store)
     let bob = try set(Self.bob, ["1"], &vault)
-    let faulty = try Vault.openThrowAway(FaultyRows(store, bob.id, isTwice: false))
-    #expect(code { _ = try faulty.repairPlan(from: nil, acceptsUnproven: true) } == .columnMismatch)
+    let rows = FaultyRows(store, bob.id, isTwice: false)
+    var faulty = try Vault.openThrowAway(rows)
+    let plan = try faulty.repairPlan(from: nil, acceptsUnproven: true)
+    #expect(plan.namelessCount == 1 && plan.records.isEmpty && !plan.isSound)
+    try faulty.repair(plan, from: nil, acceptsUnproven: true, at: .test)
+    #expect(rows.removesNameless == [true])
+    #expect(try value(Self.bob, Vault.openThrowAway(store)) == "1")
   }
 
   /// Too little memory is no damage: nothing is lost for it.

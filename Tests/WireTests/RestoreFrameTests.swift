@@ -104,7 +104,7 @@ import VaultUpkeep
     }
     var plan = RepairPlan()
     (plan.records, plan.keptCount, plan.nodeCount) = (records, 5, 2)
-    (plan.isMiscounted, plan.historyFaultCount, plan.makesStandardGroup) = (true, 3, true)
+    (plan.isMiscounted, plan.historyFaultCount, plan.makesStandardGroup, plan.namelessCount) = (true, 3, true, 4)
     let questions = UpkeepQuestion.shown(plan.records.map(\.wireRow))
     #expect(questions.count > 2)
     var rows: [Attributes] = []
@@ -117,6 +117,7 @@ import VaultUpkeep
     #expect(arrived.records.map(\.item?.attributes["service"]) == plan.records.map(\.item?.attributes["service"]))
     #expect(arrived.records.map(\.id) == plan.records.map(\.id) && arrived.records.map(\.reason) == plan.records.map(\.reason))
     #expect(arrived.records.map(\.replaced) == plan.records.map(\.replaced) && arrived.makesStandardGroup)
+    #expect(arrived.namelessCount == 4)
     #expect(arrived.keptCount == 5 && arrived.nodeCount == 2 && arrived.isMiscounted && arrived.historyFaultCount == 3)
     #expect(throws: WireError(.field)) { _ = try RepairPlan(wireRow: plan.wireRow, Array(rows.dropLast())) }
     #expect(UpkeepQuestion.shown([]).isEmpty)

@@ -44,6 +44,8 @@ package struct RepairPlan: Equatable, Sendable {
   package var unopenedCount: UInt64 = 0
   /// Nodes that are damaged, and those that no node lists.
   package var nodeCount = 0
+  /// Rows whose identifier is none. They go: no node can list them.
+  package var namelessCount = 0
   /// Whether the header counts other records than the tree lists.
   package var isMiscounted = false
   /// Former versions that an item names and that are not there, and those that no item names.
@@ -54,7 +56,7 @@ package struct RepairPlan: Equatable, Sendable {
   package init() {}
 
   package var isSound: Bool {
-    records.isEmpty && nodeCount == 0 && !isMiscounted && historyFaultCount == 0 && !makesStandardGroup
+    records.isEmpty && nodeCount == 0 && namelessCount == 0 && !isMiscounted && historyFaultCount == 0 && !makesStandardGroup
   }
   /// Records that are not damaged, and do not stay.
   package var droppedCount: Int { records.count { $0.outcome == .unproven || $0.replaced != nil } }

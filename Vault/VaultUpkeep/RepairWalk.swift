@@ -68,8 +68,8 @@ final class RepairWalk {
   private func isBelowDamage(_ id: Identifier) -> Bool { brokenNodes.contains { id.prefix($0.count) == $0 } }
 
   private func unlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>, _ range: ClosedRange<UInt8>) throws {
-    // A row without an identifier cannot be named, so it cannot be removed either.
-    guard let id else { throw VaultError(.columnMismatch, "rec.id") }
+    // Two scans pass over it.
+    guard let id else { return plan.namelessCount += range.contains(0) ? 0 : 1 }
     guard range.contains(id.byte(at: 0)) else { return }
     guard isBelowDamage(id) else {
       dropped.insert(id)

@@ -105,13 +105,18 @@ extension RepairPlan {
     ].filter { $0.0 > 0 }.map { ", \($0.0) \($0.1)" }.joined()
     let stay = "\(counted(recordCount, "record")) stay\(recordCount == 1 ? "s" : "")"
     let nodes = nodeCount == 0 ? "" : "; the index is built anew"
-    return table.text(style: .current()) + stay + (origins.isEmpty ? "" : ": \(keptCount) proven\(origins)") + "\(nodes)\n"
+    let nameless =
+      namelessCount == 0
+      ? "" : "; \(counted(UInt64(namelessCount), "row")) without an identifier go\(namelessCount == 1 ? "es" : "")"
+    return table.text(style: .current()) + stay + (origins.isEmpty ? "" : ": \(keptCount) proven\(origins)")
+      + "\(nameless)\(nodes)\n"
   }
 
   fileprivate var json: JSON {
     .object([
       ("sound", .boolean(isSound)), ("kept", .natural(keptCount)), ("after", .natural(recordCount)),
-      ("nodes", .integer(Int64(nodeCount))), ("unavailable", .natural(unopenedCount)),
+      ("nodes", .integer(Int64(nodeCount))), ("nameless", .integer(Int64(namelessCount))),
+      ("unavailable", .natural(unopenedCount)),
       (
         "records",
         .array(

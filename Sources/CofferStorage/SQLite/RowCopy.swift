@@ -9,6 +9,8 @@ struct RowCopy {
 
   let source: Connection
   let target: Connection
+  /// Whether nodes and records are copied that no reader would accept.
+  var keepsDamage = false
 
   enum Rows {
     /// All rows.
@@ -27,7 +29,7 @@ struct RowCopy {
   ///   - total: How many records there are according to the header: to count them, SQLite would walk without an end through pages that
   ///     lead back to earlier ones.
   ///   - step: Called with the number of records that are copied, and `total`.
-  /// - Throws: `columnMismatch` for a row that no reader would accept; `storageDamaged`, also for rows that come twice, which is the end of
+  /// - Throws: `columnMismatch` for a row that no reader would accept, unless damage is kept; `storageDamaged`, also for rows that come twice, which is the end of
   ///   such a walk; the error of `step`.
   @discardableResult
   func run(_ rows: Rows, total: UInt64, step: (UInt64, UInt64) throws -> Void) throws -> Count {
@@ -35,22 +37,31 @@ struct RowCopy {
     if rows == .all { try copyHeader() }
     try each(.allNodes, into: .copyNode) { row, new in
       count.nodes += 1
-      try new.bind(1, column: 0, of: row, Limits.nodeKey, "node.p")
-      try new.bind(2, column: 1, of: row, Limits.node, "node.b")
+      try bind(new, row, [(Limits.nodeKey, "node.p"), (Limits.node, "node.b")])
     }
     try each(.wholeRecords, into: .copyRecord) { row, new in
-      try new.bind(1, column: 0, of: row, Limits.identifier, "rec.id")
-      try new.bind(2, column: 1, of: row, Limits.identifier, "rec.grp")
-      try new.bind(3, column: 2, of: row, Limits.meta, "rec.m")
-      try new.bind(4, column: 3, of: row, Limits.field, "rec.a")
-      try new.bind(5, column: 4, of: row, Limits.digest, "rec.d")
-      try new.bind(6, column: 5, of: row, Limits.field, "rec.s")
+      try bind(new, row, Self.recordColumns)
       let done = UInt64(count.records)
       if done % Self.interval == 0 { try step(done, total) }
       count.records += 1
     }
     try step(UInt64(count.records), total)
     return count
+  }
+
+  private static let recordColumns: [(ClosedRange<Int>, StaticString)] = [
+    (Limits.identifier, "rec.id"), (Limits.identifier, "rec.grp"), (Limits.meta, "rec.m"), (Limits.field, "rec.a"),
+    (Limits.digest, "rec.d"), (Limits.field, "rec.s"),
+  ]
+
+  private func bind(_ new: Statement, _ row: Statement, _ columns: [(ClosedRange<Int>, StaticString)]) throws {
+    for (column, (length, name)) in zip(Int32(0)..., columns) {
+      if keepsDamage {
+        try new.bind(column + 1, anyColumn: column, of: row)
+      } else {
+        try new.bind(column + 1, column: column, of: row, length, name)
+      }
+    }
   }
 
   /// Removes what is to be replaced.

@@ -48,6 +48,11 @@ import CSQLite
     try connection.check(unsafe coffer_sqlite3_bind_blob(handle, index, start, Int32(count)))
   }
 
+  /// Binds a column of the present row of another statement, whatever its type and length.
+  func bind(_ index: Int32, anyColumn column: Int32, of row: Statement) throws(StorageError) {
+    try connection.check(unsafe sqlite3_bind_value(handle, index, sqlite3_column_value(row.handle, column)))
+  }
+
   /// Whether there is a row.
   func step() throws(StorageError) -> Bool {
     let result = unsafe sqlite3_step(handle)

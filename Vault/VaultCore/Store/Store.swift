@@ -65,12 +65,14 @@ public struct Change: Sendable {
   public var nodes: [[UInt8]: [UInt8]?] = [:]
   /// The records, by identifier.
   public var records: [Identifier: SealedRecord?] = [:]
+  /// Whether all records go whose identifier is none, so that it cannot name them.
+  public var removesNamelessRecords = false
 
   /// A change of nothing.
   public init() {}
 
   /// Whether nothing is written.
-  public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty }
+  public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty && !removesNamelessRecords }
 }
 
 /// Where rollback anchors lie, outside the vaults, as seen from the path of one vault. See `Anchor`.
