@@ -84,7 +84,7 @@ private final class StoppingStore: Store {
       #expect(try Vault.openThrowAway(store).unfinishedRekeys() == [])
       count += 1
     }
-    // One for the master key, one that adds keys, and at least two of more than 500 rows; the last one drops keys.
+    // One for the master key, one that adds keys, and at least two of 1,000 rows or more; the last one drops keys.
     #expect(count >= 4, "\(count) commits")
   }
 

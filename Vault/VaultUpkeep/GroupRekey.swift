@@ -31,15 +31,17 @@ extension Vault {
   ///   - groups: Those that get new keys, if a re-key of them is not under way already.
   ///   - rowsPerCommit: A commit ends at the first byte of identifiers at which it has the lower bound of rows, and in any case at the upper one
   ///     or at 16 MiB; the rows of that byte are read again then.
-  ///   - step: Called after each commit with the rows that were passed and the rows in all. If it throws, the rest waits for the next call.
+  ///   - step: Called before the first commit that seals rows, and after each, with the rows that were passed and the rows in all. If it throws, the rest waits for the next call.
   /// - Throws: `groupNotFound`, `vaultFull` (255 keys), `locked`; integrity errors; the error of `step`.
   package mutating func rekey(
-    _ groups: [AccessGroup], rowsPerCommit: ClosedRange<UInt64> = 500...4096, step: (UInt64, UInt64) throws -> Void = { _, _ in }
+    _ groups: [AccessGroup], rowsPerCommit: ClosedRange<UInt64> = 1000...4096, step: (UInt64, UInt64) throws -> Void = { _, _ in }
   ) throws {
+    var pass = RekeyPass()
     try transaction { transaction in
       for group in groups { try transaction.beginRekey(of: group) }
+      pass.total = transaction.state.header.recordCount
     }
-    var pass = RekeyPass()
+    try step(0, pass.total)
     while !pass.isOver {
       try transaction { try $0.rekey(groups, &pass, rowsPerCommit) }
       try step(min(pass.rowCount, pass.total), pass.total)
@@ -133,17 +135,17 @@ extension Transaction {
 
   /// The same attributes and secret under the newest key of the class; the version of an item's value stays.
   private mutating func reseal(_ record: RecordHead, _ meta: RecordMeta, at place: Place) throws {
-    var item = try state.decodedItem(record, meta: meta, group: place.group)
-    var marks = try HistoryMarks(takenFrom: &item, isItem: meta.kind == .item)
-    let number = marks.number
-    marks.number = number ?? meta.version
-    var attributes = item.encoded(marks)
-    if attributes.count > Padding.maximumCount {
-      // No room for the number: the value counts as one of this write.
-      marks.number = number
-      attributes = item.encoded(marks)
+    let key = try place.group.key(meta.accessibility, epoch: meta.epoch, keys: keys)
+    let seal = RecordSeal(vault: keys.vault, id: record.id, group: record.group, meta: meta)
+    var attributes = try seal.open(.attributes, record.attributes, with: key).copyIntoUnprotectedBytes()
+    var decoded = try TLV.decode(attributes)
+    if decoded[HistoryMarks.numberName] == nil {
+      decoded[HistoryMarks.numberName] = .integer(meta.version)
+      let numbered = TLV.encode(decoded)
+      // Without room for the number, the value counts as one of this write.
+      if numbered.count <= Padding.maximumCount { attributes = numbered }
     }
-    let secret = try state.openSecret(record, meta: meta, group: place.group)
+    let secret = try seal.open(.secret, state.secret(of: record), with: key)
     try edit(record.id, place.seal(record.id, meta.kind, attributes, secret, generation, keys))
   }
 }

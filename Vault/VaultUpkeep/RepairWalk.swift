@@ -69,7 +69,8 @@ final class RepairWalk {
 
   private func unlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>, _ range: ClosedRange<UInt8>) throws {
     // Two scans pass over it.
-    guard let id else { return plan.namelessCount += range.contains(0) ? 0 : 1 }
+    if id == nil, !range.contains(0) { plan.namelessCount += 1 }
+    guard let id else { return }
     guard range.contains(id.byte(at: 0)) else { return }
     guard isBelowDamage(id) else {
       dropped.insert(id)

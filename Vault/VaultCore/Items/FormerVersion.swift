@@ -25,6 +25,8 @@ public struct FormerVersion: Hashable, Sendable {
 
 /// The attributes beside an item's own: they name its versions. No client reads or writes them.
 package struct HistoryMarks: Equatable {
+  /// The name of the attribute that has the number.
+  package static let numberName = "origin-version"
   /// Newest first.
   package var former: [FormerVersion] = []
   /// The generation of the write that made the value, if a later one wrote the row.
@@ -52,10 +54,10 @@ package struct HistoryMarks: Equatable {
     case .data(let bytes)?: former = try Self.decode(bytes)
     default: throw VaultError(.attributesMalformed, "former")
     }
-    switch take("origin-version") {
+    switch take(Self.numberName) {
     case nil where isItem: break
     case .integer(let version)?: number = version
-    default: throw VaultError(.attributesMalformed, "origin-version")
+    default: throw VaultError(.attributesMalformed, Self.numberName)
     }
     guard !isItem else { return }
     switch (take("origin"), take("replaced"), take("deleted")) {
@@ -67,7 +69,7 @@ package struct HistoryMarks: Equatable {
 
   func write(into attributes: inout Attributes) {
     if !former.isEmpty { attributes["former"] = .data(former.flatMap(Self.encode)) }
-    attributes["origin-version"] = number.map { .integer($0) }
+    attributes[Self.numberName] = number.map { .integer($0) }
     attributes["origin"] = origin.map { .data($0.bytes) }
     attributes["replaced"] = replaced.map { .time($0) }
     attributes["deleted"] = deleted.map { .time($0) }

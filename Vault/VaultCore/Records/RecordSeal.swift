@@ -33,12 +33,12 @@ package struct RecordSeal {
   package func seal(
     attributes: [UInt8], secret: borrowing Secret, with groupKey: borrowing Key
   ) throws(VaultError) -> SealedRecord {
-    let hedge = meta.bytes
+    let (hedge, random) = (meta.bytes, SecretBox.randomBytes(32))
     let plain = try Secret(copying: attributes)
     return SealedRecord(
       id: id, group: group, meta: hedge,
-      attributes: try SecretBox.seal(plain, key: try key(.attributes, from: groupKey), hedge: hedge),
-      secret: try SecretBox.seal(secret, key: try key(.secret, from: groupKey), hedge: hedge))
+      attributes: try SecretBox.seal(plain, key: try key(.attributes, from: groupKey), hedge: hedge, random: random),
+      secret: try SecretBox.seal(secret, key: try key(.secret, from: groupKey), hedge: hedge, random: random))
   }
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.

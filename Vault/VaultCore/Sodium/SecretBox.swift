@@ -50,13 +50,15 @@ package enum SecretBox {
 
   /// The nonce is derived from 32 random bytes under the key itself, so that a generator that repeats (a restored snapshot of a
   /// virtual machine) repeats a nonce only for the same `hedge`.
+  /// - Parameter random: 32 bytes that were drawn for this key alone, or for boxes under different keys.
   /// - Throws: `secretTooLarge`.
-  package static func seal(_ message: borrowing Secret, key: borrowing Key, hedge: [UInt8] = []) throws(VaultError) -> [UInt8] {
+  package static func seal(
+    _ message: borrowing Secret, key: borrowing Key, hedge: [UInt8] = [], random: [UInt8] = randomBytes(32)
+  ) throws(VaultError) -> [UInt8] {
     var context = Context(.nonce)
-    context.append(randomBytes(32))
+    context.append(random)
     context.append(hedge)
-    let nonce = key.digest(context).bytes.prefix(nonceByteCount)
-    return sealUnpadded(try Padding.pad(message), nonce: Array(nonce), key: key)
+    return sealUnpadded(try Padding.pad(message), nonce: Array(key.digest(context).bytes.prefix(nonceByteCount)), key: key)
   }
 
   /// - Throws: `sealBroken`, `paddingNotCanonical`.

@@ -53,21 +53,22 @@ package struct TreeEditor {
   /// - Throws: `vaultFull`, and what proves wrong on the way.
   package mutating func set(_ id: Identifier, to digest: Digest?) throws {
     let prefix = id.prefix(depth)
-    if nodes[prefix] == nil { nodes[prefix] = try provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true) }
-    guard let before = nodes[prefix]?.count else { return }
-    nodes[prefix]?.set(id.bytes, to: digest)
-    let after = nodes[prefix]?.count ?? 0
+    // Taken out, so that it is not copied, and looked up as seldom as can be: a new master key sets each row.
+    var node = try nodes.removeValue(forKey: prefix) ?? provenNode(prefix) ?? Node(prefix: prefix, isLeaf: true)
+    let before = node.count
+    node.set(id.bytes, to: digest)
+    var count = node.count
+    nodes[prefix] = node
     // A header that counts fewer records than there are is a genuine writer's, but wrong.
-    guard let count = UInt64(exactly: Int64(recordCount) + Int64(after - before)) else { throw VaultError(.countMismatch) }
-    recordCount = count
+    guard let total = UInt64(exactly: Int64(recordCount) + Int64(count - before)) else { throw VaultError(.countMismatch) }
+    recordCount = total
     guard recordCount <= Header.maximumRecordCount else { throw VaultError(.vaultFull) }
-    while depth < Header.maximumDepth, recordCount > Self.capacities[depth] || entryCount(id) > Node.growingEntryCount {
+    while depth < Header.maximumDepth, recordCount > Self.capacities[depth] || count > Node.growingEntryCount {
       try grow()
+      count = nodes[id.prefix(depth)]?.count ?? 0
     }
-    guard entryCount(id) <= Node.maximumEntryCount else { throw VaultError(.vaultFull) }
+    guard count <= Node.maximumEntryCount else { throw VaultError(.vaultFull) }
   }
-
-  private func entryCount(_ id: Identifier) -> Int { nodes[id.prefix(depth)]?.count ?? 0 }
 
   /// The most records that a tree of each depth is meant to hold.
   private static let capacities: [UInt64] = [256, 65_536, Header.maximumRecordCount]
