@@ -32,6 +32,9 @@ struct ProgramSettings {
 
   // MARK: The record
 
+  /// As a record has them.
+  static func text(in item: Item) -> String { "\(item[git] ?? "")\0\(item[cargo] ?? "")" }
+
   /// Those that a record has.
   init(recordedIn item: Item) {
     git = item[Self.git]?.split(separator: "\n").map(String.init) ?? []

@@ -6,12 +6,13 @@ import VaultCore
 /// A note outside of the vault that a sweep of this user has changed a file here. Only such a file is put back: an import, or a program that
 /// may write to the vault, can make an item that looks like the record of a sweep.
 ///
-/// It holds the permissions of the file, and a digest of it under a key that is in the record. So the note alone does not tell whether a
-/// guess at the content is right.
+/// It holds the permissions of the file, and a digest of it and of the settings that an undo takes back, under a key that is in the record. So
+/// the note alone does not tell whether a guess at the content is right, and a record whose settings were changed is not carried out: they
+/// name programs that git and cargo start.
 struct SweepNote {
   /// The attribute of the record with the key, in hexadecimal digits.
   static let key = Item.userPrefix + "swept-key"
-  private static let form = "coffer-swept-1"
+  private static let form = "coffer-swept-2"
 
   private let digest: String
   let mode: UInt32?
@@ -30,7 +31,9 @@ struct SweepNote {
 
   private static func digest(of original: borrowing Secret, _ record: Item) throws -> String {
     let key = try Secret(copying: Array((record[key] ?? "").utf8.prefix(64)))
-    let digest = try original.withBytes { bytes in try key.withBytes { try Key.hash(bytes, key: $0) } }
+    let content = try original.withBytes { bytes in try key.withBytes { try Key.hash(bytes, key: $0) } }
+    let all = content.secret.copyIntoUnprotectedBytes() + Array(ProgramSettings.text(in: record).utf8)
+    let digest = try key.withBytes { unsafe try Key.hash(all.span.bytes, key: $0) }
     return Self.digits(digest.secret.copyIntoUnprotectedBytes())
   }
 

@@ -80,7 +80,8 @@ struct SweepUndo {
     let original = try items.keychain.secret(of: record.entry.reference, purpose: SweepRecord.purpose)
     guard try record.note.fits(original, record.entry.item) else {
       throw Failure(
-        .integrity, "\(record.path): the vault has another text than the sweep has kept; the file stays as it is",
+        .integrity,
+        "\(record.path): the vault has another text, or other settings, than the sweep has kept; the file stays as it is",
         hint: "coffer secret history may have it; \(Self.printing(record.path)) prints what is there")
     }
     let companion = try items.item(record.entry.item.bareCompanion(SweepRecord.left), in: .standard)
