@@ -8,8 +8,14 @@ extension Failure {
     let usage = lines.first { $0.hasPrefix("Usage: ") }?.dropFirst("Usage: ".count).split(separator: " ") ?? ["coffer"]
     let command = usage.prefix { $0.first?.isLetter == true }.joined(separator: " ")
     let message = Coffer.message(for: error).split(separator: "\n").first.map(String.init) ?? "Not understood"
-    let isOfProgram =
-      ["coffer app run", "coffer app dev", "coffer run"].contains(command) && message.contains("nexpected argument")
+    let isTooMuch = message.contains("nexpected argument")
+    guard !isTooMuch || !["coffer set", "coffer secret set"].contains(command) else {
+      self = .usage(
+        "arguments: one word too many; it may be a secret, and is not repeated here",
+        hint: "\(command) NAME asks for the secret, or reads it from standard input")
+      return
+    }
+    let isOfProgram = ["coffer app run", "coffer app dev", "coffer run"].contains(command) && isTooMuch
     self = .usage(
       "arguments: \(message.prefix(1).lowercased())\(message.dropFirst())",
       hint: isOfProgram ? "the arguments of the program stand after --" : "\(command) --help")

@@ -70,7 +70,9 @@ struct ForeignPlan {
           throw Failure(
             .duplicate,
             "\(item.nameWithGroup(group ?? .standard)): the vault has another secret of this name; nothing has been changed",
-            hint: "look which of the two is right, then remove the other: coffer secret rm")
+            hint: outcomes.compactMap { $0.present?.item[SweepRecord.sweptFrom] }.first.map {
+              "a sweep has moved that one out of \($0); to keep both, import this file under another name: coffer import --help"
+            } ?? "look which of the two is right, then remove the other: coffer secret rm")
         }
         number += 1
         continue
