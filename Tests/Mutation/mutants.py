@@ -200,7 +200,7 @@ MUTANTS = [
     ("renewal: last passphrase", RENEWAL, "true", "!groups.contains(where: \\.hasPasscodeKey)"),
     ("renewal: old nodes", RENEWAL, "drop", "change.nodes[prefix] = .some(nil)"),
     ("renewal: count", RENEWAL, "true", "tree.recordCount == header.recordCount"),
-    ("renewal: an unfinished re-key", RENEWAL, "true", "!group.isBeingReplaced"),
+    ("renewal: an unfinished re-key", RENEWAL, "false", "group.isBeingReplaced"),
     ("renewal: anchor", RENEWAL, "drop", "opened.saveAnchor(isDurable: true)"),
     ("an open vault: a commit without the anchor", "VaultCore/Vault/Vault.swift", "drop",
      "try anchorKeeper?.check(transaction.state, transaction.slotRows, against: anchorKeeper?.load())"),

@@ -151,6 +151,20 @@ import Testing
     #expect(try content(reopened).count == before.count + 1)
   }
 
+  /// Rows that a re-key had sealed before it was interrupted are under keys that a copy from that time yields to a leaked passphrase.
+  @Test func whatAnInterruptedRekeyHasSealedIsSealedAnew() throws {
+    var vault = try filled(20)
+    let before = try content(vault)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try vault.rekey([.standard], rowsPerCommit: 1...1) { done, _ in if done > 5 { throw Stop() } }
+    }
+    let rows = store.records
+    try rotate(&vault)
+    #expect(store.records.allSatisfy { rows[$0.key]?.secret != $0.value.secret })
+    #expect(try content(vault) == before && vault.verify().problems == [] && vault.unfinishedRekeys() == [])
+  }
+
   /// Memory is bounded: a commit takes so many rows, also of those that begin with the same byte.
   @Test(arguments: [1...1, 1...3, 500...500] as [ClosedRange<UInt64>])
   func aCommitHasItsLimits(rowsPerCommit: ClosedRange<UInt64>) throws {

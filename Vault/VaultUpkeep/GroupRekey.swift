@@ -24,7 +24,7 @@ extension Vault {
     return isUnfinished ? try groupContents().compactMap(\.rekey) : []
   }
 
-  /// Gives groups new keys, and seals their items and former versions under them, in one pass over all rows. If it is interrupted, each commit
+  /// Gives groups, and those whose re-key is unfinished, new keys, and seals their items and former versions under them, in one pass over all rows. If it is interrupted, each commit
   /// stands, and the next call goes on; the old keys go with the last commit. A row whose key does not open here, one of another device,
   /// keeps that key.
   /// - Parameters:
@@ -43,7 +43,7 @@ extension Vault {
     }
     try step(0, pass.total)
     while !pass.isOver {
-      try transaction { try $0.rekey(groups, &pass, rowsPerCommit) }
+      try transaction { try $0.rekey(&pass, rowsPerCommit) }
       try step(min(pass.rowCount, pass.total), pass.total)
     }
   }
@@ -87,9 +87,10 @@ extension Transaction {
 
   /// One commit of a pass. Marked keys go at its end, if no row can be under them: all rows were read in this transaction, or each commit since
   /// the pass began was one of this re-key. If another program has written meanwhile, another pass follows, in which little is left.
-  fileprivate mutating func rekey(_ names: [AccessGroup], _ pass: inout RekeyPass, _ rowsPerCommit: ClosedRange<UInt64>) throws {
+  fileprivate mutating func rekey(_ pass: inout RekeyPass, _ rowsPerCommit: ClosedRange<UInt64>) throws {
     let isProven = pass.byte == 1 || pass.generation == state.header.generation
-    let groups = try names.map { try group($0) }
+    // By their marks: another program may rename or remove one meanwhile.
+    let groups = try GroupDirectory(state).all.filter(\.isBeingReplaced)
     var batch = RekeyBatch(
       groups: Dictionary(groups.map { ($0.groupID, $0) }) { $1 }, mostRows: rowsPerCommit.upperBound)
     pass.total = state.header.recordCount

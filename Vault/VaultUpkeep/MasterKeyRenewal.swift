@@ -26,7 +26,8 @@ package struct MasterKeyRenewal: ~Copyable {
   /// stay as they are. Slots that were not sealed anew are gone.
   /// - Parameters:
   ///   - deviceKey: The key of this device from this commit on, the same one or another.
-  ///   - groups: Those whose re-key begins with this commit, so that it is known as unfinished until `Vault.rekey` has done its work.
+  ///   - groups: Those whose re-key begins with this commit, so that it is known as unfinished until `Vault.rekey` has done its work. An
+  ///     unfinished re-key begins anew with other keys.
   /// - Throws: `rotationBlocked` for records that cannot be sealed anew, `noSuchSlot` if the slots were changed meanwhile,
   ///   `lastSlot`, `passphraseSlotMissing`, `locked`; `deviceKeyMissing` if class keys of this device would be lost; integrity errors.
   package borrowing func commit(
@@ -101,7 +102,8 @@ extension ProvenState {
     switch meta.kind {
     case .group:
       var group = try openGroup(record).reboxed(keys, newKeys, version: header.generation)
-      if groups.contains(group.group), !group.isBeingReplaced {
+      // Those that a re-key which was not finished has added may be known as well: they were under the master key of before.
+      if groups.contains(group.group) || group.isBeingReplaced {
         group = try group.replacingKeys(keys: newKeys, version: header.generation)
       }
       return try newKeys.seal(group, masterEpoch: header.masterEpoch)
