@@ -121,18 +121,56 @@ import VaultUpkeep
     #expect(code { _ = try open("moved") } == "rolledBack")
   }
 
-  /// A copy was opened while the disk of the vault was away. At a path where it was opened before, the vault is no copy: its anchor is
-  /// written again.
-  @Test func aVaultThatWasMissingIsNoCopy() throws {
+  /// A copy was opened while the disk of the vault was away, and has the anchor since. Both go on, and neither is refused.
+  @Test func aVaultThatWasMissingGoesOn() throws {
     try create("vault")
     try copy("vault", to: "copy")
     let (vault, away) = (directory.file("vault"), directory.file("away"))
     try FileManager.default.moveItem(atPath: vault, toPath: away)
     try open("copy").close()
     try FileManager.default.moveItem(atPath: away, toPath: vault)
+    try copy("vault", to: "old")
     try write("vault", "1")
-    #expect(code { _ = try open("copy") } == "rolledBack")
-    #expect(code { _ = try open("vault") } == nil)
+    try write("copy", "2")
+    #expect(code { _ = try open("copy") } == nil && code { _ = try open("vault") } == nil)
+    for name in ["vault", "copy"] {
+      try copy(name, to: "kept")
+      try copy("old", to: name)
+      #expect(code { _ = try open(name) } == "rolledBack", "\(name)")
+      try copy("kept", to: name)
+    }
+  }
+
+  /// The vault has lain at the path of the copy before.
+  @Test(arguments: ["home/vault.coffer", "new"]) func whatIsAcceptedAtAFormerPathIsNotForTheVault(new: String) throws {
+    try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
+    try create("former")
+    try copy("former", to: "old")
+    try FileManager.default.moveItem(atPath: directory.file("former"), toPath: directory.file(new))
+    for number in 0..<3 { try write(new, "\(number)") }
+    try copy("old", to: "former")
+    let accepted = try Vault.acceptRollback(
+      FileStore(at: directory.file("former")), with: .throwAway(), anchor: anchors("former"))
+    #expect(accepted?.reason.code == .rolledBack)
+    #expect(code { _ = try open("former") } == nil && code { _ = try open(new) } == nil)
+    try copy("old", to: new)
+    #expect(code { _ = try open(new) } == "rolledBack")
+  }
+
+  /// A copy was tried at a path, and then the vault is moved to it.
+  @Test func aVaultThatIsMovedToThePlaceOfACopyKeepsItsAnchor() throws {
+    try create("vault")
+    try copy("vault", to: "old")
+    try write("vault", "1")
+    try copy("old", to: "new")
+    _ = try Vault.acceptRollback(FileStore(at: directory.file("new")), with: .throwAway(), anchor: anchors("new"))
+    #expect(code { _ = try open("new") } == nil)
+    try write("vault", "2")
+    try FileManager.default.removeItem(atPath: directory.file("new"))
+    try FileManager.default.moveItem(atPath: directory.file("vault"), toPath: directory.file("new"))
+    try write("new", "3")
+    try copy("old", to: "new")
+    #expect(code { _ = try open("new") } == "rolledBack")
   }
 
   @Test func aLinkToTheNewPlaceIsNoVaultAtTheOldOne() throws {

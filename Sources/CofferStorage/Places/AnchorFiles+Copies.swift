@@ -12,9 +12,13 @@ extension AnchorFiles {
   /// Nil if the vault here has none: it is no copy, or a copy that was not written to.
   func ownAnchor(of vault: Identifier) throws -> [UInt8]? { try isUsual ? nil : Self.read(ownPath(of: vault)) }
 
+  var isUsual: Bool { vaultPath == usualPath }
+
   /// The generation in the anchor, which is not proven. nil if there is none, or if it is damaged. Section 11 of FORMAT.md.
-  package func seenGeneration(of vault: Identifier) -> UInt64? {
-    guard let anchor = try? load(vault), [96, 192].contains(anchor.count) else { return nil }
+  package func seenGeneration(of vault: Identifier) -> UInt64? { (try? load(vault)).flatMap { $0.flatMap(Self.generation) } }
+
+  static func generation(_ anchor: [UInt8]) -> UInt64? {
+    guard [96, 192].contains(anchor.count) else { return nil }
     return anchor[24..<32].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
@@ -27,16 +31,15 @@ extension AnchorFiles {
     return path(of: vault)
   }
 
-  /// Whether the vault of this anchor lies at another path, so that the one at this path is a copy. A vault at the usual path, or at one where
-  /// it was opened before, is none: it may have been missing for a while, when a copy took its place. A copy that has an anchor of its own
-  /// stays one.
+  /// Whether the vault of this anchor lies at another path, so that the one at this path is a copy: at the usual path, or else at the one at
+  /// which the anchor was written last.
   /// - Parameter vault: Not looked up at the usual path.
   /// - Throws: as `load`; what looking up the vault throws.
   package func isAnchoredElsewhere(_ vault: @autoclosure () throws -> Identifier) throws -> Bool {
     guard !isHome, !isUsual else { return false }
     let vault = try vault()
-    guard try ownAnchor(of: vault) == nil else { return true }
-    guard try Self.read(notePath()) != vault.bytes, let home = try Self.read(homePath(of: vault)) else { return false }
+    if let usualPath, isThere(vault, at: usualPath) { return true }
+    guard let home = try Self.read(homePath(of: vault)) else { return false }
     let path = String(decoding: home, as: UTF8.self)
     return path != vaultPath && isThere(vault, at: path)
   }

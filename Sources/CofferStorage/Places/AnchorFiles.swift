@@ -16,7 +16,8 @@ public final class AnchorFiles: AnchorStore {
   /// The directory of the anchors.
   public let directory: String
   let vaultPath: String
-  let isUsual: Bool
+  /// The path of the user's own vault, at which no copy lies; nil: it is not known.
+  let usualPath: String?
   /// Whether the vault is known not to be a copy.
   var isHome = false
 
@@ -25,12 +26,12 @@ public final class AnchorFiles: AnchorStore {
   ///   - directory: The directory, `anchors` in `Places.state`.
   ///   - vaultPath: As `FileStore.path` gives it, so that all ways to write the path lead to one note.
   public convenience init(in directory: String, forVaultAt vaultPath: String) {
-    self.init(in: directory, forVaultAt: vaultPath, isUsual: false)
+    self.init(in: directory, forVaultAt: vaultPath, usualPath: nil)
   }
 
-  /// - Parameter isUsual: Whether it is the path of the user's own vault, at which no copy lies.
-  package init(in directory: String, forVaultAt vaultPath: String, isUsual: Bool) {
-    (self.directory, self.vaultPath, self.isUsual) = (directory, vaultPath, isUsual)
+  /// - Parameter usualPath: The path of the user's own vault.
+  package init(in directory: String, forVaultAt vaultPath: String, usualPath: String?) {
+    (self.directory, self.vaultPath, self.usualPath) = (directory, vaultPath, usualPath)
   }
 
   /// The path of a vault's anchor.
@@ -54,7 +55,13 @@ public final class AnchorFiles: AnchorStore {
   /// The anchor of a copy that has one of its own, or that of the vault. Nil if there is no file, or an empty one.
   /// - Throws: `StorageError`: `symbolicLink`, `notAFile`, `foreignOwner`,
   ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`; `randomNotAvailable`.
-  public func load(_ vault: Identifier) throws -> [UInt8]? { try ownAnchor(of: vault) ?? Self.read(path(of: vault)) }
+  public func load(_ vault: Identifier) throws -> [UInt8]? {
+    let shared = try Self.read(path(of: vault))
+    guard let own = try ownAnchor(of: vault) else { return shared }
+    // The vault itself may have been moved to this path since.
+    let isNewer = Self.generation(own) ?? 0 > shared.flatMap(Self.generation) ?? 0
+    return try isNewer || isAnchoredElsewhere(vault) ? own : shared
+  }
 
   /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. A copy gets an anchor of its own:
   /// the vault that it was made from would be refused as an older one. Without `isDurable` nothing is synced: after a power loss the anchor
