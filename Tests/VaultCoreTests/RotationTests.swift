@@ -199,6 +199,20 @@ import Testing
     #expect(try (3...4).contains(vault.generation() - generation))
   }
 
+  @Test(arguments: [true, false]) func aGroupThatIsRenamedOrRemovedMeanwhileStopsNothing(isRenamed: Bool) throws {
+    var vault = try filled(20)
+    let crew = try AccessGroup("crew")
+    var isDone = false
+    try vault.rekey([team, .standard], rowsPerCommit: 1...1) { done, _ in
+      guard done > 5, !isDone else { return }
+      isDone = true
+      var other = try Vault.openThrowAway(store)
+      if isRenamed { try other.renameGroup(team, to: crew) } else { try other.removeGroup(team, withItems: true) }
+    }
+    #expect(try isDone && vault.groups() == (isRenamed ? [crew, .standard] : [.standard]))
+    #expect(try vault.verify().problems == [] && vault.unfinishedRekeys() == [])
+  }
+
   /// A row under a key that is replaced comes back behind the walk, as by a program that had read the group before. It is sealed anew, too.
   @Test(arguments: [2, 700]) func aRowThatComesBackKeepsItsKeyUntilItIsSealedAnew(count: Int) throws {
     var vault = try filled(count)

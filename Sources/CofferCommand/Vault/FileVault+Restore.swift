@@ -22,7 +22,11 @@ extension FileVault {
     _ file: String?, isTrial: Bool, _ places: Places, _ dialogue: RestoreDialogue
   ) throws -> RestoreAnswer {
     let path = try name
-    let place = try about(path) { try RestorePlace(places, vaultAt: options.vault) }
+    let place = try about(path) {
+      do { return try RestorePlace(places, vaultAt: options.vault) } catch StorageError(.notAFile) {
+        throw Failure(.inputOutput, "\(path): is a directory or a device, not a file", hint: "name a file with --vault")
+      }
+    }
     let chosen = try file == nil ? newest(place) : nil
     let file = file ?? chosen ?? path
     let keyFile = try options.keyFile.map { try Descriptor.openKeyFile($0) }
