@@ -35,7 +35,10 @@ extension Change {
         try $0.bind(2, body)
       }
     }
-    if removesNamelessRecords { try connection.run(.removeNamelessRecords) }
+    if removesNamelessRows {
+      try connection.run(.removeNamelessRecords)
+      try connection.run(.removeNamelessNodes)
+    }
     for (id, record) in records.sorted(by: { $0.key < $1.key }) {
       guard let record else {
         try Self.write(.removeRecord, on: connection, removing: true) { try $0.bind(1, id.bytes) }

@@ -20,7 +20,7 @@ private final class FaultyRows: Store, Rows {
   func commit(_ prepare: (any Rows) throws -> Change) throws {
     try inner.commit { _ in
       let change = try prepare(self)
-      removesNameless.append(change.removesNamelessRecords)
+      removesNameless.append(change.removesNamelessRows)
       return change
     }
   }

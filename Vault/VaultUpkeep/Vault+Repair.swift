@@ -81,7 +81,7 @@ extension Vault {
     if walk.plan.nodeCount > 0 || !walk.restored.isEmpty { for group in walk.keptGroups { try transaction.put(group) } }
     try transaction.mendHistory(walk)
     var (change, header) = try transaction.seal()
-    change.removesNamelessRecords = walk.plan.namelessCount > 0
+    change.removesNamelessRows = true
     try rows.forEachNode { prefix in if change.nodes[prefix] == nil { change.nodes[prefix] = .some(nil) } }
     return (change, header)
   }

@@ -61,6 +61,7 @@ enum SQL: String {
   case removeAllHeader = "DELETE FROM hdr"
   case removeAllNodes = "DELETE FROM node"
   case removeNamelessRecords = "DELETE FROM rec WHERE typeof(id)<>'blob' OR length(id)<>16"
+  case removeNamelessNodes = "DELETE FROM node WHERE typeof(p)<>'blob'"
   case removeAllRecords = "DELETE FROM rec"
   case allHeader = "SELECT k,v FROM hdr ORDER BY k"
   case allNodes = "SELECT p,b FROM node ORDER BY p"

@@ -65,14 +65,14 @@ public struct Change: Sendable {
   public var nodes: [[UInt8]: [UInt8]?] = [:]
   /// The records, by identifier.
   public var records: [Identifier: SealedRecord?] = [:]
-  /// Whether all records go whose identifier is none, so that it cannot name them.
-  public var removesNamelessRecords = false
+  /// Whether all records and nodes go whose key is none, so that it cannot name them.
+  public var removesNamelessRows = false
 
   /// A change of nothing.
   public init() {}
 
   /// Whether nothing is written.
-  public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty && !removesNamelessRecords }
+  public var isEmpty: Bool { header.isEmpty && nodes.isEmpty && records.isEmpty && !removesNamelessRows }
 }
 
 /// Where rollback anchors lie, outside the vaults, as seen from the path of one vault. See `Anchor`.
