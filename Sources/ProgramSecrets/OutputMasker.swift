@@ -156,7 +156,7 @@ internal import SecretMemory
     return begin.state == .open && !begin.isLong && !isAtEnd ? nil : begin
   }
 
-  /// Within an occurrence of a long form there is no other of one with the same decisive bytes. Returns nil there.
+  /// Returns nil within an occurrence of a long form that has the same decisive bytes: another one is not looked for there.
   private mutating func followGroup(_ group: Int, _ begin: FormTrail, from start: Int) -> (owner: Int, count: Int, end: Int)? {
     guard !trails.contains(where: { $0.isWrapped == begin.isWrapped && $0.group == group && $0.reached > start }) else {
       return nil

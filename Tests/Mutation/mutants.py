@@ -26,6 +26,7 @@ FILE = "VaultCore/Slots/Credential.swift"
 REPAIR = "VaultUpkeep/RepairWalk.swift"
 MENDING = "VaultUpkeep/Vault+Repair.swift"
 RENEWAL = "VaultUpkeep/MasterKeyRenewal.swift"
+REKEY = "VaultUpkeep/GroupRekey.swift"
 BOXES = "VaultUpkeep/DeviceKey.swift"
 
 MUTANTS = [
@@ -174,7 +175,7 @@ MUTANTS = [
      "group.historyID(origin, isRemoved ? .max : number) == record.id"),
     ("order of former versions", "VaultCore/Items/FormerVersion.swift", "true",
      "former.last.map({ FormerVersion.isNewer($0, version) }) ?? true"),
-    ("limits out of bounds", "VaultCore/Vault/Limits.swift", ("where name.range.contains(value)", "where value >= 0"), None),
+    ("limits out of bounds", "VaultCore/Vault/Limits.swift", "true", "name.range.contains(value)"),
     ("verify: limits of writers", VERIFY, "drop", "_ = try item.checked(keeping: item.attributes)"),
     ("verify: memory is no fault", VERIFY, "true", "error.code != .outOfMemory && error.code != .memoryNotLockable"),
     ("remove by identifier: items alone", EDIT, "true", "RecordKind.item.firstBytes.contains(id.byte(at: 0))"),
@@ -190,7 +191,7 @@ MUTANTS = [
     ("repair: the plan that was shown", "VaultUpkeep/Vault+Repair.swift", "true", "walk.plan == agreed"),
     ("repair: an earlier backup", "VaultUpkeep/Vault+Repair.swift", "true", "past.header.generation <= state.header.generation"),
     ("repair: groups below damage made anew", MENDING, "false", "walk.plan.nodeCount > 0"),
-    ("repair: versions of another group", MENDING, ("walk.owners[$0]?.group == place.group", "walk.owners[$0] != nil"), None),
+    ("repair: versions of another group", MENDING, "true", "walk.owners[$0]?.group == place.group"),
     ("repair: a list that is whole", MENDING, "true", "!isWhole || added[owner] != nil"),
     ("repair: a list of 64 at most", MENDING, "false", "marks.former.count > FormerVersion.maximumCount"),
     ("removal: a list of 64 at most", "VaultCore/Vault/Transaction+History.swift", "false", "marks.former.count > most"),
@@ -201,6 +202,10 @@ MUTANTS = [
     ("renewal: old nodes", RENEWAL, "drop", "change.nodes[prefix] = .some(nil)"),
     ("renewal: count", RENEWAL, "true", "tree.recordCount == header.recordCount"),
     ("renewal: an unfinished re-key", RENEWAL, "false", "group.isBeingReplaced"),
+    ("re-key: a row that is not proven", REKEY, "drop", "try state.prove(record, id: id, leaf: leaf)"),
+    ("re-key: rows that others have written", REKEY, "true", "pass.byte == 1 || pass.generation == state.header.generation"),
+    ("re-key: the rows of a commit", REKEY, "false", "rowCount >= mostRows"),
+    ("re-key: the number of a version", REKEY, "false", "decoded[HistoryMarks.numberName] == nil"),
     ("renewal: anchor", RENEWAL, "drop", "opened.saveAnchor(isDurable: true)"),
     ("an open vault: a commit without the anchor", "VaultCore/Vault/Vault.swift", "drop",
      "try anchorKeeper?.check(transaction.state, transaction.slotRows, against: anchorKeeper?.load())"),

@@ -165,6 +165,23 @@ import Testing
     #expect(try content(vault) == before && vault.verify().problems == [] && vault.unfinishedRekeys() == [])
   }
 
+  /// Its row has another group as long as the re-key reads it. Not proven, it would keep its key, and that goes.
+  @Test func aRowThatHidesItsGroupStopsTheRekey() throws {
+    var vault = try filled(4)
+    let before = try content(vault)
+    func row(_ account: String, _ group: AccessGroup) throws -> Identifier {
+      try #require(try vault.entry(Item(service: "s", account: account), in: group)).reference.id
+    }
+    let (own, other) = (try row("0", .standard), try row("1", team))
+    let record = try #require(store.records[own])
+    var parts = TamperTests.SealedRecordParts(record)
+    parts.group = try #require(store.records[other]).head.group
+    store.records[own] = parts.record(own)
+    #expect(code { try vault.rekey([.standard]) } == .recordForged)
+    store.records[own] = record
+    #expect(try vault.unfinishedRekeys().map(\.group) == [.standard] && content(vault) == before)
+  }
+
   /// Memory is bounded: a commit takes so many rows, also of those that begin with the same byte.
   @Test(arguments: [1...1, 1...3, 500...500] as [ClosedRange<UInt64>])
   func aCommitHasItsLimits(rowsPerCommit: ClosedRange<UInt64>) throws {

@@ -80,6 +80,13 @@ import VaultUpkeep
     // Another copy is compared with the vault.
     try copy("before", to: "third")
     #expect(code { _ = try open("third") } == "forked")
+    // Without the vault, its anchor is the newer one still.
+    try FileManager.default.removeItem(atPath: directory.file("vault"))
+    try copy("copy", to: "kept")
+    try copy("before", to: "copy")
+    #expect(code { _ = try open("copy") } == "rolledBack")
+    try copy("kept", to: "copy")
+    #expect(code { _ = try open("copy") } == nil)
   }
 
   /// The owner can say that a copy is what it is. This concerns no other path.
@@ -155,6 +162,25 @@ import VaultUpkeep
     #expect(code { _ = try open("former") } == nil && code { _ = try open(new) } == nil)
     try copy("old", to: new)
     #expect(code { _ = try open(new) } == "rolledBack")
+  }
+
+  /// Its anchor was written last at a path at which nothing is any more.
+  @Test func theVaultIsTheOneAtTheUsualPath() throws {
+    let usual = "home/vault.coffer"
+    try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
+    try create("away")
+    try copy("away", to: "old")
+    try write("away", "1")
+    try FileManager.default.moveItem(atPath: directory.file("away"), toPath: directory.file(usual))
+    try copy("old", to: "copy")
+    _ = try Vault.acceptRollback(FileStore(at: directory.file("copy")), with: .throwAway(), anchor: anchors("copy"))
+    #expect(code { _ = try open("copy") } == nil)
+    // It was not opened there yet.
+    try copy(usual, to: "newest")
+    try copy("old", to: usual)
+    #expect(code { _ = try open(usual) } == "rolledBack")
+    try copy("newest", to: usual)
+    #expect(code { _ = try open(usual) } == nil)
   }
 
   /// A copy was tried at a path, and then the vault is moved to it.

@@ -24,14 +24,15 @@ extension Vault {
     return isUnfinished ? try groupContents().compactMap(\.rekey) : []
   }
 
-  /// Gives groups, and those whose re-key is unfinished, new keys, and seals their items and former versions under them, in one pass over all rows. If it is interrupted, each commit
-  /// stands, and the next call goes on; the old keys go with the last commit. A row whose key does not open here, one of another device,
-  /// keeps that key.
+  /// Gives groups, and those whose re-key is unfinished, new keys, and seals their items and former versions under them, in one pass over all
+  /// rows. If it is interrupted, each commit stands, and the next call goes on; the old keys go with the last commit. A row whose key does
+  /// not open here, one of another device, keeps that key.
   /// - Parameters:
   ///   - groups: Those that get new keys, if a re-key of them is not under way already.
   ///   - rowsPerCommit: A commit ends at the first byte of identifiers at which it has the lower bound of rows, and in any case at the upper one
   ///     or at 16 MiB; the rows of that byte are read again then.
-  ///   - step: Called before the first commit that seals rows, and after each, with the rows that were passed and the rows in all. If it throws, the rest waits for the next call.
+  ///   - step: Called before the first commit that seals rows, and after each, with the rows that were passed and the rows in all. If it
+  ///     throws, the rest waits for the next call.
   /// - Throws: `groupNotFound`, `vaultFull` (255 keys), `locked`; integrity errors; the error of `step`.
   package mutating func rekey(
     _ groups: [AccessGroup], rowsPerCommit: ClosedRange<UInt64> = 1000...4096, step: (UInt64, UInt64) throws -> Void = { _, _ in }

@@ -21,7 +21,7 @@ extension StorageError: Explained {
         .inputOutput, "something that is not a file has the name of one of its own",
         "the vault itself is not touched: remove that, or move it away")
     case .newerFormat:
-      .init(.other, "has a format this version does not know", Hints.upgrade)
+      .init(.other, "has a format this version does not know", Hints.upgradeOrRestore)
     case .migrationNeeded:
       .init(.other, "has a format of before", "to convert it, with all its items: coffer vault migrate")
     case .schemaAltered: .init(.integrity, "the tables of the file have been changed", Hints.backup)

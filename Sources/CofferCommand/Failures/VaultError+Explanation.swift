@@ -22,8 +22,8 @@ package enum VaultExplanations {
     .notAVault: .init(
       .integrity, "is not a vault",
       "name another file with --vault; if this was one, a backup takes its place: coffer vault restore"),
-    .newerFormat: .init(.other, "has a format this version does not know", Hints.upgrade),
-    .unknownIncompatibleFlag: .init(.other, "uses a feature this version does not know", Hints.upgrade),
+    .newerFormat: .init(.other, "has a format this version does not know", Hints.upgradeOrRestore),
+    .unknownIncompatibleFlag: .init(.other, "uses a feature this version does not know", Hints.upgradeOrRestore),
     .unknownReadOnlyFlag: .init(.other, "can be read, but not written, by this version", Hints.upgrade),
     .headerMalformed: .init(.integrity, "the header is damaged", Hints.backup),
     .headerForged: .init(.integrity, "the header has been changed by something that has no key", Hints.backup),

@@ -9,7 +9,7 @@ extension AnchorFiles {
   /// The anchor of the copy at this path.
   func ownPath(of vault: Identifier) throws -> String { "\(directory)/\(vault)-\(Path.name(of: try notePath()))" }
 
-  /// Nil if the vault here has none: it is no copy, or a copy that was not written to.
+  /// Returns nil if the vault here is no copy, or a copy that was not written to.
   func ownAnchor(of vault: Identifier) throws -> [UInt8]? { try isUsual ? nil : Self.read(ownPath(of: vault)) }
 
   var isUsual: Bool { vaultPath == usualPath }

@@ -52,7 +52,7 @@ public final class AnchorFiles: AnchorStore {
     return try Self.read(notePath())
   }
 
-  /// The anchor of a copy that has one of its own, or that of the vault. Nil if there is no file, or an empty one.
+  /// The anchor of the copy, if it has one of its own, and else that of the vault. Returns nil if there is no file, or an empty one.
   /// - Throws: `StorageError`: `symbolicLink`, `notAFile`, `foreignOwner`,
   ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`; `randomNotAvailable`.
   public func load(_ vault: Identifier) throws -> [UInt8]? {
@@ -75,7 +75,7 @@ public final class AnchorFiles: AnchorStore {
       if let anchor = try replacement(load(vault)) {
         try Self.write(anchor, to: path, isDurable ? .durable : .notSynced)
       } else if try path != self.path(of: vault) && ownAnchor(of: vault) == nil {
-        // A copy that was only read. With a note it would be taken for the vault.
+        // A copy that was only read has no note: if it is refused later, the error says that it is one.
         return
       }
       if try Self.read(notePath()) != vault.bytes { try Self.write(vault.bytes, to: notePath()) }

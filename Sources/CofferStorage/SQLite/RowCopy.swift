@@ -29,8 +29,8 @@ struct RowCopy {
   ///   - total: How many records there are according to the header: to count them, SQLite would walk without an end through pages that
   ///     lead back to earlier ones.
   ///   - step: Called with the number of records that are copied, and `total`.
-  /// - Throws: `columnMismatch` for a row that no reader would accept, unless damage is kept; `storageDamaged`, also for rows that come twice, which is the end of
-  ///   such a walk; the error of `step`.
+  /// - Throws: `columnMismatch` for a row that no reader would accept, unless damage is kept; `storageDamaged`, also for rows that come
+  ///   twice, which is the end of such a walk; the error of `step`.
   @discardableResult
   func run(_ rows: Rows, total: UInt64, step: (UInt64, UInt64) throws -> Void) throws -> Count {
     var count = Count()
