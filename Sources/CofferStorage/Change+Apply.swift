@@ -36,6 +36,9 @@ extension Change {
       }
     }
     if removesNamelessRows {
+      // To remove a row, SQLite reads its key.
+      connection.limitRows(to: .max)
+      defer { connection.limitRows(to: Limits.rowByteCount) }
       try connection.run(.removeNamelessRecords)
       try connection.run(.removeNamelessNodes)
     }

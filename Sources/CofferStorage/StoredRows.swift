@@ -52,16 +52,18 @@ final class StoredRows: Rows {
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws {
     try query(.nodeKeys) { statement in
       var last: [UInt8]?
+      var unnamed: Int64 = 0
       while try statement.step() {
         let key: [UInt8]
-        do { key = try statement.bytes(0, cutTo: Limits.rowByteCount, "node.p") } catch StorageError(.columnMismatch) {
+        do { key = try statement.bytes(0, Limits.nodeKey, "node.p") } catch StorageError(.columnMismatch) {
+          try countUnnamed(&unnamed)
           // No node has a key of this length: it is refused as one that nothing lists.
           try body([UInt8](repeating: 0, count: Limits.nodeKey.upperBound))
           continue
         }
         guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Self.unordered }
         last = key
-        try body(Array(key.prefix(Limits.nodeKey.upperBound)))
+        try body(key)
       }
     }
   }
@@ -100,13 +102,17 @@ final class StoredRows: Rows {
           last = id
           guard id.bytes.starts(with: prefix) else { return }
         } else {
-          // These are not compared. There cannot be more than the pages of the file have room for.
-          unnamed += 1
-          guard try unnamed <= connection.integer(.pageCount) * Int64(Container.pageByteCount) else { throw Self.unordered }
+          try countUnnamed(&unnamed)
         }
         try body(id, record)
       }
     }
+  }
+
+  /// Rows without a key are not compared. There cannot be more than the pages of the file have room for.
+  private func countUnnamed(_ count: inout Int64) throws {
+    count += 1
+    guard try count <= connection.integer(.pageCount) * Int64(Container.pageByteCount) else { throw Self.unordered }
   }
 
   /// SQLite does not notice a B-tree whose pages meet again further down: a few of them make a walk without an end. Rows that come in

@@ -83,7 +83,7 @@ internal import CofferFiles
       guard now == on else { throw StorageError(.io, "SQLite does not switch \(verb) to \(on)") }
     }
     // No row is longer than two full fields; a longer one in the file is refused before memory is taken for it.
-    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Limits.rowByteCount))
+    limitRows(to: Limits.rowByteCount)
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     for setting in [SQL.checkCells, .noMapping, .temporaryInMemory, .overwriteDeleted] { try run(setting) }
   }
@@ -94,6 +94,10 @@ internal import CofferFiles
     unsafe sqlite3_progress_handler(handle, 100_000, { _ in 1 }, nil)
     defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
     return try body()
+  }
+
+  func limitRows(to byteCount: Int) {
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: byteCount))
   }
 
   /// How long a statement waits for other connections; 0 milliseconds would be "not at all".

@@ -34,6 +34,9 @@ struct RowCopy {
   @discardableResult
   func run(_ rows: Rows, total: UInt64, step: (UInt64, UInt64) throws -> Void) throws -> Count {
     var count = Count()
+    // SQLite takes no more memory for a row than the file has pages.
+    if keepsDamage { for side in [source, target] { side.limitRows(to: .max) } }
+    defer { for side in [source, target] { side.limitRows(to: Limits.rowByteCount) } }
     if rows == .all { try copyHeader() }
     try each(.allNodes, into: .copyNode) { row, new in
       count.nodes += 1

@@ -35,7 +35,8 @@ enum SQL: String {
   case header = "SELECT v FROM hdr WHERE k=?1"
   case headerKeys = "SELECT k FROM hdr ORDER BY k"
   case node = "SELECT b FROM node WHERE p=?1"
-  case nodeKeys = "SELECT p FROM node ORDER BY p"
+  // As the columns of a record, below.
+  case nodeKeys = "SELECT CASE WHEN typeof(p)='blob' AND length(p)<=17 THEN p END FROM node ORDER BY p"
   // To compare a row that has overflow pages with a bound, SQLite reads all of them: a scan has no upper bound, and no lower one if it
   // begins at the start.
   case record = "SELECT $row FROM rec WHERE id=?1"
@@ -61,7 +62,7 @@ enum SQL: String {
   case removeAllHeader = "DELETE FROM hdr"
   case removeAllNodes = "DELETE FROM node"
   case removeNamelessRecords = "DELETE FROM rec WHERE typeof(id)<>'blob' OR length(id)<>16"
-  case removeNamelessNodes = "DELETE FROM node WHERE typeof(p)<>'blob'"
+  case removeNamelessNodes = "DELETE FROM node WHERE typeof(p)<>'blob' OR length(p)>17"
   case removeAllRecords = "DELETE FROM rec"
   case allHeader = "SELECT k,v FROM hdr ORDER BY k"
   case allNodes = "SELECT p,b FROM node ORDER BY p"

@@ -67,17 +67,9 @@ import CSQLite
     unsafe sqlite3_clear_bindings(handle)
   }
 
-  /// The first bytes of a column that may be of any length. (The empty blob is NULL to SQLite's own `substr`.)
-  /// - Throws: `columnMismatch`.
-  func bytes(_ column: Int32, cutTo limit: Int, _ name: StaticString) throws(StorageError) -> [UInt8] {
-    try bytes(column, 0...Limits.rowByteCount, cutTo: limit, name)
-  }
-
   /// The bytes of a column, copied after their type and length were found to be what the format says.
   /// - Throws: `columnMismatch`.
-  func bytes(
-    _ column: Int32, _ length: ClosedRange<Int>, cutTo limit: Int = .max, _ name: StaticString
-  ) throws(StorageError) -> [UInt8] {
+  func bytes(_ column: Int32, _ length: ClosedRange<Int>, _ name: StaticString) throws(StorageError) -> [UInt8] {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else {
       throw StorageError(.columnMismatch, "\(name) has another type or length")
     }
@@ -87,7 +79,7 @@ import CSQLite
     guard length.contains(count) else { throw StorageError(.columnMismatch, "\(name) has \(count) bytes") }
     guard count > 0 else { return [] }
     guard let start = unsafe start else { throw StorageError(.outOfMemory) }
-    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: min(count, limit)))
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
   }
 
   /// The length of a blob, where the statement asks for no more of it.

@@ -41,7 +41,7 @@ public protocol Rows: AnyObject {
   /// `node`: at most `Node.maximumByteCount` bytes.
   /// - Throws: `columnMismatch`; the errors of the store.
   func node(_ prefix: [UInt8]) throws -> [UInt8]?
-  /// All keys of `node`, ascending, also those that no parent lists; cut to 17 bytes.
+  /// All keys of `node`, ascending, also those that no parent lists; 17 zeros for one that is longer, or of another type.
   /// - Throws: The error of `body`; the errors of the store.
   func forEachNode(_ body: ([UInt8]) throws -> Void) throws
   /// `rec`, by its primary key, without the column `s`, of which only type and length are read.
