@@ -33,24 +33,34 @@ struct FileVault: OwnedVault {
 
   func unlock(startingAgentWith agentOptions: [String]) throws {
     let place = try options.openPlace()
-    try unlock(startingAgentWith: agentOptions) { keychain in
-      try options.withCredential(for: place) { try keychain.unlock(with: $0, ceiling: options.ceiling) }
-    }
+    try unlock(startingAgentWith: agentOptions) { try options.withCredential(for: place, $0) }
   }
 
   func unlock(with credential: borrowing Credential) throws {
-    try unlock(startingAgentWith: []) { try $0.unlock(with: credential, ceiling: options.ceiling) }
+    try unlock(startingAgentWith: []) { try $0(credential) }
   }
 
-  private func unlock(startingAgentWith agentOptions: [String], _ unlock: (Keychain) throws -> Void) throws {
+  /// - Parameter unlock: Gets what hands a credential to the agent.
+  private func unlock(
+    startingAgentWith agentOptions: [String], _ unlock: ((borrowing Credential) throws -> Void) throws -> Void
+  ) throws {
     let agent = try AgentProgram(for: options)
-    let isStarted = try agent.startUnlessRunning(with: agentOptions + (options.allowSwap ? ["--allow-swap"] : []))
+    let arguments = agentOptions + (options.allowSwap ? ["--allow-swap"] : [])
+    var isStarted = try agent.startUnlessRunning(with: arguments)
     if !isStarted, !agentOptions.isEmpty {
       Descriptor.error.note("note: the agent runs already: it keeps its own --idle and --lease (coffer agent stop ends it)\n")
     }
     let keychain = try Keychain.connect(toAgentAt: agent.socket)
     do {
-      try unlock(keychain)
+      try unlock { credential in
+        do {
+          try keychain.unlock(with: credential, ceiling: options.ceiling)
+        } catch KeychainError.Code.agent {
+          // Another command had started it, and has ended it because its own credential was wrong.
+          isStarted = try agent.startUnlessRunning(with: arguments)
+          try keychain.unlock(with: credential, ceiling: options.ceiling)
+        }
+      }
     } catch {
       // It was started for this alone. Another command may have unlocked it meanwhile.
       if isStarted, case .locked? = try? keychain.agentStateIfThere() { try? keychain.endAgent() }
