@@ -25,26 +25,16 @@ struct ExportSecretService: ParsableCommand {
   @OptionGroup var options: ProviderOptions
 
   func run() throws {
-    let items = try options.open()
-    let work = try LongWork("reading")
-    let provider = try OtherProvider(work)
-    var plan = Plan()
-    do {
+    try options.transfer { provider in
+      "in \(provider.program)"
+    } plan: { (plan: inout Plan, items, provider, work) in
       let sources = try sources(items)
       let places = try places(for: sources, provider)
       for source in sources { try add(source, places[source.label] ?? nil, from: items, provider, work, to: &plan) }
-      if options.replace || options.keep { plan.settle(options.replace ? .replaced : .kept) }
-      if !options.dryRun {
-        guard plan.conflicts.isEmpty else { throw plan.conflict("in \(provider.program)") }
-        try work.begin("copying")
-        try copy(&plan, places, from: items, to: provider, work)
-      }
-    } catch let refusal as OtherProvider.Refusal {
-      throw provider.failure(refusal)
+      return places
+    } copy: { plan, places, items, provider, work in
+      try copy(&plan, places, from: items, to: provider, work)
     }
-    work.end()
-    items.finish()
-    try plan.report(provider.program, isTrial: options.dryRun, asJSON: options.json)
   }
 
   private struct Present {

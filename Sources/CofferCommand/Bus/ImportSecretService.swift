@@ -16,25 +16,15 @@ struct ImportSecretService: ParsableCommand {
   @OptionGroup var options: ProviderOptions
 
   func run() throws {
-    let items = try options.open()
-    let work = try LongWork("reading")
-    let provider = try OtherProvider(work)
-    var plan = Plan()
-    do {
+    try options.transfer { _ in
+      "in the vault"
+    } plan: { (plan: inout Plan, items, provider, work) in
       let targets = try targets(of: options.chosen(of: provider), provider, items.keychain)
       for target in targets { try add(target, from: provider, items, work, to: &plan) }
-      if options.replace || options.keep { plan.settle(options.replace ? .replaced : .kept) }
-      if !options.dryRun {
-        guard plan.conflicts.isEmpty else { throw plan.conflict("in the vault") }
-        try work.begin("copying")
-        try copy(&plan, targets, from: provider, to: items, work)
-      }
-    } catch let refusal as OtherProvider.Refusal {
-      throw provider.failure(refusal)
+      return targets
+    } copy: { plan, targets, items, provider, work in
+      try copy(&plan, targets, from: provider, to: items, work)
     }
-    work.end()
-    items.finish()
-    try plan.report(provider.program, isTrial: options.dryRun, asJSON: options.json)
   }
 
   private struct Found {

@@ -43,6 +43,36 @@ struct ProviderOptions: ParsableArguments {
     return items
   }
 
+  /// The course of both commands.
+  /// - Parameters:
+  ///   - place: Where a conflict is, for its error.
+  ///   - plan: Decides about each item, and returns what is needed to copy them.
+  ///   - copy: Carries the plan out. Not called for a trial, or if nothing decides about conflicts.
+  func transfer<Source, Target, Places>(
+    conflictsIn place: (OtherProvider) -> String,
+    plan: (inout TransferPlan<Source, Target>, OpenItems, OtherProvider, LongWork) throws -> Places,
+    copy: (inout TransferPlan<Source, Target>, Places, OpenItems, OtherProvider, LongWork) throws -> Void
+  ) throws {
+    let items = try open()
+    let work = try LongWork("reading")
+    let provider = try OtherProvider(work)
+    var decided = TransferPlan<Source, Target>()
+    do {
+      let places = try plan(&decided, items, provider, work)
+      if replace || keep { decided.settle(replace ? .replaced : .kept) }
+      if !dryRun {
+        guard decided.conflicts.isEmpty else { throw decided.conflict(place(provider)) }
+        try work.begin("copying")
+        try copy(&decided, places, items, provider, work)
+      }
+    } catch let refusal as OtherProvider.Refusal {
+      throw provider.failure(refusal)
+    }
+    work.end()
+    items.finish()
+    try decided.report(provider.program, isTrial: dryRun, asJSON: json)
+  }
+
   /// Those to work with, unlocked.
   /// - Throws: not found; locked.
   func chosen(of provider: OtherProvider) throws -> [OtherProvider.Collection] {
