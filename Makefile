@@ -106,6 +106,7 @@ install: $(if $(and $(wildcard $(COFFER)),$(wildcard $(MODULE))),,all)
 	install -D -m 644 -s "$(MODULE)" "$(DESTDIR)$(SECURITY)/pam_coffer.so"
 	install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
 	sed 's|@PREFIX@|$(PREFIX)|g; s|@SECURITY@|$(SECURITY)|g' Packaging/pam/coffer >"$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
+	install -D -m 644 Packaging/portal/coffer.portal "$(DESTDIR)$(PREFIX)/share/xdg-desktop-portal/portals/coffer.portal"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/git-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/docker-credential-coffer"
 	ln -sf coffer "$(DESTDIR)$(PREFIX)/bin/cargo-credential-coffer"
@@ -134,6 +135,7 @@ uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent" \
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer" \
+	  "$(DESTDIR)$(PREFIX)/share/xdg-desktop-portal/portals/coffer.portal" \
 	  "$(DESTDIR)$(PREFIX)"/lib*/security/pam_coffer.so "$(DESTDIR)$(PREFIX)"/lib/*/security/pam_coffer.so \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_coffer" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/coffer.fish"

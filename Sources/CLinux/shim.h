@@ -286,6 +286,25 @@ static inline long coffer_send_with_descriptor(int socket, const void *bytes, un
   return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/// Writes bytes to a pipe of another program. Never waits: write(2) would, unless the pipe had a flag that the other program can change,
+/// and splice(2) has a flag of its own. Returns the count, or -1 with errno.
+static inline long coffer_write_to_pipe(int pipe, const void *bytes, unsigned long count) {
+  int ends[2];
+  if (syscall(SYS_pipe2, ends, 02000000 /* O_CLOEXEC */) != 0) return -1;
+  long done = write(ends[1], bytes, count);
+  if (done > 0) done = syscall(SYS_splice, ends[0], (void *)0, pipe, (void *)0, done, 2 /* SPLICE_F_NONBLOCK */);
+  int reason = errno;
+  close(ends[0]);
+  close(ends[1]);
+  errno = reason;
+  return done;
+}
+
+/// send(2). Never waits, never raises SIGPIPE.
+static inline long coffer_send(int socket, const void *bytes, unsigned long count) {
+  return send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /// accept4(2), closed on exec.
 static inline int coffer_accept(int socket) {
   return (int)syscall(SYS_accept4, socket, (void *)0, (void *)0, 02000000 /* SOCK_CLOEXEC */);

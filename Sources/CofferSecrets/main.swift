@@ -89,7 +89,8 @@ do {
   let service = Service(bus.outbox, command: command) { try Keychain.connect(visibility: visibility) }
   bus.onCall = { service.receive($0) }
   bus.onDisconnect = { service.forget($0) }
-  try bus.serve(Service.root)
+  try bus.serve(Service.roots)
+  try bus.follow(Service.portalName)
   guard try bus.request(Service.name, replacing: replaces) else {
     let owner = try bus.owner(of: Service.name).map { "\(program(of: $0)), process \($0)," } ?? "another program"
     fail("\(owner) serves \(Service.name)", Status.inputOutput)

@@ -10,6 +10,8 @@ package struct Call: Sendable {
   package let sender: String
   /// nil if it is not known.
   package let client: ClientProcess?
+  /// The names that it has, of those that `Bus.follow` was called with.
+  package let names: Set<String>
   package let path: String
   package let interface: String
   package let member: String
@@ -40,6 +42,8 @@ package struct Call: Sendable {
   private var last: UInt64 = 0
   private var hasEnded = false
   private var name = ""
+  /// The unique names of the programs that have a name, or nothing, for each name that is followed.
+  private var owners: [String: String] = [:]
 
   /// For each program: the memory that a process may lock is small, and the calls of one program leave room for others.
   private static let maximumHeldByteCount = 2 * Message.maximumByteCount
@@ -69,20 +73,22 @@ package struct Call: Sendable {
 
   // MARK: Serving
 
-  /// Serves the objects at and below a path, and learns when clients go.
-  package func serve(_ path: String) throws(Failure) {
+  /// Serves the objects at and below some paths, and learns when clients go.
+  package func serve(_ paths: [String]) throws(Failure) {
     let isOfSystem = unsafe BusDaemon.isOfSystem(bus)
     clients = Clients(isOfSystem: isOfSystem) { [unowned self] name, body in unsafe Clients.ask(bus, name, body) }
     let object = unsafe Unmanaged.passUnretained(self).toOpaque()
-    var slot: OpaquePointer?
-    try Self.check(
-      unsafe sd_bus_add_fallback(
-        bus, &slot, path,
-        { message, object, _ in
-          guard let message = unsafe message, let object = unsafe object else { return 0 }
-          return unsafe Unmanaged<Bus>.fromOpaque(object).takeUnretainedValue().received(message)
-        }, object), path)
-    unsafe slots.append(slot!)
+    for path in paths {
+      var slot: OpaquePointer?
+      try Self.check(
+        unsafe sd_bus_add_fallback(
+          bus, &slot, path,
+          { message, object, _ in
+            guard let message = unsafe message, let object = unsafe object else { return 0 }
+            return unsafe Unmanaged<Bus>.fromOpaque(object).takeUnretainedValue().received(message)
+          }, object), path)
+      unsafe slots.append(slot!)
+    }
     for member in ["NameOwnerChanged", "NameLost"] {
       var slot: OpaquePointer?
       try Self.check(
@@ -96,6 +102,10 @@ package struct Call: Sendable {
       unsafe slots.append(slot!)
     }
   }
+
+  /// From now on calls tell whether their client has this name. After `serve`.
+  /// - Throws: `Failure`; `BusError` of the daemon.
+  package func follow(_ name: String) throws { owners[name] = try uniqueOwner(of: name) ?? "" }
 
   /// The program does not queue for the name, and no other may take the name from it: that one would read secrets.
   /// - Returns: False if another program has the name.
@@ -124,12 +134,15 @@ package struct Call: Sendable {
     if message.byteCount > 0 { held[sender, default: 0] += message.byteCount }
     let path = unsafe Message.text(sd_bus_message_get_path(pointer))
     let member = unsafe Message.text(sd_bus_message_get_member(pointer))
+    let names = Set(owners.filter { $0.value == sender }.keys)
     clients?.identify(sender) { [self, number = last] found in
       switch found {
       case .failure(let error): outbox.reply(to: number, .failure(error))
       case .success(let client):
         onCall?(
-          Call(number: number, sender: sender, client: client, path: path, interface: interface, member: member, body: body))
+          Call(
+            number: number, sender: sender, client: client, names: names, path: path, interface: interface, member: member,
+            body: body))
       }
     }
     return 1
@@ -137,6 +150,7 @@ package struct Call: Sendable {
 
   private func heard(_ message: Message) {
     guard let body = try? message.body(), case .text(let name)? = body.first else { return }
+    if owners[name] != nil, body.count > 1, case .text(let owner)? = body.last { owners[name] = owner }
     if body.count == 1 {
       if name == self.name { hasEnded = true }
     } else if case .text("") = body[body.count - 1] {

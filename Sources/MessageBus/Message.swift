@@ -1,4 +1,5 @@
 import CSystemd
+import CofferFiles
 import Glibc
 import SecretMemory
 
@@ -14,6 +15,7 @@ import SecretMemory
   let pointer: OpaquePointer
   private var count = 0
   private var textByteCount = 0
+  private var hasDescriptor = false
   /// Bytes of the arrays that were read, which are in locked memory.
   private(set) var byteCount = 0
   private var byteLimit = 0
@@ -77,6 +79,7 @@ import SecretMemory
       var number: UInt64 = 0
       try check(unsafe sd_bus_message_read_basic(pointer, type, &number))
       return .number(UInt64(littleEndian: number))
+    case UInt8(ascii: "h"): return .descriptor(try descriptor(type))
     case UInt8(ascii: "a"):
       let element = unsafe Self.text(contents)
       if element == "y" { return .bytes(try bytes()) }
@@ -101,6 +104,17 @@ import SecretMemory
     textByteCount += read.utf8.count
     guard textByteCount <= Self.maximumTextByteCount else { throw BusError.limitsExceeded("the texts of the message") }
     return read
+  }
+
+  /// No method takes more than one.
+  private func descriptor(_ type: CChar) throws(BusError) -> Value.Descriptor {
+    guard !hasDescriptor else { throw .limitsExceeded("more than one descriptor") }
+    hasDescriptor = true
+    var number: Int32 = -1
+    try check(unsafe sd_bus_message_read_basic(pointer, type, &number))
+    // The message has the one that was sent.
+    guard let copy = OwnedDescriptor(fcntl(number, F_DUPFD_CLOEXEC, 3)) else { throw .limitsExceeded("the descriptors") }
+    return Value.Descriptor(copy)
   }
 
   private func bytes() throws -> Value.Bytes {
@@ -136,6 +150,10 @@ import SecretMemory
       var number: Int32 = flag ? 1 : 0
       try written(unsafe sd_bus_message_append_basic(pointer, CChar(UInt8(ascii: "b")), &number))
     case .number(var number): try written(unsafe sd_bus_message_append_basic(pointer, CChar(UInt8(ascii: "t")), &number))
+    case .word(var number): try written(unsafe sd_bus_message_append_basic(pointer, CChar(UInt8(ascii: "u")), &number))
+    case .descriptor(let held):
+      var number = held.descriptor.number
+      try written(unsafe sd_bus_message_append_basic(pointer, CChar(UInt8(ascii: "h")), &number))
     case .bytes(let bytes):
       try written(
         bytes.secret.withBytes { span in

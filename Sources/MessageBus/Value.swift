@@ -1,3 +1,4 @@
+package import CofferFiles
 package import SecretMemory
 
 /// A value of a message.
@@ -6,6 +7,9 @@ package indirect enum Value: Sendable {
   case path(String)
   case flag(Bool)
   case number(UInt64)
+  /// A number of 32 bits, in answers alone: in what others send every number is a `number`.
+  case word(UInt32)
+  case descriptor(Descriptor)
   /// Every array of bytes may be a secret, so it is in locked memory.
   case bytes(Bytes)
   /// - element: The signature of the elements, because the array may be empty.
@@ -21,6 +25,13 @@ package indirect enum Value: Sendable {
     package init(_ secret: consuming Secret) { self.secret = secret }
   }
 
+  /// An open file of another program. It is closed with the last value that has it.
+  package final class Descriptor: Sendable {
+    package let descriptor: OwnedDescriptor
+
+    package init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+  }
+
   /// As the specification of D-Bus writes types.
   package var signature: String {
     switch self {
@@ -28,6 +39,8 @@ package indirect enum Value: Sendable {
     case .path: "o"
     case .flag: "b"
     case .number: "t"
+    case .word: "u"
+    case .descriptor: "h"
     case .bytes: "ay"
     case .array(let element, _): "a" + element
     case .entry(let key, let value): "{\(key.signature)\(value.signature)}"
@@ -39,7 +52,7 @@ package indirect enum Value: Sendable {
   /// Whether it has bytes anywhere.
   package var isSensitive: Bool {
     switch self {
-    case .text, .path, .flag, .number: false
+    case .text, .path, .flag, .number, .word, .descriptor: false
     case .bytes: true
     case .array(_, let values), .structure(let values): values.contains(where: \.isSensitive)
     case .entry(let key, let value): key.isSensitive || value.isSensitive

@@ -68,6 +68,15 @@ struct Interface: Sendable {
   static let agent = Interface(name: "coffer.SecretService", properties: [(agentPath, "s", false)])
   static let agentPath = "Agent"
 
+  /// xdg-desktop-portal is its only caller.
+  static let portal = Interface(
+    name: "org.freedesktop.impl.portal.Secret",
+    methods: [Method(name: retrieve, input: ["o", "s", "h", "a{sv}"], output: ["u", "a{sv}"])],
+    properties: [("version", "u", false)])
+  static let retrieve = "RetrieveSecret"
+  static let portalRequest = Interface(
+    name: "org.freedesktop.impl.portal.Request", methods: [Method(name: "Close", input: [], output: [])])
+
   private static let standard = [
     Interface(
       name: properties,
@@ -85,6 +94,8 @@ struct Interface: Sendable {
     case .item: item
     case .session: session
     case .prompt: prompt
+    case .portal: portal
+    case .portalRequest: portalRequest
     }
   }
 

@@ -6,6 +6,9 @@ enum ObjectPath: Hashable, Sendable {
   case item(CollectionName, String)
   case session(String)
   case prompt(String)
+  case portal
+  /// - path: As the caller of the portal has chosen it.
+  case portalRequest(String)
 
   enum CollectionName: Hashable, Sendable {
     case name(String)
@@ -13,13 +16,22 @@ enum ObjectPath: Hashable, Sendable {
   }
 
   static let root = "/org/freedesktop/secrets"
+  static let portalRoot = "/org/freedesktop/portal/desktop"
   static let none = "/"
 
   /// Returns nil if no object can have this path.
   init?(_ path: String) {
-    guard path != Self.root else {
+    switch path {
+    case Self.root:
       self = .service
       return
+    case Self.portalRoot:
+      self = .portal
+      return
+    case _ where path.hasPrefix(Self.portalRoot + "/"):
+      self = .portalRequest(path)
+      return
+    default: break
     }
     guard path.hasPrefix(Self.root + "/") else { return nil }
     let parts = path.dropFirst(Self.root.utf8.count + 1).split(separator: "/", omittingEmptySubsequences: false).map(String.init)

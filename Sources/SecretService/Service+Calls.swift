@@ -197,7 +197,7 @@ extension Catalog {
   func collection(at path: String) -> Collection? {
     switch ObjectPath(path) {
     case .collection(let name)?, .item(let name, _)?: collection(name)
-    case .service?, .session?, .prompt?, nil: nil
+    case .service?, .session?, .prompt?, .portal?, .portalRequest?, nil: nil
     }
   }
 }

@@ -58,7 +58,8 @@ extension Service {
       case "Created": return .number(item.created)
       default: return .number(item.modified)
       }
-    case .session, .prompt: throw BusError.unknownProperty(name)
+    case .portal: return .word(1)
+    case .session, .prompt, .portalRequest: throw BusError.unknownProperty(name)
     }
   }
 

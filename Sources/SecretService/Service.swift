@@ -8,7 +8,8 @@ import VaultCore
 /// Answers the calls of the Secret Service (freedesktop.org, version 0.2) from the agent's vault.
 package final class Service: Sendable {
   package static let name = "org.freedesktop.secrets"
-  package static let root = ObjectPath.root
+  /// The objects at and below them are served.
+  package static let roots = [ObjectPath.root, ObjectPath.portalRoot]
   /// A search in a vault that was never unlocked waits so long for the owner: clients give up after 25 seconds.
   static let searchMilliseconds: Int64 = 20_000
   static let promptMilliseconds: Int64 = 60_000
@@ -45,7 +46,12 @@ package final class Service: Sendable {
       guard arguments.map(\.signature) == method.input else {
         throw BusError.invalidArguments("\(method.name) takes (\(method.input.joined()))")
       }
-      try submit(Invocation(call, path, interface, method, arguments))
+      let invocation = Invocation(call, path, interface, method, arguments)
+      try prepare(invocation)
+      do { try workers.submit(job(invocation)) } catch {
+        state.endRequest(call.number)
+        throw error
+      }
     } catch {
       outbox.reply(to: call.number, .failure(BusError(error)))
     }
@@ -56,6 +62,7 @@ package final class Service: Sendable {
     let number: UInt64
     let sender: String
     let client: BusClient
+    let isPortal: Bool
     let path: ObjectPath
     let interface: Interface
     let method: Interface.Method
@@ -63,36 +70,42 @@ package final class Service: Sendable {
 
     init(_ call: Call, _ path: ObjectPath, _ interface: Interface, _ method: Interface.Method, _ arguments: [Value]) {
       (number, sender) = (call.number, call.sender)
+      isPortal = call.names.contains(Service.portalName)
       client = call.client.map { .process($0.number, start: $0.start) } ?? .unknown
       (self.path, self.interface, self.method, self.arguments) = (path, interface, method, arguments)
     }
   }
 
-  private func submit(_ invocation: Invocation, mayAsk: Bool = true) throws(BusError) {
-    try workers.submit(
-      Workers.Job(sender: invocation.sender, isChange: invocation.method.isChange) { [self] in
-        do {
-          let values = try withStore(for: invocation.client) { try answer(invocation, $0) }
-          outbox.reply(to: invocation.number, .success(values))
-        } catch is NeedsOwner where mayAsk && unlocking.canAsk {
-          wait(for: invocation)
-        } catch {
-          outbox.reply(to: invocation.number, .failure(error is NeedsOwner ? .isLocked : BusError(error)))
-        }
-      })
+  private func job(_ invocation: Invocation, mayAsk: Bool = true) -> Workers.Job {
+    Workers.Job(sender: invocation.sender, isChange: invocation.method.isChange) { [self] in
+      do {
+        let values = try withStore(for: invocation.client) { try answer(invocation, $0) }
+        reply(to: invocation, .success(values))
+      } catch is NeedsOwner where mayAsk && unlocking.canAsk {
+        wait(for: invocation)
+        return false
+      } catch {
+        reply(to: invocation, .failure(error is NeedsOwner ? .isLocked : BusError(error)))
+      }
+      return true
+    }
   }
 
-  /// A search in a vault that was never unlocked.
+  private func reply(to invocation: Invocation, _ result: Result<[Value], BusError>) {
+    state.endRequest(invocation.number)
+    outbox.reply(to: invocation.number, result)
+  }
+
+  /// A call needs a vault that was never unlocked.
   struct NeedsOwner: Error {}
 
+  /// A call that waits is one of those that its client may have at once.
   private func wait(for invocation: Invocation) {
-    unlocking.ask(within: Self.searchMilliseconds) { [self] isUnlocked in
-      do throws(BusError) {
-        guard isUnlocked else { throw .isLocked }
-        try submit(invocation, mayAsk: false)
-      } catch {
-        outbox.reply(to: invocation.number, .failure(error))
-      }
+    let limit = invocation.path == .portal ? Self.promptMilliseconds : Self.searchMilliseconds
+    unlocking.ask(within: limit) { [self] isUnlocked in
+      guard !isUnlocked else { return workers.resume(job(invocation, mayAsk: false)) }
+      workers.release(invocation.sender)
+      reply(to: invocation, .failure(.isLocked))
     }
   }
 
@@ -115,6 +128,8 @@ package final class Service: Sendable {
       state.close(name)
       return []
     case (_, .prompt(let name)): return try prompt(name, invocation)
+    case (_, .portal): return try retrieveSecret(invocation, store)
+    case (_, .portalRequest(let path)): return try closeRequest(path, invocation)
     }
   }
 

@@ -22,6 +22,8 @@ final class ServiceState: Sendable {
   fileprivate struct Contents {
     var sessions: [String: Session] = [:]
     var prompts: [String: Prompt] = [:]
+    /// Those of the portal that have no answer, by the numbers of the calls.
+    var requests: [UInt64: (path: String, sender: String)] = [:]
     var last = 0
     var locked: Set<String> = []
     var catalog: Catalog?
@@ -85,11 +87,39 @@ final class ServiceState: Sendable {
   /// - Returns: The prompt, to the one who ends it: `Completed` is sent once.
   func end(_ name: String) -> Prompt? { contents.withLock { $0.prompts.removeValue(forKey: name) } }
 
+  // MARK: Requests of the portal
+
+  /// - Returns: False if another one has the path.
+  func add(request number: UInt64, at path: String, of sender: String) -> Bool {
+    contents.withLock { contents in
+      guard !contents.requests.values.contains(where: { $0.path == path }) else { return false }
+      contents.requests[number] = (path, sender)
+      return true
+    }
+  }
+
+  /// Whether it was not closed.
+  func hasRequest(_ number: UInt64) -> Bool { contents.withLock { $0.requests[number] != nil } }
+
+  func endRequest(_ number: UInt64) { contents.withLock { $0.requests[number] = nil } }
+
+  /// - Returns: The number of the call.
+  func closeRequest(at path: String, of sender: String) -> UInt64? {
+    contents.withLock { contents in
+      guard let (number, _) = contents.requests.first(where: { $0.value == (path, sender) }) else { return nil }
+      contents.requests[number] = nil
+      return number
+    }
+  }
+
+  // MARK: Their end
+
   /// A client has gone.
   func forget(_ sender: String) {
     contents.withLock { contents in
       contents.sessions = contents.sessions.filter { $0.value.sender != sender }
       contents.prompts = contents.prompts.filter { $0.value.sender != sender }
+      contents.requests = contents.requests.filter { $0.value.sender != sender }
     }
   }
 

@@ -14,7 +14,8 @@ final class Workers: Sendable {
   struct Job: Sendable {
     let sender: String
     let isChange: Bool
-    let run: @Sendable () -> Void
+    /// Returns whether the call is answered; otherwise it is handed to `resume` or `release` later.
+    let run: @Sendable () -> Bool
   }
 
   fileprivate struct Running {
@@ -43,6 +44,15 @@ final class Workers: Sendable {
     start()
   }
 
+  /// Goes on with a call that waits.
+  func resume(_ job: Job) {
+    state.withLock { $0.waiting.append(job) }
+    start()
+  }
+
+  /// A call that waits was answered.
+  func release(_ sender: String) { state.withLock { $0.release(sender) } }
+
   private func start() {
     while let job = state.withLock({ $0.take(startingThread: true) }) {
       guard DetachedThread.start("coffer-secrets", { self.work(job) }) else {
@@ -56,9 +66,10 @@ final class Workers: Sendable {
   private func work(_ first: Job) {
     var job = first
     while true {
-      job.run()
+      let isAnswered = job.run()
       let next = state.withLock { state -> Job? in
         state.finish(job)
+        if isAnswered { state.release(job.sender) }
         guard let next = state.take(startingThread: false) else {
           state.threads -= 1
           return nil
@@ -97,6 +108,9 @@ extension Workers.State {
     if let now = running[job.sender] {
       running[job.sender] = now.count > 1 ? Workers.Running(count: now.count - 1, isChange: false) : nil
     }
-    if let count = counts[job.sender] { counts[job.sender] = count > 1 ? count - 1 : nil }
+  }
+
+  fileprivate mutating func release(_ sender: String) {
+    if let count = counts[sender] { counts[sender] = count > 1 ? count - 1 : nil }
   }
 }

@@ -67,7 +67,7 @@ package enum CollectionGroup {
     return name.isEmpty ? "_" : String(name.prefix(maximumNameByteCount - 8))
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
     default: false
@@ -97,7 +97,7 @@ extension Keychain {
     let base = CollectionGroup.name(from: label)
     var name = base
     var number = 1
-    while try taken.contains(name) || !addCollection(named: name, label: label) {
+    while try name == AppKey.collection || taken.contains(name) || !addCollection(named: name, label: label) {
       number += 1
       name = "\(base)_\(number)"
     }

@@ -24,6 +24,7 @@ struct BusEnable: ParsableCommand {
     try about(file.path) { try file.write(for: program) }
     try SessionBus.noteReload()
     if let owner = try? SessionBus.owner(), owner.program != program, !owner.isHiddenOwn { Descriptor.error.note(owner.advice) }
+    if let advice = PortalFile.advice { Descriptor.error.note(advice) }
   }
 }
 

@@ -795,6 +795,212 @@ def confirmed():
     assert value(connection, session, found[0]) == b"hello"
 
 
+# The portal
+
+PORTAL, PORTAL_NAME = "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Desktop"
+
+
+def portal():
+    """A program in the place of xdg-desktop-portal: it has the name."""
+    connection = bus()
+    connection.request_name(PORTAL_NAME, 4)
+    return connection
+
+
+def retrieve(connection, app, descriptor, handle=PORTAL + "/request/1_1/t"):
+    return call(connection, PORTAL, "org.freedesktop.impl.portal.Secret", "RetrieveSecret", "osha{sv}", dbus.ObjectPath(handle), app,
+                dbus.types.UnixFd(descriptor), dbus.Dictionary({}, signature="sv"))
+
+
+def key(connection, app, **more):
+    """As an app gets it: the pipe has an end."""
+    out, into = os.pipe()
+    try:
+        answer = retrieve(connection, app, into, **more)
+    finally:
+        os.close(into)
+    assert answer == (0, {}), answer
+    with os.fdopen(out, "rb") as pipe:
+        return pipe.read()
+
+
+def app_keys():
+    """Each app has a key, which stays, and which only the portal gets."""
+    connection, other = portal(), bus()
+    one, two = key(connection, "org.example.One"), key(connection, "org.example.Two")
+    assert len(one) == len(two) == 64 and len({one, two, bytes(64)}) == 3
+    assert key(connection, "org.example.One") == one and key(connection, "a" * 255) != one
+    version = call(other, PORTAL, "org.freedesktop.DBus.Properties", "Get", "ss", "org.freedesktop.impl.portal.Secret", "version")
+    assert version == 1 and isinstance(version, dbus.UInt32), version
+    text = call(other, PORTAL, "org.freedesktop.DBus.Introspectable", "Introspect", "")
+    assert 'name="RetrieveSecret"' in text and "Service" not in text
+    # An app that reaches the service from its sandbox would name another app.
+    out, into = os.pipe()
+    refused(".AccessDenied", lambda: retrieve(other, "org.example.One", into))
+    # Nor does it find the keys as items, or make a collection of their group.
+    session = plain(other)
+    assert service(other, "SearchItems", "a{ss}", {}) == ([], [])
+    properties = {DOMAIN + "Collection.Label": dbus.String("portal", variant_level=1)}
+    made = service(other, "CreateCollection", "a{sv}s", properties, "")[0]
+    assert made == ROOT + "/collection/portal_2", made
+    # The name goes to another program, and with it the right.
+    connection.release_name(PORTAL_NAME)
+    refused(".AccessDenied", lambda: retrieve(connection, "org.example.One", into))
+    other.request_name(PORTAL_NAME, 4)
+    assert key(other, "org.example.One") == one
+    if len(sys.argv) > 2:
+        open(sys.argv[2], "wb").write(one)
+
+
+def app_key_again():
+    assert key(portal(), "org.example.One") == open(sys.argv[2], "rb").read()
+
+
+def app_bad():
+    """Names that are none, descriptors that take nothing, and requests of one path: errors, and others are served."""
+    connection = portal()
+    out, into = os.pipe()
+    for app in ["", "a" * 256, "a/b", "a b", "a\n", "\u00e9"]:
+        assert refused(".InvalidArgs", lambda: retrieve(connection, app, into)).get_dbus_message() == "the name of the app"
+    for handle in ["/", "/elsewhere", PORTAL, ROOT]:
+        refused(".InvalidArgs", lambda: retrieve(connection, "org.example.One", into, handle))
+    file = os.open("sink", os.O_RDWR | os.O_CREAT)
+    for bad in [file, os.open("/dev/null", os.O_WRONLY), os.open(".", os.O_RDONLY)]:
+        refused(".InvalidArgs", lambda: retrieve(connection, "org.example.One", bad))
+    assert os.fstat(file).st_size == 0
+    refused(".Failed", lambda: retrieve(connection, "org.example.One", out))
+    # Nobody reads, and the pipe is full.
+    os.set_blocking(into, False)
+    try:
+        while True:
+            os.write(into, b"x" * 4096)
+    except BlockingIOError:
+        pass
+    os.set_blocking(into, True)
+    for _ in range(20):
+        refused(".Failed", lambda: retrieve(connection, "org.example.One", into))
+    os.close(out)
+    refused(".Failed", lambda: retrieve(connection, "org.example.One", into))
+    near, far = socket.socketpair()
+    assert retrieve(connection, "org.example.One", far.fileno()) == (0, {})
+    assert near.recv(100) == key(connection, "org.example.One")
+    near.close()
+    refused(".Failed", lambda: retrieve(connection, "org.example.One", far.fileno()))
+    near, far = socket.socketpair()
+    far.setblocking(False)
+    try:
+        while True:
+            far.send(b"x" * 4096)
+    except BlockingIOError:
+        pass
+    far.setblocking(True)
+    refused(".Failed", lambda: retrieve(connection, "org.example.One", far.fileno()))
+    for signature, arguments in [("os", ("/", "a")), ("osua{sv}", ("/", "a", 1, {})), ("oshh", ("/", "a", into, into))]:
+        arguments = [dbus.types.UnixFd(into) if type == "h" else value for type, value in zip(signature, arguments)]
+        try:
+            call(connection, PORTAL, "org.freedesktop.impl.portal.Secret", "RetrieveSecret", signature, *arguments)
+            raise AssertionError(signature)
+        except dbus.DBusException as error:
+            assert error.get_dbus_name().split(".")[-1] in ("InvalidArgs", "LimitsExceeded"), error
+    error = refused(".LimitsExceeded", lambda: call(
+        connection, PORTAL, "org.freedesktop.impl.portal.Secret", "RetrieveSecret", "ah", [dbus.types.UnixFd(into)] * 2))
+    assert error.get_dbus_message() == "more than one descriptor", error
+    refused(".NoSuchObject", lambda: call(connection, PORTAL + "/request/1_1/t", "org.freedesktop.impl.portal.Request", "Close", ""))
+    assert len(key(connection, "org.example.One")) == 64
+    # No descriptor is left.
+    process = connection.call_blocking("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", [NAME])
+    count = lambda: len(os.listdir("/proc/%d/fd" % process))
+    before = count()
+    for _ in range(50):
+        key(connection, "org.example.One")
+        refused(".Failed", lambda: retrieve(connection, "org.example.One", into))
+    assert count() < before + 20, (before, count())
+
+
+def app_twice():
+    """First uses at once make one key."""
+    connection = portal()
+    GLib.timeout_add(100, lambda: True)
+    pipes, failures = [os.pipe() for _ in range(32)], []
+    done = []
+    for number, (out, into) in enumerate(pipes):
+        connection.call_async(
+            NAME, PORTAL, "org.freedesktop.impl.portal.Secret", "RetrieveSecret", "osha{sv}",
+            (dbus.ObjectPath(PORTAL + "/request/1_1/t%d" % number), "org.example.Many", dbus.types.UnixFd(into),
+             dbus.Dictionary({}, signature="sv")), lambda *answer: done.append(answer), failures.append)
+    until(lambda: len(done) + len(failures) == 32)
+    assert failures == [] and all(answer == (0, {}) for answer in done), (failures, done)
+    assert len({os.read(out, 100) for out, _ in pipes}) == 1
+
+
+def app_unheard():
+    """The vault was never unlocked, and nobody can be asked."""
+    connection = portal()
+    out, into = os.pipe()
+    times = []
+    for _ in range(8):
+        start = time.monotonic()
+        refused(".IsLocked", lambda: retrieve(connection, "org.example.One", into))
+        times.append(time.monotonic() - start)
+    assert min(times) < 0.05, times
+
+
+def app_asked():
+    """The owner types the passphrase."""
+    assert len(key(portal(), "org.example.One")) == 64
+
+
+def app_closed():
+    """The app does not wait any more for the owner, whose window is open: it gets no key later. Another request has the path by then."""
+    connection = portal()
+    GLib.timeout_add(100, lambda: True)
+    out, into = os.pipe()
+    handle, done, failures = PORTAL + "/request/1_1/closed", [], []
+
+    def begin():
+        connection.call_async(
+            NAME, PORTAL, "org.freedesktop.impl.portal.Secret", "RetrieveSecret", "osha{sv}",
+            (dbus.ObjectPath(handle), "org.example.One", dbus.types.UnixFd(into), dbus.Dictionary({}, signature="sv")),
+            lambda *answer: done.append(answer), failures.append)
+    begin()
+    until(lambda: os.path.exists(sys.argv[2]) and os.path.getsize(sys.argv[2]))
+    begin()
+    until(lambda: failures)
+    assert failures[0].get_dbus_name().endswith(".InvalidArgs"), failures
+    close = lambda client: call(client, handle, "org.freedesktop.impl.portal.Request", "Close", "")
+    refused(".NoSuchObject", lambda: close(bus()))
+    close(connection)
+    until(lambda: done)
+    assert done == [(1, {})], done
+    # The owner answers.
+    open("go", "w").close()
+    login = ROOT + "/collection/login"
+    until(lambda: get(connection, login, "Collection", "Locked") == 0)
+    assert len(key(connection, "org.example.Other")) == 64
+    os.set_blocking(out, False)
+    try:
+        raise AssertionError(os.read(out, 100))
+    except BlockingIOError:
+        pass
+
+
+def app_by_the_portal():
+    """Through xdg-desktop-portal, as libsecret does it in a sandbox."""
+    connection = bus()
+    GLib.timeout_add(100, lambda: True)
+    out, into = os.pipe()
+    found = []
+    connection.add_signal_receiver(lambda *arguments: found.append(arguments), signal_name="Response",
+                                   dbus_interface="org.freedesktop.portal.Request")
+    connection.call_blocking(PORTAL_NAME, PORTAL, "org.freedesktop.portal.Secret", "RetrieveSecret", "ha{sv}",
+                             (dbus.types.UnixFd(into), dbus.Dictionary({}, signature="sv")), timeout=30)
+    os.close(into)
+    until(lambda: found)
+    response, results = found[0]
+    with os.fdopen(out, "rb") as pipe:
+        print(int(response), dict(results), len(pipe.read()))
+
+
 def refused_program():
     connection = bus()
     refused(".AccessDenied", lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}))
