@@ -27,7 +27,7 @@ extension FileError: Explained {
     case .toolFailed: .init(.inputOutput, "tar could not write the archive")
     case .accessDenied: .init(.inputOutput, "you may not read or write it")
     case .readOnly: .init(.inputOutput, "is read-only")
-    case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
+    case .full: .init(.inputOutput, "no room on the disk", "make room and try again")
     case .busy: .init(.inputOutput, "another process is at work", "try again")
     case .descriptorsExhausted: .init(.inputOutput, "too many open files", "raise the limit: ulimit -n")
     case .outOfMemory: .init(.other, "out of memory")

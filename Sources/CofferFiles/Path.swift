@@ -24,4 +24,21 @@ package enum Path {
     defer { unsafe free(real) }
     return unsafe String(validatingCString: real)
   }
+
+  /// The same, also if there is no file at the end of the path, or of the links that it leads over.
+  package static func target(of path: String) -> String? {
+    var path = path
+    for _ in 0..<40 {
+      if let resolved = resolved(path) { return resolved }
+      guard let link = link(at: path) else { return resolved(parent(of: path)).map { join($0, name(of: path)) } }
+      path = link.utf8.first == UInt8(ascii: "/") ? link : join(parent(of: path), link)
+    }
+    return nil
+  }
+
+  private static func link(at path: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe buffer.withUnsafeMutableBytes { unsafe readlink(path, $0.baseAddress!, $0.count) }
+    return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+  }
 }

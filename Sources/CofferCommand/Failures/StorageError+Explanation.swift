@@ -31,7 +31,7 @@ extension StorageError: Explained {
     case .maintenance:
       .init(
         .inputOutput, "maintenance under way", "another coffer vault restore, migrate, rotate or repair must end first")
-    case .full: .init(.inputOutput, "no room on the disk", "nothing has been changed; make room and try again")
+    case .full: .init(.inputOutput, "no room on the disk", "make room and try again")
     case .readOnly:
       .init(
         .inputOutput, "is read-only",

@@ -2,6 +2,7 @@ import Coffer
 import CofferConsole
 import CofferFiles
 import OpenSSHAgent
+import ProgramSecrets
 import SSHAgentProtocol
 import SecretMemory
 import VaultCore
@@ -29,7 +30,8 @@ struct SSHKeyMove {
         .duplicate, "\(name): there is another key of this name, or this one with other rules; \(content.path) stays",
         hint: "coffer ssh add --name keeps it under another one")
     }
-    try record.keep(left: Secret(count: 0), mode: content.status.mode)
+    try record.keep(
+      left: Secret(count: 0), values: [HeldSecret(key.secret.duplicate())], mode: content.status.mode)
     if try keys.key(name) == nil { try keys.add(key, as: name) { record.mark(&$0) } }
     try keys.files.write(key.line, as: name)
     guard let present = try keys.key(name)?.entry, try isKept(key, as: present) else {

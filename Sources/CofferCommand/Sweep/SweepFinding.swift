@@ -37,6 +37,11 @@ struct SweepFinding {
   /// The item that it becomes. nil if it cannot be moved, and for a key for ssh.
   let item: ForeignItem?
 
+  /// The same finding, which no move takes.
+  func staying(_ reason: String) -> SweepFinding {
+    SweepFinding(line: line, rule: rule, name: name, way: .none(reason), item: nil)
+  }
+
   var isMovable: Bool { if case .none = way { false } else { true } }
 
   /// For people.

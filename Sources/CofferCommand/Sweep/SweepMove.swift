@@ -76,7 +76,7 @@ struct SweepMove {
     let pairs = found.map { (finding: $0.finding, item: $0.item.item) }
     let result = try FileEdit(content.text, pairs).result()
     let settings = try ProgramSettings(for: file.findings, in: file.place)
-    try record.keep(left: result, settings: settings)
+    try record.keep(left: result, values: plan.steps.map(\.secret), settings: settings)
     try plan.carryOut(in: items, LongWork("copying"))
     try readBack(plan, content, items)
     try settings.carryOut()

@@ -55,18 +55,35 @@ struct SweepPlaces {
 
   /// The files that exist. A directory that refuses is an error.
   private static func files(below directory: String) throws -> [SweepPlace] {
-    var found: [SweepPlace] = []
-    func add(_ name: String, _ kind: SweepPlace.Kind) throws {
-      let path = Path.join(directory, name)
-      guard try Files<FileError>.status(at: path, followingLinks: true)?.kind == .file else { return }
-      found.append(SweepPlace(path: path, kind: kind))
+    try candidates(below: directory).filter { place in
+      try Files<FileError>.status(at: place.path, followingLinks: true)?.kind == .file
+        && (place.kind != .privateKey || isPrivateKey(place.path))
     }
-    for (name, kind) in known { try add(name, kind) }
-    for name in try names(in: directory) where isVariables(name) { try add(name, kind(of: name)) }
-    for name in try names(in: Path.join(directory, ".ssh")) where name.hasPrefix("id_") && !name.hasSuffix(".pub") {
-      try add(".ssh/\(name)", .privateKey)
+  }
+
+  /// The places that a sweep of a directory looks at, also those without a file, such as a link to one that has been moved.
+  static func candidates(below directory: String) throws -> [SweepPlace] {
+    let own = known + (try names(in: directory)).filter(isVariables).map { ($0, kind(of: $0)) }
+    let keys = try names(in: Path.join(directory, ".ssh")).map { (".ssh/\($0)", SweepPlace.Kind.privateKey) }
+    return (own + keys).map { SweepPlace(path: Path.join(directory, $0.0), kind: $0.1) }
+      + (try candidates(ofPart: directory))
+  }
+
+  /// For a directory that a program has in the home directory, such as `.ssh` itself.
+  private static func candidates(ofPart directory: String) throws -> [SweepPlace] {
+    guard let whole = Path.resolved(directory) else { return [] }
+    let keys = Path.name(of: whole) == ".ssh" ? try names(in: directory).map { ($0, SweepPlace.Kind.privateKey) } : []
+    let own = known.filter { $0.name.contains("/") && whole.hasSuffix("/\(Path.parent(of: $0.name))") }
+    return (own.map { (Path.name(of: $0.name), $0.kind) } + keys).map {
+      SweepPlace(path: Path.join(directory, $0.0), kind: $0.1)
     }
-    return found
+  }
+
+  /// A key of any name. Where the name says that it is one, whatever is wrong with the file is told.
+  private static func isPrivateKey(_ path: String) -> Bool {
+    let name = Path.name(of: path)
+    guard !name.hasSuffix(".pub") else { return false }
+    return name.hasPrefix("id_") || SSHFindings.isPrivateKey(at: path)
   }
 
   private static func names(in directory: String) throws -> [String] {
@@ -84,6 +101,7 @@ struct SweepPlaces {
     let name = Path.name(of: path)
     if let known = known.first(where: { path == $0.name || path.hasSuffix("/\($0.name)") }) { return known.kind }
     if name.hasPrefix("id_"), !name.hasSuffix(".pub") { return .privateKey }
+    if Path.target(of: path).map({ Path.name(of: Path.parent(of: $0)) }) == ".ssh", isPrivateKey(path) { return .privateKey }
     if name == ".envrc" { return .shell }
     return isVariables(name) || name.hasSuffix(".env") ? .variables : .lines
   }

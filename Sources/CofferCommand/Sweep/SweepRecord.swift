@@ -42,7 +42,7 @@ struct SweepRecord {
     let isKnown =
       try content.text.isEqual(to: original)
       || (companion.map { try content.text.isEqual(to: items.keychain.secret(of: $0.reference, purpose: Self.purpose)) } ?? false)
-        && SweepNote(ofFileAt: content.path)?.fits(original, record.item) == true
+        && SweepNote(ofFileAt: content.path, record.item)?.fits(original, record.item) == true
     isOutdated = !isKnown
     self.identifier = isKnown ? identifier : TemporaryName.hexadecimal(.random(in: 0 ... .max))
   }
@@ -60,8 +60,10 @@ struct SweepRecord {
   }
 
   /// Keeps the file as it is, and then as it is going to be. Between the two, an undo finds a file that is still as it was.
-  /// - Parameter mode: The permissions of a file that is going to be removed.
-  func keep(left: borrowing Secret, settings: ProgramSettings? = nil, mode: UInt32? = nil) throws {
+  /// - Parameters:
+  ///   - values: The secrets that are going to be moved.
+  ///   - mode: The permissions of a file that is going to be removed.
+  func keep(left: borrowing Secret, values: [HeldSecret], settings: ProgramSettings? = nil, mode: UInt32? = nil) throws {
     func change(_ item: inout Item) {
       mark(&item)
       settings?.record(in: &item, isAlone: isOutdated)
@@ -71,6 +73,7 @@ struct SweepRecord {
     mark(&item)
     if let record, isOutdated {
       try items.keychain.update(record.reference, secret: content.text.whole(), change)
+      try SweepNote.remove(forFileAt: content.path, record.item)
     } else if let record {
       if settings?.isEmpty == false || record.item[SweepNote.key] == nil { try items.keychain.update(record.reference, change) }
     } else {
@@ -83,13 +86,13 @@ struct SweepRecord {
     } else {
       try items.keychain.add(item.bareCompanion(Self.left), secret: left, group: .standard)
     }
-    try note(mode: mode)
+    try note(values, mode: mode)
   }
 
-  private func note(mode: UInt32?) throws {
+  private func note(_ values: [HeldSecret], mode: UInt32?) throws {
     guard let record = try items.item(Self.item(for: content.path), in: .standard) else { throw KeychainError(.notFound) }
     let original = try items.keychain.secret(of: record.reference, purpose: Self.purpose)
-    try SweepNote(of: original, record.item, mode: mode).write(forFileAt: content.path)
+    try SweepNote(of: original, record.item, mode: mode, values: values).write(forFileAt: content.path, record.item)
   }
 }
 

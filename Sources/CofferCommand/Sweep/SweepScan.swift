@@ -31,7 +31,7 @@ struct SweepScan {
     case .variables: try variables()
     case .shell: shell()
     case .privateKey: SSHFindings.findings(of: text, in: place)
-    case .lines: linesAlone()
+    case .lines: withOtherLines(SSHFindings.findings(of: text, in: place))
     }
   }
 

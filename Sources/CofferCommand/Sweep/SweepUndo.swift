@@ -26,7 +26,7 @@ struct SweepUndo {
     var done: [String] = []
     var failures: [Failure] = []
     var removal = ItemRemoval(vault, isForced: isForced)
-    for record in try records(items) {
+    for record in try records(items, &failures) {
       do {
         try about(record.path) { try putBack(record, items, &removal) }
         done.append(record.path)
@@ -41,29 +41,39 @@ struct SweepUndo {
   }
 
   /// - Throws: not found, for a path that no sweep of this user has changed here.
-  private func records(_ items: OpenItems) throws -> [Record] {
+  /// - Parameter failures: gets those of notes that cannot be read, whose files stay.
+  private func records(_ items: OpenItems, _ failures: inout [Failure]) throws -> [Record] {
     let entries = try items.keychain.items(KeychainQuery(service: SweepRecord.service, group: .standard))
     var all: [Record] = []
     var others: [String] = []
+    var unread: [(path: String, failure: Failure)] = []
     for entry in entries.sorted(by: { $0.item["account"] ?? "" < $1.item["account"] ?? "" }) {
       guard let path = entry.item[SweepRecord.sweptFrom] else { continue }
-      if let note = try SweepNote(ofFileAt: path) {
-        all.append(Record(entry: entry, path: path, note: note))
-      } else {
-        others.append(path)
+      do {
+        if let note = try SweepNote(ofFileAt: path, entry.item) {
+          all.append(Record(entry: entry, path: path, note: note))
+        } else {
+          others.append(path)
+        }
+      } catch {
+        unread.append((path, Failure(error, about: "\(path): the note of its sweep")))
       }
     }
     guard !paths.isEmpty else {
+      failures += unread.map(\.failure)
       for path in others {
         Descriptor.error.note("note: \(path.escapingControls()): no sweep here has changed it, and it stays\n")
       }
       return all
     }
     return try paths.flatMap { path in
-      let resolved = Path.resolved(path) ?? path
-      func isNamed(_ path: String) -> Bool { path == resolved || path.hasPrefix(resolved + "/") }
+      let target = Path.target(of: path) ?? path
+      let linked = try Set(SweepPlaces.candidates(below: path).compactMap { Path.target(of: $0.path) })
+      func isNamed(_ path: String) -> Bool { path == target || path.hasPrefix(target + "/") || linked.contains(path) }
       let found = all.filter { isNamed($0.path) }
-      guard !found.isEmpty else {
+      let unread = unread.filter { isNamed($0.path) }
+      failures += unread.map(\.failure)
+      guard !found.isEmpty || !unread.isEmpty else {
         throw Failure(
           .notFound, "\(path): no sweep has changed it here",
           hint: others.first(where: isNamed).map { "the vault has it as it was elsewhere: \(Self.printing($0))" })
@@ -93,16 +103,35 @@ struct SweepUndo {
     where entry.item[SweepRecord.sweptFrom] == record.path && entry.reference != record.entry.reference
       && entry.item[SweepRecord.sweep] == record.entry.item[SweepRecord.sweep]
     {
+      let parts = try items.companions(of: entry) + [entry]
+      guard try parts.allSatisfy({ try isAsMoved($0, record, items) }) else {
+        try keep(entry, items)
+        continue
+      }
       // As long as the item is there, an undo that was interrupted finds it again.
       if let name = entry.item.sshKeyName { try keys.files.remove(name) }
-      // An item may have another value by now than the file.
-      for entry in try items.companions(of: entry) + [entry] {
+      for entry in parts {
         _ = try removal.remove(entry.nameWithGroup) { try items.keychain.remove(entry.reference, mustKeep: $0) }
       }
     }
     if let companion { try items.keychain.remove(companion.reference) }
     try items.keychain.remove(record.entry.reference)
-    try SweepNote.remove(forFileAt: record.path)
+    try SweepNote.remove(forFileAt: record.path, record.entry.item)
+  }
+
+  private func isAsMoved(_ entry: Entry, _ record: Record, _ items: OpenItems) throws -> Bool {
+    let secret = try items.keychain.secret(of: entry.reference, purpose: SweepRecord.purpose)
+    return try record.note.hasMoved(secret, record.entry.item)
+  }
+
+  /// An item that has another value by now than the file.
+  private func keep(_ entry: Entry, _ items: OpenItems) throws {
+    try items.keychain.update(entry.reference) { item in
+      item[SweepRecord.sweptFrom] = nil
+      item[SweepRecord.sweep] = nil
+    }
+    Descriptor.error.note(
+      "note: \(entry.nameWithGroup.escapingControls()): has changed since the sweep, and stays; the file has the former value\n")
   }
 
   /// The items of which some may be the sweep's.

@@ -31,6 +31,7 @@ struct SweptFile {
       problem = Self.failure(error, place, nil)
     }
     findings.sort { $0.line < $1.line }
+    if let status = content?.status, !status.isOwnedHere { findings = findings.map { $0.staying("belongs to another user") } }
   }
 
   private static func failure(_ error: any Error, _ place: SweepPlace, _ text: SourceText?) -> Failure {
@@ -86,8 +87,7 @@ struct ReadFile {
       throw Failure(
         .inputOutput, "\(path): has \(status.links) names, and another one would keep the secret", hint: "remove the other links")
     }
-    let user = geteuid()
-    guard status.owner == user || user == 0 else {
+    guard status.isOwnedHere else {
       throw Failure(.denied, "\(path): belongs to another user", hint: "its owner can sweep it")
     }
     guard text.count <= SourceText.maximumFieldByteCount else {
@@ -97,6 +97,9 @@ struct ReadFile {
 }
 
 extension FileStatus {
+  /// Not so for root and the file of another user, whose programs would not find the secret in the vault of root.
+  fileprivate var isOwnedHere: Bool { owner == geteuid() }
+
   /// Whether the same users reach the content, by as many names.
   fileprivate func isSharedLike(_ other: FileStatus) -> Bool {
     owner == other.owner && group == other.group && mode == other.mode && links == other.links
