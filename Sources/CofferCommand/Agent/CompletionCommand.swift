@@ -28,7 +28,73 @@ struct CompletionCommand: ParsableCommand {
     // fish refuses a list in which an option has the name of a flag, and `secret get` has an option --version.
     let isRefused = { (line: Substring) in shell == .fish && line.contains("'version='") }
     let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
-    try Descriptor.output.write(
-      lines.map { isRefused($0) ? String($0).replacing(" 'version' ", with: " ") : String($0) }.joined(separator: "\n") + "\n")
+    let text = lines.map { isRefused($0) ? String($0).replacing(" 'version' ", with: " ") : String($0) }.joined(separator: "\n")
+    try Descriptor.output.write((shell == .bash ? BashCompletion.completed(text) : text) + "\n")
+  }
+}
+
+/// What the script for bash needs besides.
+private enum BashCompletion {
+  /// Behind the last argument all options are offered, and as each begins with one, a second Tab would type a hyphen.
+  private static let offer = (
+    #"[[ ("${cur}" = -* && "${positional_number}" -ge 0) || "${positional_number}" -eq -1 ]]"#,
+    #"[[ "${cur}" = -* && "${positional_number}" -ge -1 ]]"#
+  )
+
+  /// bash breaks a word at each = and :, and replaces only the part behind the last one.
+  private static let words = (
+    #"""
+        local -r cur="${2}"
+        local -r prev="${3}"
+
+    """#,
+    #"""
+        local rest="${COMP_LINE}" word space joined=''
+        local -a words=()
+        local -i index last=0
+        for index in "${!COMP_WORDS[@]}"; do
+            word="${COMP_WORDS[index]}"
+            space="${rest%%[![:space:]]*}"
+            rest="${rest#"${space}"}"
+            rest="${rest#"${word}"}"
+            if [[ -z "${space}" && "${index}" -gt 0 ]]; then
+                [[ "${index}" -eq "${COMP_CWORD}" ]] && joined="${words[-1]}"
+                words[-1]+="${word}"
+            else
+                words+=("${word}")
+            fi
+            if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
+                last="$((${#words[@]} - 1))"
+                [[ -n "${joined}" && "${word}" =~ ^[=:]+$ ]] && joined="${words[-1]}"
+            fi
+        done
+        local cur="${2}"
+        [[ -n "${joined}" ]] && cur="${words[last]}"
+        local -r cur prev="${words[last - 1]}"
+        local -a COMP_WORDS=("${words[@]}")
+        local -i COMP_CWORD="${last}"
+
+    """#
+  )
+  private static let end = (
+    #"""
+        esac
+    }
+
+    _coffer_vault() {
+    """#,
+    #"""
+        esac
+        [[ "${COMPREPLY[*]}" = *://* ]] && compopt +o filenames 2>/dev/null
+        [[ -n "${joined}" ]] && COMPREPLY=("${COMPREPLY[@]#"${joined}"}")
+        return 0
+    }
+
+    _coffer_vault() {
+    """#
+  )
+
+  static func completed(_ script: String) -> String {
+    [offer, words, end].reduce(script) { $0.replacing($1.0, with: $1.1) }
   }
 }

@@ -6,6 +6,7 @@ import CofferRequests
 import CofferWire
 import DefaultsCommand
 import Glibc
+import ProgramSecrets
 import VaultCore
 
 /// The names that a shell offers for Tab. Names in the vault come from an agent that has it open. Nothing is asked for, and a failure is an
@@ -61,8 +62,29 @@ enum OfferedNames {
   private static func offer(_ names: @escaping @Sendable ([String]) throws -> [String]) -> CompletionKind {
     .custom { words, _, prefix in
       let found = (try? names(words)) ?? []
-      return found.filter { $0.hasPrefix(prefix) && isOffered($0) }.sorted()
+      return Set(found).filter { $0.hasPrefix(prefix) && isOffered($0) }.sorted()
     }
+  }
+
+  /// References of `coffer run`.
+  static let references: CompletionKind = .custom { words, _, prefix in offered(words, behind: "", prefix) }
+
+  /// Those behind `NAME=`.
+  static let namedReferences: CompletionKind = .custom { words, _, prefix in
+    guard let mark = prefix.firstIndex(of: "="), VariableName.isIdentifier(String(prefix[..<mark])) else { return [] }
+    return offered(words, behind: String(prefix[...mark]), prefix)
+  }
+
+  private static func offered(_ words: [String], behind name: String, _ prefix: String) -> [String] {
+    let found = ((try? references(words)) ?? []).map { name + $0 }.filter { $0.hasPrefix(prefix) }
+    let isInZsh = Environment["SAP_SHELL"] == "zsh"
+    return Set(found).sorted().map { isInZsh ? $0.replacing(":", with: #"\:"#) : $0 }
+  }
+
+  /// Each is percent-encoded, and so has no character with a meaning for a shell.
+  private static func references(_ words: [String]) throws -> [String] {
+    guard let keychain = try unlockedAgent(words) else { return [] }
+    return try keychain.listing(KeychainQuery(nil)).entries.map { $0.item.reference(in: $0.reference.group) }
   }
 
   /// A colon separates words in bash, and a name from its description in zsh.

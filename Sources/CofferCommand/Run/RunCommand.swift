@@ -16,21 +16,25 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp("Set the variables of this file. May be repeated.", valueName: "file"), completion: .file())
   var envFile: [String] = []
 
-  @Option(help: ArgumentHelp("Set a variable. May be repeated.", valueName: "name=value"))
+  @Option(
+    help: ArgumentHelp("Set a variable. May be repeated.", valueName: "name=value"), completion: OfferedNames.namedReferences)
   var set: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Set a variable to the path of a file in memory with the secret. May be repeated.", valueName: "name=reference"))
+      "Set a variable to the path of a file in memory with the secret. May be repeated.", valueName: "name=reference"),
+    completion: OfferedNames.namedReferences)
   var file: [String] = []
 
   @Option(
     help: ArgumentHelp(
       "The same, with a file in a new directory, for a program that closes descriptors. May be repeated.",
-      valueName: "name=reference"))
+      valueName: "name=reference"), completion: OfferedNames.namedReferences)
   var path: [String] = []
 
-  @Option(help: ArgumentHelp("Make the secret the standard input of the program.", valueName: "reference"))
+  @Option(
+    help: ArgumentHelp("Make the secret the standard input of the program.", valueName: "reference"),
+    completion: OfferedNames.references)
   var stdin: String?
 
   @Flag(help: "Become the program, and let its output pass as it is.")
