@@ -36,6 +36,25 @@ package enum SecretFilter: String, CaseIterable, Sendable {
   /// Within single quotes.
   static func shellForm(of byte: UInt8) -> StaticBytes? { byte == UInt8(ascii: "'") ? #"'\''"# : nil }
 
+  /// Within `$'…'` of bash.
+  static func ansiForm(of byte: UInt8) -> StaticBytes? {
+    switch byte {
+    case UInt8(ascii: "'"): #"\'"#
+    case UInt8(ascii: "\\"): #"\\"#
+    case 0x07: #"\a"#
+    case 0x08: #"\b"#
+    case 0x09: #"\t"#
+    case 0x0A: #"\n"#
+    case 0x0B: #"\v"#
+    case 0x0C: #"\f"#
+    case 0x0D: #"\r"#
+    case 0x1B: #"\E"#
+    case 0..<0x20: StaticBytes(#"\0"#, UInt8(ascii: "0") + byte >> 3, UInt8(ascii: "0") + byte & 7)
+    case 0x7F: #"\177"#
+    default: nil
+    }
+  }
+
   private static func checkIsText(_ secret: borrowing Secret) throws(TextError) {
     let isText = secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe UTF8Check.isValid($0) } }
     guard isText else { throw TextError(.valueNotText) }
@@ -49,20 +68,7 @@ package enum SecretFilter: String, CaseIterable, Sendable {
       }
     }
     guard isAllowed else { throw TextError(.valueNotXML) }
-    return try secret.replacingBytes { byte in
-      switch byte {
-      case UInt8(ascii: "&"): "&amp;"
-      case UInt8(ascii: "<"): "&lt;"
-      case UInt8(ascii: ">"): "&gt;"
-      case UInt8(ascii: "\""): "&quot;"
-      case UInt8(ascii: "'"): "&#39;"
-      // A parser would turn them into other line ends, or in an attribute into blanks.
-      case 0x0D: "&#13;"
-      case 0x0A: "&#10;"
-      case 0x09: "&#9;"
-      default: nil
-      }
-    }
+    return try secret.replacingBytes { EntityForm.own.form(of: $0) }
   }
 }
 
@@ -104,6 +110,44 @@ struct PercentForm: Equatable {
     }
     let digits = isUpper ? Self.upper : Self.lower
     return StaticBytes(UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)])
+  }
+}
+
+/// The ways in which programs write text for HTML and XML. All replace `&`, `<` and `>`; they differ in the quotes.
+enum EntityForm: CaseIterable {
+  /// Neither quote, as for the content of an element.
+  case content
+  /// As libxml2 writes an attribute.
+  case attribute
+  case xml
+  /// As Python and Django.
+  case hexadecimal
+  /// As Go and Jinja.
+  case decimal
+  /// As libraries of JavaScript.
+  case mixed
+  /// As PHP.
+  case php
+  /// As `mixed`, and line ends and tabs too: a parser would turn them into others, or in an attribute into blanks.
+  case own
+
+  func form(of byte: UInt8) -> StaticBytes? {
+    switch (byte, self) {
+    case (UInt8(ascii: "&"), _): "&amp;"
+    case (UInt8(ascii: "<"), _): "&lt;"
+    case (UInt8(ascii: ">"), _): "&gt;"
+    case (UInt8(ascii: "\""), .content), (UInt8(ascii: "'"), .content), (UInt8(ascii: "'"), .attribute): nil
+    case (UInt8(ascii: "\""), .decimal): "&#34;"
+    case (UInt8(ascii: "\""), _): "&quot;"
+    case (UInt8(ascii: "'"), .xml): "&apos;"
+    case (UInt8(ascii: "'"), .hexadecimal): "&#x27;"
+    case (UInt8(ascii: "'"), .php): "&#039;"
+    case (UInt8(ascii: "'"), _): "&#39;"
+    case (0x0D, .own): "&#13;"
+    case (0x0A, .own): "&#10;"
+    case (0x09, .own): "&#9;"
+    default: nil
+    }
   }
 }
 

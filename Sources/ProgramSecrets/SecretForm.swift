@@ -15,6 +15,9 @@ internal import SecretMemory
     case json(JSONWriter)
     /// Within single quotes, as a shell prints it for `set -x`.
     case shell
+    /// Within `$'…'`, as bash prints it if it has line ends or other control characters.
+    case ansi
+    case entities(EntityForm)
   }
 
   /// The ways in which programs write JSON; the last two have escapes for all characters that are no ASCII.
@@ -39,8 +42,8 @@ internal import SecretMemory
   }
 
   static let writings: [Writing] =
-    [.plain, .terminal, .shell, .hex(isUpper: false), .hex(isUpper: true)] + PercentForm.all.map { .percent($0) }
-    + JSONWriter.allCases.map { .json($0) }
+    [.plain, .terminal, .shell, .ansi, .hex(isUpper: false), .hex(isUpper: true)] + PercentForm.all.map { .percent($0) }
+    + JSONWriter.allCases.map { .json($0) } + EntityForm.allCases.map { .entities($0) }
     + [0, 4, 2].flatMap { [.base64(skipped: $0, isForURL: false), .base64(skipped: $0, isForURL: true)] }
 
   /// The index of the secret among those that are concealed.
@@ -84,7 +87,7 @@ internal import SecretMemory
   var isWrapped: Bool {
     switch writing {
     case .hex, .base64: true
-    case .plain, .terminal, .percent, .json, .shell: false
+    case .plain, .terminal, .percent, .json, .shell, .ansi, .entities: false
     }
   }
 
@@ -117,6 +120,8 @@ internal import SecretMemory
     case .terminal: return next(&place) { $0 == 0x0A ? "\r\n" : nil }
     case .percent(let form): return next(&place) { form.form(of: $0) }
     case .shell: return next(&place) { SecretFilter.shellForm(of: $0) }
+    case .ansi: return next(&place) { SecretFilter.ansiForm(of: $0) }
+    case .entities(let form): return next(&place) { form.form(of: $0) }
     case .json(let writer):
       if writer.isASCII, let scalar = scalar(at: place.index) { return nextOfEscape(&place, scalar) }
       return next(&place) { writer.form(of: $0) }

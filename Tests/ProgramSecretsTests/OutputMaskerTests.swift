@@ -80,6 +80,14 @@ import Testing
       #expect(try Self.mask("[\(text)]", ["A": "a/bé<&>😀c"]) == "[<concealed A>]", "\(text)")
     }
     #expect(try Self.mask(#"+ echo 'it'\''s x'"#, ["A": "it's x"]) == "+ echo '<concealed A>'")
+    #expect(try Self.mask(#"+ echo $'it\'s\na\\b\001\E\177'"#, ["A": "it's\na\\b\u{1}\u{1B}\u{7F}"]) == "+ echo $'<concealed A>'")
+    for text in [
+      "a&amp;b&lt;c&gt;\"d'e", "a&amp;b&lt;c&gt;&quot;d'e", "a&amp;b&lt;c&gt;&quot;d&apos;e", "a&amp;b&lt;c&gt;&quot;d&#x27;e",
+      "a&amp;b&lt;c&gt;&#34;d&#39;e", "a&amp;b&lt;c&gt;&quot;d&#39;e", "a&amp;b&lt;c&gt;&quot;d&#039;e",
+    ] {
+      #expect(try Self.mask("<p>\(text)</p>", ["A": "a&b<c>\"d'e"]) == "<p><concealed A></p>", "\(text)")
+    }
+    #expect(try Self.mask("[a&#10;b&#9;c&amp;d]", ["A": "a\nb\tc&d"]) == "[<concealed A>]")
     #expect(try Self.mask("2: line two\n1: one", ["A": "one\nline two\nthree"]) == "2: <concealed A>\n1: one")
     #expect(try Self.mask("one\r\ntwo", ["A": "one\ntwo"]) == "<concealed A>")
     #expect(try Self.mask("[s3cret]", ["A": " s3cret\n"]) == "[<concealed A>]")

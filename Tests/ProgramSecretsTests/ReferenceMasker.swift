@@ -30,6 +30,21 @@ struct ReferenceMasker {
         }
       }
       plain.append(text.flatMap { $0 == 39 ? Array("'\\''".utf8) : [$0] })
+      let control = [7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "E", 39: "'", 92: "\\"] as [UInt8: String]
+      plain.append(
+        text.flatMap { byte -> [UInt8] in
+          if let letter = control[byte] { return Array("\\\(letter)".utf8) }
+          let octal = String(byte, radix: 8)
+          return byte < 32 || byte == 127 ? Array("\\\(String(repeating: "0", count: 3 - octal.count))\(octal)".utf8) : [byte]
+        })
+      for (double, single, isWhite) in [
+        ("\"", "'", false), ("&quot;", "'", false), ("&quot;", "&apos;", false), ("&quot;", "&#x27;", false),
+        ("&#34;", "&#39;", false), ("&quot;", "&#39;", false), ("&quot;", "&#039;", false), ("&quot;", "&#39;", true),
+      ] {
+        var names = [38: "&amp;", 60: "&lt;", 62: "&gt;", 34: double, 39: single] as [UInt8: String]
+        if isWhite { names.merge([13: "&#13;", 10: "&#10;", 9: "&#9;"]) { $1 } }
+        plain.append(text.flatMap { byte in names[byte].map { Array($0.utf8) } ?? [byte] })
+      }
       let json = text.flatMap(Self.json)
       for json in [json, Self.ascii(json)] {
         plain += [json, json.flatMap { $0 == 47 ? Array("\\/".utf8) : [$0] }]
