@@ -14,6 +14,6 @@ package struct SystemError: Error {
 
   /// `what` names a file or a stream.
   package func failure(_ what: String, hint: String? = nil) -> Failure {
-    Failure(.inputOutput, "\(what): \(text)", hint: hint)
+    Failure(number == ENOENT ? .notFound : .inputOutput, "\(what): \(text)", hint: hint)
   }
 }

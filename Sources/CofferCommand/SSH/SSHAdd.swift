@@ -58,6 +58,11 @@ struct SSHAdd: ParsableCommand {
     guard !files.contains("-") || !options.vault.takesStandardInput else {
       throw Failure.usage("standard input: cannot give both passphrase and key", hint: "another descriptor")
     }
+    for file in files where file != "-" {
+      guard try Files<FileError>.status(at: file, followingLinks: true) != nil else {
+        throw Failure(.notFound, "\(file): does not exist")
+      }
+    }
     let keys = try options.open()
     let reader = try KeyReader(destinations: destinations, knownHosts: knownHosts, isInputAllowed: !options.vault.noInput)
     for (file, name) in zip(files, names) {
