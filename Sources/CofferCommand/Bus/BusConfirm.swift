@@ -10,7 +10,7 @@ struct BusConfirm: ParsableCommand {
     commandName: "confirm", abstract: "Ask the owner before a program uses the secrets of a collection.",
     discussion: """
       Each program of the session is asked about, at the owner's display or terminal, and the owner may agree for a time. Searches and \
-      labels are not asked about. Where the owner cannot be asked, the program is refused.
+      labels are not asked about. If the owner cannot be asked, the program is refused.
       """)
 
   @Argument(help: "The collection, such as login.", completion: OfferedNames.collections)
