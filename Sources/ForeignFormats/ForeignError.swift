@@ -4,6 +4,7 @@ package struct ForeignError: Error, Equatable, Sendable {
     // Any format
     case zeroByte
     case notUTF8
+    case utf16
     case fileTooLarge
     case fieldTooLarge
     case cutOff

@@ -17,7 +17,7 @@ package enum PassFormat {
       let lines = text.lines().map { Self.withoutReturn($0, text) }
       if let first = lines.first, !first.isEmpty { entry.secret = (try text.secret(first), first) }
       try add(lines.dropFirst(), of: text, to: &entry)
-    } catch let error as ForeignError where [.notUTF8, .zeroByte].contains(error.code) {
+    } catch let error as ForeignError where [.notUTF8, .utf16, .zeroByte].contains(error.code) {
       // Keys and other files that are no text are kept in it, too.
       entry.secret = (content, 0..<content.count)
     }

@@ -12,7 +12,7 @@ package struct SourceText: Sendable, TextBytes {
   package private(set) var count = 0
 
   /// - Parameter fill: Writes the next bytes, and returns how many; 0 at the end.
-  /// - Throws: `fileTooLarge`, `zeroByte`, `notUTF8`; what `fill` throws; as `Secret(count:)`.
+  /// - Throws: `fileTooLarge`, `zeroByte`, `notUTF8`, `utf16`; what `fill` throws; as `Secret(count:)`.
   package init(fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
     var isComplete = false
     while !isComplete {
@@ -36,7 +36,7 @@ package struct SourceText: Sendable, TextBytes {
     try check()
   }
 
-  /// - Throws: `zeroByte`, `notUTF8`; as `Secret(count:)`.
+  /// - Throws: `zeroByte`, `notUTF8`, `utf16`; as `Secret(count:)`.
   package init(_ secret: borrowing Secret) throws {
     count = secret.count
     for start in stride(from: 0, to: count, by: Self.pieceByteCount) {
@@ -46,6 +46,10 @@ package struct SourceText: Sendable, TextBytes {
   }
 
   private func check() throws {
+    // By the byte order mark, which Windows writes before each such text.
+    guard count < 2 || [self[0], self[1]] != [0xFF, 0xFE] && [self[0], self[1]] != [0xFE, 0xFF] else {
+      throw ForeignError(.utf16, line: 1)
+    }
     var validity = UTF8Validity()
     var offset = 0
     for piece in pieces {

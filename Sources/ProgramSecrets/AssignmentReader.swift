@@ -41,6 +41,8 @@ package struct AssignmentReader<Text: TextBytes> {
     self.bytes = bytes
     position = range.lowerBound
     end = range.upperBound
+    // A byte order mark, which programs on Windows write.
+    if position == 0, end >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
   }
 
   private var byte: UInt8? { position < end ? bytes[position] : nil }

@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: [
     ("A", TextError.Code.assignmentMissing, 1), ("A=1\nB C=2", .assignmentMissing, 2), ("export A", .assignmentMissing, 1),
     ("A=1\n2A=2", .nameNotAllowed, 2), ("=1", .nameNotAllowed, 1), ("A-B=1", .nameNotAllowed, 1),
-    ("\u{FEFF}A=1", .nameNotAllowed, 1),
+    ("\u{FEFF}A=1\n\u{FEFF}B=1", .nameNotAllowed, 2),
     ("A=1\n\nB='x\ny", .quoteOpen, 3), (#"A="x\""#, .quoteOpen, 1), (#"A="\d""#, .escapeUnknown, 1),
     (#"A="x"y"#, .textAfterQuote, 1),
     ("A=1\nB='x' y", .textAfterQuote, 2), ("A=x\0", .zeroByte, 1), ("A=1\nB={{ coffer://g/s", .placeholderOpen, 2),

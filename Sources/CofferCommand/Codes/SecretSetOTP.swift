@@ -113,7 +113,10 @@ struct SecretSetOTP: ParsableCommand {
       }
       return nil
     }
-    return try Secret.reading(stream, limit: 2 * CodeSource.longestURI)
+    let limit = 2 * CodeSource.longestURI
+    do { return try Secret.reading(stream, limit: limit) } catch VaultError.Code.secretTooLarge {
+      throw Failure.usage("\(stream.name): more than \(limit) bytes, as no URI and no key has", hint: "a picture: --qr")
+    }
   }
 
   /// - Throws: usage, for a text that is neither a URI nor a key.

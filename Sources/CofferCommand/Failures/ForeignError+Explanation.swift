@@ -5,6 +5,7 @@ extension ForeignError: Explained {
   package var explanation: Explanation {
     switch code {
     case .zeroByte: .init(.usage, "holds a zero byte, as no such file does")
+    case .utf16: .init(.usage, "is UTF-16, and not UTF-8", "iconv -f UTF-16 -t UTF-8 converts it")
     case .notUTF8: .init(.usage, "is not UTF-8", "iconv -f ISO-8859-1 -t UTF-8 converts a text")
     case .fileTooLarge: .init(.usage, "more than 64 MiB")
     case .fieldTooLarge: .init(.usage, "a value of more than 1 MiB, which no item can hold")

@@ -97,7 +97,7 @@ struct InjectCommand: ParsableCommand {
     // A signal ends this where the new file can be removed. One that a killed command has left goes.
     let work = try LongWork("writing")
     try TemporaryName.removeLeftovers(for: path)
-    let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
+    let new = try about(path) { try NewFile<FileError>(at: TemporaryName.next(for: path), named: path) }
     for piece in pieces { try piece.withBytes { try new.file.write($0) } }
     try new.file.setMode(mode)
     try new.file.synchronize()
