@@ -9,7 +9,7 @@ struct DoctorCommand: ParsableCommand {
       Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
       Ends with 9 if the log is broken or was removed. Prints the age of the newest backup and of the last trial restore, and the files \
-      that killed commands have left, each with the command that helps, and why the password of the last log-in did not open the vault, \
+      that killed commands have left, also in memory, each with the command that helps, and why the password of the last log-in did not open the vault, \
       if pam_coffer is used. Ends with 9, too, if the header or the slots of the vault cannot be \
       read, or if it is an older state than the one last seen here; its items: coffer vault verify. Settings: coffer defaults doctor.
       """)
@@ -41,10 +41,14 @@ struct DoctorCommand: ParsableCommand {
     let backups = try owned.backupState().map(BackupCheck.init)
     let logIn = try LogInNote.last()
     let damage = Self.damage(of: owned)
+    let scratch = ScratchDirectory.leftovers()
     if json {
       let members =
         checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
-        + [("logIn", logIn?.json ?? .null), ("vaultDamage", damage.map { .text($0.message) } ?? .null)]
+        + [
+          ("leftInMemory", .array(scratch.map { .text($0) })), ("logIn", logIn?.json ?? .null),
+          ("vaultDamage", damage.map { .text($0.message) } ?? .null),
+        ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     }
     for (name, _, check) in checks {
@@ -55,7 +59,10 @@ struct DoctorCommand: ParsableCommand {
       Descriptor.error.note(
         "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
     }
-    let lines = (backups?.lines ?? []) + (logIn.map { [$0.line] } ?? [])
+    let lines =
+      (backups?.lines ?? [])
+      + scratch.map { "secrets left in memory by a command that was killed: \($0); rm -r \(ShellWord.quoted($0)) removes them" }
+      + (logIn.map { [$0.line] } ?? [])
     if !json { for line in lines { try Descriptor.output.write("\(line.escapingControls())\n") } }
     if let broken = checks.first(where: { !$0.check.problems.isEmpty }) {
       throw Failure(

@@ -15,12 +15,37 @@ struct ScratchDirectory: ~Copyable {
   let path: String
   private let descriptor: Int32
 
+  private static let begin = "coffer-"
+  private static var parents: [String?] { [Environment["XDG_RUNTIME_DIR"], "/dev/shm"] }
+
+  /// The directories of this user that no process has open: those of commands that were killed by SIGKILL.
+  static func leftovers() -> [String] {
+    var found: [String] = []
+    for case let parent? in parents where parent.hasPrefix("/") {
+      for name in (try? OpenDirectory.foreign(parent).names())?.map(\.description) ?? [] {
+        let path = Path.join(parent, name)
+        if name.hasPrefix(begin), name.utf8.count == begin.utf8.count + 6, !found.contains(path), isLeft(path) {
+          found.append(path)
+        }
+      }
+    }
+    return found.sorted()
+  }
+
+  private static func isLeft(_ path: String) -> Bool {
+    let number = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { return false }
+    defer { close(number) }
+    var status = stat()
+    return unsafe fstat(number, &status) == 0 && status.st_uid == geteuid() && flock(number, LOCK_EX | LOCK_NB) == 0
+  }
+
   /// - Parameters:
   ///   - what: The operation, for messages.
   ///   - hint: Another way, which needs no file.
   /// - Throws: `other` if neither directory is in memory.
   init(for what: String, hint: String) throws {
-    for parent in [Environment["XDG_RUNTIME_DIR"], "/dev/shm"] {
+    for parent in Self.parents {
       guard let parent, let made = try Self.make(in: parent) else { continue }
       (path, descriptor) = made
       return
@@ -36,11 +61,13 @@ struct ScratchDirectory: ~Copyable {
     guard outer >= 0 else { return nil }
     defer { close(outer) }
     guard coffer_is_in_memory(outer) == 1 else { return nil }
-    var template = Array("\(parent)/coffer-XXXXXX".utf8CString)
+    var template = Array("\(parent)/\(begin)XXXXXX".utf8CString)
     guard unsafe template.withUnsafeMutableBufferPointer({ unsafe mkdtemp($0.baseAddress!) != nil }) else { return nil }
     let path = unsafe template.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
     let inner = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard inner >= 0, coffer_is_in_memory(inner) == 1 else { throw SystemError.last.failure(path) }
+    // Until this process has ended: see `leftovers`.
+    flock(inner, LOCK_EX | LOCK_NB)
     return (path, inner)
   }
 
