@@ -33,7 +33,7 @@ struct CompletionCommand: ParsableCommand {
   }
 }
 
-/// What the script for bash needs besides.
+/// Changes of the script for bash.
 private enum BashCompletion {
   /// Behind the last argument all options are offered, and as each begins with one, a second Tab would type a hyphen.
   private static let offer = (

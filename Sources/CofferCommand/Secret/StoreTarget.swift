@@ -35,7 +35,7 @@ struct StoreTarget {
     }
     guard options.update else {
       throw Failure(
-        .duplicate, "\(selection.name): there is such an item already", hint: "to replace its secret: coffer secret set --update")
+        .duplicate, "\(selection.name): there is such an item already", hint: "--update replaces its secret")
     }
     guard options.accessible == nil || options.accessible == AccessibilityName(existing.accessibility) else {
       throw Failure.usage(
