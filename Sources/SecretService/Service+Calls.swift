@@ -95,7 +95,7 @@ extension Service {
       let item = try store.item(collection.name, id)
       let secret = try session.wrap(try store.secret(of: item), contentType: item.contentType, path: sessionPath)
       return .entry(.path(path), secret)
-    } catch let error as BusError where error == .noSuchObject || error == .isLocked {
+    } catch  where BusError(error) == .noSuchObject || BusError(error) == .isLocked {
       return nil
     } catch let error as KeychainError where error.code.isLeftOut {
       return nil
@@ -171,7 +171,7 @@ extension Service {
 
 extension KeychainError.Code {
   /// Whether one of several items is left out of an answer.
-  fileprivate var isLeftOut: Bool { self == .locked || self == .notFound || isRefusal || self == .otherDevice }
+  fileprivate var isLeftOut: Bool { isRefusal || self == .otherDevice }
 }
 
 extension ItemStore.Content {

@@ -21,21 +21,10 @@ import Testing
     #expect(output == "good\n", "\(output)")
   }
 
-  /// In the place of pinentry a program that answers when the file `go` is there.
   @Test func theOwnerIsAskedAndARequestMayBeClosed() throws {
     let output = try SecretServiceTests.output(
       """
-      export DISPLAY=:none COFFER_PINENTRY=$W/pinentry
-      cat >pinentry <<'END'
-      #!/bin/sh
-      echo OK
-      while read -r line; do case $line in
-        GETPIN*) echo asked >>"$HOME/asked"; until [ -e "${0%/*}/go" ]; do sleep 0.05; done; echo 'D a passphrase of the test 123'; echo OK;;
-        BYE*) echo OK; exit;;
-        *) echo OK;;
-      esac; done
-      END
-      chmod 700 pinentry; coffer vault init --passphrase-fd 3 3<words >/dev/null
+      \(SecretServiceTests.slowOwner)
       secrets; client app_closed home/asked; coffer agent stop; client app_asked; wc -l <home/asked; end
       """)
     #expect(output == "good\ngood\n2\n", "\(output)")

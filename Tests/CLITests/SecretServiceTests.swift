@@ -66,9 +66,10 @@ import Testing
       coffer vault init --key-file key --no-passphrase; secrets
       client unheard; client session_while_locked; secret-tool lookup a b; echo $?
       coffer vault unlock --key-file key; coffer agent stop; client unheard
+      mkfifo begun; cofferd --ready-fd 3 3>begun & read -r line <begun; client unheard; coffer agent stop
       kill $secrets $bus; wait
       """)
-    #expect(output == "good\ngood\nsecret-tool: The keyring is locked\n1\ngood\n", "\(output)")
+    #expect(output == "good\ngood\nsecret-tool: The keyring is locked\n1\ngood\ngood\n", "\(output)")
   }
 
   /// A program in the place of pinentry, which answers as the file `answer` says. It gets few variables, `HOME` among them.
@@ -79,6 +80,26 @@ import Testing
     coffer vault init --passphrase-fd 3 3<words >/dev/null
     printf 'D a passphrase of the test 123\\nOK\\n' >home/answer
     """
+
+  /// One that answers when the file `go` is there, and begins a vault with the passphrase.
+  static let slowOwner = """
+    export DISPLAY=:none COFFER_PINENTRY=$W/pinentry
+    cat >pinentry <<'END'
+    #!/bin/sh
+    echo OK
+    while read -r line; do case $line in
+      GETPIN*) echo asked >>"$HOME/asked"; until [ -e "${0%/*}/go" ]; do sleep 0.05; done; echo 'D a passphrase of the test 123'; echo OK;;
+      BYE*) echo OK; exit;;
+      *) echo OK;;
+    esac; done
+    END
+    chmod 700 pinentry; coffer vault init --passphrase-fd 3 3<words >/dev/null
+    """
+
+  @Test func whatWaitsForTheOwnerIsLimited() throws {
+    let output = try Self.output("\(Self.slowOwner)\nsecrets; client awaited home/asked; end")
+    #expect(output == "good\n", "\(output)")
+  }
 
   @Test func theOwnerUnlocksInAWindow() throws {
     let output = try Self.output(

@@ -197,6 +197,29 @@ import Testing
       output == "8\ncoffer: cancelled: nothing has been changed\ncoffer: \(Self.python): it does not answer\n12\n", "\(output)")
   }
 
+  /// What is copied stays, and the next import copies the rest.
+  @Test func anInterruptTellsHowFarItHasCome() throws {
+    let output = try Self.output(
+      """
+      \(Self.vault); provider items=6 GetSecret=silent:13
+      # The shell has a program in the background ignore it.
+      perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' coffer import secret-service >told 2>&1 & import=$!
+      until [ -s asked ]; do sleep 0.05; done; kill -INT $import; wait $import; echo $?; cat told; ended
+      coffer secret list --group secret-service/login | wc -l
+      provider items=6; coffer import secret-service 2>/dev/null | cut -f 1 | sort | uniq -c | tr -s ' '; ended; coffer agent stop; kill $bus; wait
+      """)
+    #expect(
+      output == """
+        8
+        coffer: cancelled: 3 of 7 items copied, and in the vault
+        hint: the same command copies the others
+        3
+         4 added
+         3 identical
+
+        """, "\(output)")
+  }
+
   /// Without a display no window is opened, and with one only if an option allows it.
   @Test func aLockedCollectionNeedsLeaveToAsk() throws {
     let output = try Self.output(

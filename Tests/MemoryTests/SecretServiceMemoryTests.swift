@@ -30,6 +30,7 @@ import Testing
       try run(
         "/bin/sh",
         ["-c", "secret-tool store --label=L a $(cat attribute) <encrypted && secret-tool lookup a $(cat attribute)"], in: place)
+      try run("/usr/bin/python3", [Self.clients, "key_of_an_app", "key"], in: place)
       let scan = try place.scan(process: service.processIdentifier)
       #expect(Set(scan.leaks.map(\.needle)) == ["attribute"], "\(round): \(scan.leaks); the attribute is the control")
       // Its connections stay.
@@ -39,10 +40,52 @@ import Testing
     end(service)
   }
 
-  private func start(_ program: String, _ arguments: [String], in place: Place, output: Pipe? = nil) -> Process {
+  /// The other program has given secrets, and then does not answer: `coffer`, and the process that is its client, hold what they hold.
+  @Test(.timeLimit(.minutes(60))) func anImportLeavesNothingInBothProcesses() throws {
+    let place = try Place([.text("kept", count: 40), .bytes("key-file", count: 64), .text("attribute", count: 24)], .locked)
+    for command in ["vault init --key-file key-file --no-passphrase", "vault unlock --key-file key-file"] {
+      let process = start(Place.program("coffer"), command.components(separatedBy: " "), in: place)
+      process.waitUntilExit()
+    }
+    let keeper = try RunningAgent(of: place)
+    let bus = start(
+      "/usr/bin/dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=" + place.file("bus")], in: place)
+    defer { end(bus) }
+    while !FileManager.default.fileExists(atPath: place.file("bus")), bus.isRunning { usleep(1000) }
+    let ready = Pipe()
+    let provider = start(
+      "/usr/bin/python3",
+      [
+        Self.clients.replacingOccurrences(of: "clients.py", with: "provider.py"), "items=8", "secret=kept",
+        "GetSecret=silent:16",
+      ], in: place, output: ready, input: Pipe())
+    defer { end(provider) }
+    #expect(ready.fileHandleForReading.availableData == Data("ready\n".utf8))
+    let command = start(Place.program("coffer"), ["import", "secret-service"], in: place)
+    defer { end(command) }
+    while !FileManager.default.fileExists(atPath: place.file("asked")), command.isRunning { usleep(1000) }
+    let child = Process()
+    child.executableURL = URL(filePath: "/usr/bin/pgrep")
+    child.arguments = ["-P", "\(command.processIdentifier)"]
+    let found = Pipe()
+    child.standardOutput = found
+    try child.run()
+    let number = try #require(
+      Int32(
+        String(decoding: try found.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self).trimmingCharacters(in: .newlines)))
+    for (name, process) in [("coffer", command.processIdentifier), ("coffer-secrets", number), ("cofferd", keeper.process)] {
+      let scan = try place.scan(process: process)
+      #expect(scan.leaks.isEmpty, "\(name): \(scan.leaks)")
+    }
+  }
+
+  private func start(_ program: String, _ arguments: [String], in place: Place, output: Pipe? = nil, input: Pipe? = nil)
+    -> Process
+  {
     let process = place.process(program, arguments)
     process.environment?["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + place.file("bus")
     process.standardOutput = output ?? FileHandle.nullDevice
+    if let input { process.standardInput = input }
     process.standardError = FileHandle.nullDevice
     do { try process.run() } catch { Issue.record(error) }
     return process

@@ -1,6 +1,6 @@
 # A program that serves the Secret Service with a few items, and does what the arguments say: MEMBER=garbage, MEMBER=silent, MEMBER=gone, or
 # MEMBER=gone:N at the Nth call. locked=yes, locked=no and locked=gone: its collections are locked, and so a person answers its prompt.
-# items=N: so many items. It writes the calls of changes to the file `changes`, prints "ready", and ends with its standard input.
+# items=N: so many items, with the content of the file secret=FILE as their secrets. It writes the calls of changes to the file `changes`, prints "ready", and ends with its standard input.
 import sys, threading
 import dbus, dbus.lowlevel, os
 from dbus.mainloop.glib import DBusGMainLoop
@@ -10,6 +10,7 @@ DBusGMainLoop(set_as_default=True)
 ROOT, DOMAIN = "/org/freedesktop/secrets", "org.freedesktop.Secret."
 LOGIN, OTHER, SESSION = ROOT + "/collection/first", ROOT + "/collection/second", ROOT + "/session/1"
 options = dict(word.split("=", 1) for word in sys.argv[1:])
+secret = open(options["secret"], "rb").read() if "secret" in options else None
 counts = {}
 unlocked = "locked" not in options
 connection = dbus.SessionBus(private=True)
@@ -52,7 +53,7 @@ def answer(message):
         if name == "refused":
             raise dbus.DBusException("not for you", name="org.freedesktop.DBus.Error.AccessDenied")
         kind = "application/x-" + "y" * (70000 if name == "silent_type" else 1)
-        return "(oayays)", [dbus.Struct([dbus.ObjectPath(SESSION), dbus.ByteArray(b""), dbus.ByteArray(name.encode()), kind], signature="oayays")]
+        return "(oayays)", [dbus.Struct([dbus.ObjectPath(SESSION), dbus.ByteArray(b""), dbus.ByteArray(secret or name.encode()), kind], signature="oayays")]
     if member == "Unlock":
         return "aoo", [dbus.Array([], signature="o"), dbus.ObjectPath(ROOT + "/prompt/1")]
     if member == "Prompt":
@@ -82,7 +83,7 @@ def received(connection, message):
     action, _, number = options.get(member, "").partition(":")
     if action == "gone" and counts[member] >= int(number or 1):
         os._exit(0)
-    if action == "silent":
+    if action == "silent" and counts[member] >= int(number or 1):
         print("asked", file=open("asked", "a"))
         return dbus.lowlevel.HANDLER_RESULT_HANDLED
     try:
