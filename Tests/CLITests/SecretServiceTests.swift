@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: [
     "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
-    "fuzzed", "many", "unread", "hoarded", "temporary", "twins", "crowded", "senders", "elements", "limits",
+    "fuzzed", "many", "unread", "hoarded", "temporary", "twins", "crowded", "unknown", "senders", "elements", "limits",
   ])
   func clientsGetWhatTheyExpect(client: String) throws {
     let output = try Self.output("\(Self.unlocked)\nclient \(client); end")

@@ -537,6 +537,24 @@ def crowded():
     assert value(other, mine, item) == b"1"
 
 
+def unknown():
+    """Of a program whose process the daemon has not named yet 64 calls wait."""
+    connection = bus()
+    process = connection.call_blocking("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", [NAME])
+    answers, failures = [], []
+    GLib.timeout_add(100, lambda: True)
+    os.kill(process, signal.SIGSTOP)
+    try:
+        for _ in range(100):
+            connection.call_async(NAME, ROOT, DOMAIN + "Service", "ReadAlias", "s", ("none",), answers.append, failures.append)
+        # The daemon has passed them on before it is asked about the process.
+        connection.call_blocking("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", "", [])
+    finally:
+        os.kill(process, signal.SIGCONT)
+    until(lambda: len(answers) + len(failures) == 100)
+    assert len(failures) == 36 and all(error.get_dbus_message() == "too many calls" for error in failures), failures
+
+
 def awaited():
     """Calls that wait for the owner count among the 64 of their program, and an answer makes room."""
     connection, other = bus(), bus()
@@ -843,8 +861,9 @@ def dismissed():
     call(connection, prompt, DOMAIN + "Prompt", "Prompt", "s", "")
     until(lambda: len(found) == 2)
     assert found[1][1][0] and get(connection, login, "Collection", "Locked") == 1
-    # The owner has refused, and is not asked again for a minute.
-    refused(".IsLocked", lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}))
+    # The owner has refused, and is not asked again for a minute. Calls that waited are over.
+    for _ in range(70):
+        refused(".IsLocked", lambda: service(connection, "SearchItems", "a{ss}", {"a": "b"}))
 
 
 def searched():
