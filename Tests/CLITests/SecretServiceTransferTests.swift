@@ -39,6 +39,29 @@ import Testing
         + "\"lost\":[]}\nthree\n", "\(output)")
   }
 
+  /// Without it the app could not read its file any more.
+  @Test func theKeyOfASandboxedAppComesAlong() throws {
+    let output = try Self.output(
+      """
+      # It shows the item on the bus after its next start.
+      \(Self.vault); keyring; client app_key_of_another one; ended; keyring; coffer import secret-service | cut -f 1,3; ended
+      secrets; client app_key_again one; secrets_ended
+      coffer secret rm --group secret-service/login "$(coffer secret list --group secret-service/login | cut -f 1)"
+      coffer secret rm --group secret-service/portal portal/org.example.One; secrets; client app_keys; secrets_ended
+      keyring; coffer import secret-service; ended; coffer agent stop; kill $bus; wait
+      """)
+    #expect(
+      output == """
+        good
+        added\tLogin
+        good
+        good
+        added\t\tLogin
+        note: Login: the app has another key here, secret-service/portal: portal/org.example.One
+
+        """, "\(output)")
+  }
+
   @Test func nothingIsOverwrittenUnlessItIsDecided() throws {
     let output = try Self.output(
       """
@@ -197,7 +220,7 @@ import Testing
       output == "8\ncoffer: cancelled: nothing has been changed\ncoffer: \(Self.python): it does not answer\n12\n", "\(output)")
   }
 
-  /// What is copied stays, and the next import copies the rest.
+  /// Copied items stay, and the next import copies the rest.
   @Test func anInterruptTellsHowFarItHasCome() throws {
     let output = try Self.output(
       """

@@ -15,6 +15,9 @@ package enum AppKey {
       && text.utf8.allSatisfy { CollectionGroup.isPlain($0) || "._-".utf8.contains($0) }
   }
 
+  /// For messages.
+  package static func path(of app: String) -> String { "\(AccessGroup.secretService.name)/\(collection): portal/\(app)" }
+
   fileprivate static func item(_ app: String) -> Item {
     var item = Item(service: "portal", account: app)
     item.label = "Key of \(app)"

@@ -104,18 +104,30 @@ struct ImportSecretService: ParsableCommand {
       let (held, contentType) = try provider.secret(of: step.source.path)
       let name = try names[target.index] ?? items.make(target.collection.label, isDefault: target.isDefault)
       names[target.index] = name
+      let losses = try name == ServedCollection.loginName ? keepKey(step.source.content, held.secret, in: items) : []
       guard let present = step.present else {
         try items.keychain.add(
           StoredItem.item(step.source.content, contentType: contentType), secret: held.secret, group: CollectionGroup.group(name),
           accessible: .afterFirstUnlock)
-        return []
+        return losses
       }
       try items.keychain.update(present.entry.reference, secret: held.secret) { item in
         step.source.content.write(into: &item)
         StoredItem.set(contentType, of: &item)
       }
-      return []
+      return losses
     }
+  }
+
+  /// gnome-keyring keeps the key of a sandboxed app in this form. It becomes that key here, unless the app has one already.
+  private func keepKey(
+    _ content: ServedContent, _ secret: borrowing Secret, in items: OpenItems
+  ) throws -> [(reason: String, words: String)] {
+    let name = content.name
+    guard name.count == 1, let app = name["app_id"], AppKey.isApp(app), try !items.keychain.addAppKey(secret, of: app),
+      let known = try items.keychain.knownAppKey(app), !known.isEqual(to: secret)
+    else { return [] }
+    return [("app-key", "the app has another key here, \(AppKey.path(of: app))")]
   }
 }
 

@@ -813,7 +813,7 @@ def unheard():
                  lambda: service(connection, "CreateCollection", "a{sv}s", label, ""),
                  lambda: service(connection, "SetAlias", "so", "mine", dbus.ObjectPath(login))]:
         fast(lambda: refused(".IsLocked", body))
-    # What is locked is left out, or needs no vault.
+    # Locked items are left out, and some answers need no vault.
     for body, expected in [(lambda: service(connection, "GetSecrets", "aoo", [item], session), {}),
                            (lambda: service(connection, "Lock", "ao", [login]), ([login], "/")),
                            (lambda: service(connection, "Unlock", "ao", [ROOT + "/collection/none"]), ([], "/")),
@@ -940,6 +940,11 @@ def app_keys():
 
 def app_key_again():
     assert key(portal(), "org.example.One") == open(sys.argv[2], "rb").read()
+
+
+def app_key_of_another():
+    """gnome-keyring makes it, for any program."""
+    open(sys.argv[2], "wb").write(key(bus(), "org.example.One"))
 
 
 def app_bad():
