@@ -1,5 +1,5 @@
 public import AccessRights
-internal import CofferRequests
+package import CofferRequests
 internal import CofferWire
 public import SecretMemory
 public import VaultCore
@@ -20,6 +20,15 @@ extension Keychain {
     installBound: Bool = false
   ) throws -> Reference {
     try self.reference(transport.answer(.add(item, secret.duplicate(), group, accessible, installBound: installBound)))
+  }
+
+  /// Adds several items in one commit: all of them, or none.
+  /// - Parameters:
+  ///   - new: The items, of the class "when unlocked", with their secrets.
+  ///   - group: Nil for the first that the caller may write to.
+  /// - Throws: as `add`; `notAllowed` if the owner is asked about each item.
+  package func addAll(_ new: NewItems, group: AccessGroup?) throws {
+    _ = try reference(transport.answer(.addAll(new, group, .whenUnlocked)))
   }
 
   /// The matching items, without their secrets, ordered by group as the caller holds them. If class and all primary attributes

@@ -67,6 +67,12 @@ extension ItemService {
     case .add(let item, _, let group, _, _):
       let group = try caller.groupForAdding(group)
       return try ofGroup(group, .write, .add, nil, item, in: vault)
+    case .addAll(let new, let group, _):
+      let group = try caller.groupForAdding(group)
+      guard try ofGroup(group, .write, .add, nil, new.items[0], in: vault).isEmpty else {
+        throw KeychainError(.notAllowed, "the owner is asked about each item, which takes a request of its own")
+      }
+      return []
     case .update(let reference, _, let item, _, let accessible):
       try caller.check(reference.group, .write)
       guard let entry = try vault.existingEntry(reference) else { return [] }

@@ -11,6 +11,7 @@ extension ItemService {
     guard !caller.isOwner else { return nil }
     switch request.intention {
     case .adding: return 1
+    case .addingAll(let count): return count
     // The old value becomes a former version. A removed item that comes back is one more.
     case .updating(let reference): return try request.kind == .restore && !vault.hasItem(reference) ? 1 : 0
     case .nothing, .moving, .removing, .removingUnread: return nil
@@ -21,7 +22,7 @@ extension ItemService {
   package func removes(_ request: borrowing ItemRequest) -> Bool {
     switch request.intention {
     case .removing, .removingUnread: !caller.isOwner
-    case .nothing, .adding, .updating, .moving: false
+    case .nothing, .adding, .addingAll, .updating, .moving: false
     }
   }
 

@@ -37,6 +37,8 @@ package struct ItemService {
       return .secret(try vault.secret(of: reference))
     case .add(let item, let secret, let group, let accessible, let installBound):
       return try add(item, secret, to: group, accessible, installBound, in: &vault, allowed)
+    case .addAll(let new, let group, let accessible):
+      return try addAll(new, to: group, accessible, in: &vault, allowed)
     case .update(let reference, let generation, let item, let secret, let accessible):
       try checkUpdate(reference, accessible, in: vault)
       try allowed(nil)
@@ -148,6 +150,31 @@ package struct ItemService {
       let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
       try allowed(reference)
       return try transaction.answer(reference)
+    }
+  }
+
+  private func addAll(
+    _ new: NewItems, to group: AccessGroup?, _ accessible: Accessibility, in vault: inout Vault,
+    _ allowed: (Reference?) throws -> Void
+  ) throws -> Answer {
+    let group = try caller.groupForAdding(group)
+    try caller.check(group, .write)
+    let items = try new.items.map { try caller.bind($0, installBound: false) }
+    for item in items { try checkRoom(item) }
+    return try vault.transaction { transaction in
+      if try !transaction.contains(group) { try transaction.createGroup(group, at: now) }
+      var references: [Reference] = []
+      var damage: VaultError?
+      var start = 0
+      for (item, count) in zip(items, new.byteCounts) {
+        let secret = try new.secrets.copy(start, count)
+        let reference = try transaction.add(item, secret: secret, to: group, accessible: accessible, at: now)
+        if case .reference(_, let damaged?) = try transaction.answer(reference) { damage = damage ?? damaged }
+        references.append(reference)
+        start += count
+      }
+      for reference in references { try allowed(reference) }
+      return .reference(references[references.count - 1], damagedHead: damage)
     }
   }
 

@@ -29,7 +29,7 @@ extension ItemRequest.Intention {
     case .adding: new.map { [.added($0)] } ?? []
     case .updating(let old), .moving(let old): new.map { $0 == old ? [.updated($0)] : [.removed(old), .added($0)] } ?? []
     case .removing(let old): [.removed(old)]
-    case .removingUnread: [.missed]
+    case .removingUnread, .addingAll: [.missed]
     }
   }
 }

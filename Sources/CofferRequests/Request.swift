@@ -88,6 +88,8 @@ package enum ItemRequest: ~Copyable, Sendable {
   /// - purpose: Shown to the owner, if the owner is asked.
   case secret(Reference, purpose: String)
   case add(Item, Secret, AccessGroup?, Accessibility, installBound: Bool)
+  /// Several in one commit: all of them, or none.
+  case addAll(NewItems, AccessGroup?, Accessibility)
   /// Replaces the item if it still is of this generation. Without a secret or a class the item keeps its own.
   case update(Reference, generation: UInt64, Item, Secret?, Accessibility?)
   /// Likewise, and into a group.
@@ -126,6 +128,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .entry: .entry
       case .secret: .secret
       case .add: .add
+      case .addAll: .addAll
       case .update: .update
       case .move: .move
       case .remove: .remove
@@ -150,6 +153,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .entry(let reference): (reference.group, reference.id)
       case .secret(let reference, purpose: _): (reference.group, reference.id)
       case .add(_, _, let group, _, installBound: _): (group, nil)
+      case .addAll(_, let group, _): (group, nil)
       case .update(let reference, generation: _, _, _, _): (reference.group, reference.id)
       case .move(let reference, generation: _, _, _): (reference.group, reference.id)
       case .remove(let reference, mustKeep: _): (reference.group, reference.id)
@@ -168,6 +172,7 @@ package enum ItemRequest: ~Copyable, Sendable {
   package enum Intention: Sendable {
     case nothing
     case adding
+    case addingAll(Int)
     /// The item may have another reference afterwards.
     case updating(Reference)
     case moving(Reference)
@@ -185,6 +190,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .entry: .nothing
       case .secret: .nothing
       case .add: .adding
+      case .addAll(let new, _, _): .addingAll(new.items.count)
       case .update(let reference, generation: _, _, _, _): .updating(reference)
       case .move(let reference, generation: _, _, _): .moving(reference)
       case .remove(let reference, mustKeep: _): .removing(reference)
@@ -209,6 +215,7 @@ package enum ItemRequest: ~Copyable, Sendable {
     case .entry(let reference): .entry(reference)
     case .secret(let reference, let purpose): .secret(reference, purpose: purpose)
     case .add: nil
+    case .addAll: nil
     case .update: nil
     case .move: nil
     case .remove: nil

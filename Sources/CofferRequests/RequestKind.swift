@@ -25,6 +25,7 @@ extension Request {
     case purge = 19
     case watch = 20
     case purgeExpired = 21
+    case addAll = 23
 
     // Requests to an agent that keeps the vault and the apps where their user cannot reach them
     case create = 32
@@ -148,7 +149,7 @@ extension Request.Kind {
     case .removed: .init(effect: .reads, access: .rights, audit: .countedUse, answer: .rows, isLarge: true)
     case .secret, .version:
       .init(effect: .reads, access: .rights, audit: .countedUse, answer: .secret, isLarge: true, asksOwner: true)
-    case .add, .update, .move, .restore:
+    case .add, .addAll, .update, .move, .restore:
       .init(effect: .changes, access: .rights, audit: .use, answer: .reference, isLarge: true, asksOwner: true)
     case .remove: .init(effect: .changes, access: .rights, audit: .use, answer: .flag, asksOwner: true)
     case .discard: .init(effect: .changes, access: .rights, audit: .use, answer: .flag, isLarge: true, asksOwner: true)
@@ -183,7 +184,7 @@ extension Request.Kind {
     case .secret, .version, .history: .read
     case .removed: [.list, .read]
     case .items, .contains, .entry: .list
-    case .add, .update, .remove, .discard, .restore, .purge, .purgeExpired: .write
+    case .add, .addAll, .update, .remove, .discard, .restore, .purge, .purgeExpired: .write
     case .move: [.read, .write]
     case .entitlements, .watch: []
     case .status, .unlock, .lock, .end, .create, .inspect, .addSlot, .replaceSlot, .removeSlot, .pins, .install, .uninstall,

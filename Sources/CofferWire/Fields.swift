@@ -52,6 +52,16 @@ struct Fields {
     try take(name) { if case .data(let bytes) = $0 { bytes } else { nil } }
   }
 
+  /// The lengths of several secrets, of 4 bytes each.
+  mutating func byteCounts() throws(WireError) -> [Int] {
+    let name = "byte-counts"
+    let bytes = try Self.required(name, try data(name))
+    guard bytes.count % 4 == 0 else { throw WireError(.field, name) }
+    return stride(from: 0, to: bytes.count, by: 4).map { start in
+      (0..<4).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
+    }
+  }
+
   mutating func identifier(_ name: String) throws(WireError) -> Identifier? {
     try take(name) { if case .data(let bytes) = $0 { Identifier(bytes) } else { nil } }
   }
@@ -105,6 +115,12 @@ struct RequestFields: ~Copyable {
 
   mutating func item() throws(WireError) -> Item {
     do { return try Item(decoding: part()) } catch { throw WireError(.malformed, "an item") }
+  }
+
+  /// All of them.
+  mutating func items() throws(WireError) -> [Item] {
+    defer { parts = [] }
+    do { return try parts.map { try Item(decoding: $0) } } catch { throw WireError(.malformed, "an item") }
   }
 
   mutating func attributes() throws(WireError) -> Attributes {

@@ -65,6 +65,15 @@ extension ItemRequest {
       fields["accessible"] = .integer(UInt64(accessibility.rawValue))
       fields["install-bound"] = .integer(installBound ? 1 : 0)
       return Message(fields: fields, parts: [try item.sent()], secret: secret)
+    case .addAll(let new, let group, let accessibility):
+      fields["group"] = group.map { .text($0.name) }
+      fields["accessible"] = .integer(UInt64(accessibility.rawValue))
+      var counts: [UInt8] = []
+      for count in new.byteCounts { counts.append(littleEndian: UInt32(count)) }
+      fields["byte-counts"] = .data(counts)
+      var parts: [[UInt8]] = []
+      for item in new.items { parts.append(try item.sent()) }
+      return Message(fields: fields, parts: parts, secret: try new.secrets.duplicate())
     case .update(let reference, let generation, let item, let secret, let accessibility):
       fields.set(reference)
       fields["generation"] = .integer(generation)
@@ -173,7 +182,9 @@ extension Request {
 
   /// - Throws: `WireError`: `field`, `malformed`; `VaultError`: `kdfBelowFloor`, and of locked memory.
   package static func parse(_ kind: Kind, _ message: consuming Message) throws -> Request {
-    guard message.parts.count <= 1 else { throw WireError(.malformed, "\(message.parts.count) parts") }
+    guard message.parts.count <= (kind == .addAll ? NewItems.maximumCount : 1) else {
+      throw WireError(.malformed, "\(message.parts.count) parts")
+    }
     var content = RequestFields(fields: Fields(message.fields), parts: message.parts, secret: message.secret.take())
     let request = try parse(kind, &content)
     try content.end()
@@ -207,6 +218,14 @@ extension Request {
       let accessibility = try Fields.required("accessible", try content.fields.value("accessible", Accessibility.self))
       let installBound = try content.fields.flag("install-bound")
       return .items(.add(try content.item(), try content.takeSecret(), group, accessibility, installBound: installBound))
+    case .addAll:
+      let group = try content.fields.group("group")
+      let accessibility = try Fields.required("accessible", try content.fields.value("accessible", Accessibility.self))
+      let counts = try content.fields.byteCounts()
+      guard let new = NewItems(try content.items(), counts, secrets: try content.takeSecret()) else {
+        throw WireError(.field, "byte-counts")
+      }
+      return .items(.addAll(new, group, accessibility))
     case .update:
       let reference = try content.fields.reference()
       let generation = try content.fields.requiredInteger("generation")

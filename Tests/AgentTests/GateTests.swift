@@ -12,7 +12,8 @@ import Testing
   /// The requests of `coffer-secrets`.
   static let secretService: [Request.Kind] = [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
   static let items: [Request.Kind] = [
-    .entitlements, .items, .contains, .entry, .secret, .add, .update, .move, .remove, .discard, .history, .removed, .version,
+    .entitlements, .items, .contains, .entry, .secret, .add, .addAll, .update, .move, .remove, .discard, .history, .removed,
+    .version,
     .restore, .purge, .purgeExpired,
   ]
 

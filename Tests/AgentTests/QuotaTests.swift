@@ -1,3 +1,4 @@
+import AccessRights
 import CofferRequests
 import CofferStorage
 import CofferTesting
@@ -71,6 +72,27 @@ import VaultUpkeep
     _ = try answer(.discard(Item(service: "s", account: "9"), try AccessGroup("shared")), as: program)
     #expect(try answer(.restore(first, nil), as: program) == first)
     #expect(try answer(.restore(first, nil), as: program) == first)
+  }
+
+  @Test func itemsOfOneRequestCountOneByOne() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    func addAll(_ accounts: [String], as caller: Caller) throws {
+      let secrets = try Secret(testing: String(repeating: "x", count: accounts.count))
+      let made = NewItems(accounts.map { Item(service: "s", account: $0) }, accounts.map { _ in 1 }, secrets: secrets)
+      let new = try #require(made)
+      _ = try answer(.addAll(new, try AccessGroup("one"), .afterFirstUnlock), as: caller)
+    }
+    func count() throws -> Int { try vault.use { try $0.entries(in: AccessGroup("one")).entries.count } }
+    #expect(throws: VaultError(.missingEntitlement)) { try addAll(["1", "2"], as: other) }
+    try addAll(["1", "2"], as: program)
+    #expect(throws: KeychainError(.quotaExceeded)) { try addAll(["3", "4", "5"], as: program) }
+    // One that is there already leaves none of the others.
+    #expect(throws: VaultError(.duplicate)) { try addAll(["3", "1"], as: program) }
+    #expect(try count() == 2)
+    try addAll(["3", "4"], as: program)
+    #expect(throws: KeychainError(.quotaExceeded)) { try addAll(["5"], as: program) }
+    #expect(try count() == 4)
+    try addAll(["5", "6", "7"], as: .owner)
   }
 
   /// A former version takes as much room as the item did, also after the item is removed. It ends with a purge alone.

@@ -2,11 +2,13 @@ import Coffer
 import CofferConsole
 import CofferLifecycle
 import CofferTesting
+import ProgramSecrets
 import SecretMemory
 import Testing
 import VaultCore
 
 @testable import CofferCommand
+@testable import ForeignFormats
 
 /// Another program changes an item between the comparison of an import and its write.
 @Suite struct ImportRaceTests {
@@ -66,5 +68,39 @@ import VaultCore
     try make("here")
     let outcome = try imported { _, _ in }
     #expect(outcome.status == nil && outcome.secret == "imported")
+  }
+
+  // MARK: Files of other programs
+
+  private func found(_ account: String) throws -> ForeignItem {
+    let secret = HeldSecret(try Secret(testing: "of \(account)"))
+    return ForeignItem(service: "web", account: account, secret, line: 1, value: 0..<1)
+  }
+
+  /// New items are added in one commit. If one has come meanwhile, those before it are added, and it is named.
+  @Test(arguments: [nil, "b"]) func newItemsShareACommit(meanwhile: String?) throws {
+    try make(nil)
+    let keychain = try Keychain(.openThrowAway(store), as: .owner)
+    let items = OpenItems(keychain, application: nil)
+    let work = try LongWork("copying")
+    let plan = try ForeignPlan(for: ["a", "b", "c"].map { try found($0) }, in: items, group: .standard, work)
+    var other = try Vault.openThrowAway(store)
+    if let meanwhile {
+      try other.add(Item(service: "web", account: meanwhile), secret: Secret(testing: "meanwhile"), at: .test)
+    }
+    let before = try other.generation()
+    var failure: Failure?
+    do { try plan.carryOut(in: items, work) } catch let error as Failure { failure = error }
+    work.end()
+    #expect(try other.generation() == before + 1)
+    let accounts = try other.entries().entries.compactMap { $0.item["account"] }.sorted()
+    #expect(accounts == (meanwhile == nil ? ["a", "b", "c"] : ["a", "b"]))
+    #expect(failure?.status.rawValue == meanwhile.map { _ in 4 })
+    #expect(failure.map { $0.message.hasPrefix("web/b: ") } ?? true)
+    for account in meanwhile == nil ? ["a", "b", "c"] : ["a"] {
+      let entry = try #require(try other.entry(Item(service: "web", account: account)))
+      let secret = try other.secret(of: entry.reference).copyIntoUnprotectedBytes()
+      #expect(String(decoding: secret, as: UTF8.self) == "of \(account)")
+    }
   }
 }

@@ -1,5 +1,6 @@
 import AccessRights
 import CofferAgent
+import CofferRequests
 import CofferTesting
 import CofferWire
 import FakePinentry
@@ -47,6 +48,16 @@ import VaultCore
     #expect(read() == nil)
     #expect(bench.questionCount == 2)
     #expect(bench.log.events == ["asked", "allowed(\"once\")", "asked", "allowed(\"once\")"])
+  }
+
+  /// One question would name one of them.
+  @Test func severalItemsAtOnceAreNotAskedAbout() throws {
+    try bench.answer(AskingBench.once)
+    let items = [Item(service: "s", account: "a"), Item(service: "s", account: "b")]
+    let made = NewItems(items, [1, 1], secrets: try Secret(testing: "xy"))
+    let new = try #require(made)
+    #expect(KeychainTests.code { try bench.keychain.addAll(new, group: reference.group) } == .notAllowed)
+    #expect(bench.questionCount == 0 && write() == nil && bench.questionCount == 1)
   }
 
   @Test func aLeaseHoldsForItsTime() throws {

@@ -45,6 +45,9 @@ import VaultCore
     calls.append(
       try Request.items(.update(reference, generation: 3, item, Secret(testing: "s"), .afterFirstUnlock)).frame(request: 1).copied
     )
+    let made = NewItems([item, item], [1, 1], secrets: try Secret(testing: "sx"))
+    let new = try #require(made)
+    calls.append(try Request.items(.addAll(new, .standard, .whenUnlocked)).frame(request: 1).copied)
     let derived = try Credential.derived(Secret(count: 32), .passphrase, salt: reference.id.bytes)
     calls.append(try Request.session(.unlock(derived)).frame(request: 1).copied)
     calls.append(try Request.items(.items(.note, .standard, item.attributes)).frame(request: 1).copied)
@@ -102,6 +105,21 @@ import VaultCore
     #expect(refused(.purge, Message(fields: fields)) == nil)
     fields["with-item"] = nil
     #expect(refused(.version, Message(fields: fields)) == WireError(.field))
+    fields = Attributes()
+    fields["accessible"] = .integer(UInt64(Accessibility.whenUnlocked.rawValue))
+    for (counts, itemCount) in [([1, 0], 2), ([1, 1], 1), ([1], 2), ([3], 1), ([], 0), ([.max], 1), ([1, 1], 2)]
+      as [([UInt32], Int)]
+    {
+      var bytes: [UInt8] = []
+      for count in counts { bytes.append(littleEndian: count) }
+      fields["byte-counts"] = .data(bytes)
+      let parts = [[UInt8]](repeating: item.encoded, count: itemCount)
+      #expect(
+        try refused(.addAll, Message(fields: fields, parts: parts, secret: Secret(testing: "ab")))
+          == (counts == [1, 1] && itemCount == 2 ? nil : WireError(.field)), "\(counts)")
+    }
+    let many = [[UInt8]](repeating: item.encoded, count: NewItems.maximumCount + 1)
+    #expect(refused(.addAll, Message(parts: many)) == WireError(.malformed))
     fields = Attributes()
     fields["kind"] = .integer(1)
     fields["text-count"] = .integer(5)

@@ -133,6 +133,14 @@ struct Received: ~Copyable {
       #expect(try reference == self.reference && generation == 7 && item == self.item && group == .standard)
     default: Issue.record("another call")
     }
+    let made = NewItems([item, Item(service: "s", account: ""), item], [3, 0, 2], secrets: try Secret(testing: "abcde"))
+    let new = try #require(made)
+    switch try sent(.addAll(new, .standard, .afterFirstUnlock)) {
+    case .addAll(let found, let group, let accessible):
+      #expect(found.items == new.items && found.byteCounts == [3, 0, 2] && Self.text(found.secrets) == "abcde")
+      #expect(group == .standard && accessible == .afterFirstUnlock)
+    default: Issue.record("another call")
+    }
     switch try sent(.contains(.standard)) {
     case .contains(let group): #expect(group == .standard)
     default: Issue.record("another call")

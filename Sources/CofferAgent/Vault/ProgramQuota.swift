@@ -95,10 +95,12 @@ package struct ProgramQuota {
     guard before == generation, after == before + 1 else { return }
     generation = after
     guard let group else { return }
-    known[group, default: Usage()].byteCount += Usage.marksByteCount
+    var itemCount = 1
+    if case .adds(let added) = change { itemCount = max(1, added.itemCount) }
+    known[group, default: Usage()].byteCount += itemCount * Usage.marksByteCount
     guard case .adds(let added) = change else { return }
     known[group, default: Usage()].itemCount += added.itemCount
     // A field is at most doubled by its padding, but has 128 bytes; with nonces and authenticators.
-    known[group, default: Usage()].byteCount += 2 * added.byteCount + 512
+    known[group, default: Usage()].byteCount += 2 * added.byteCount + itemCount * 512
   }
 }

@@ -1,5 +1,6 @@
 import Coffer
 import CofferConsole
+import CofferRequests
 import ForeignFormats
 import ProgramSecrets
 import SecretMemory
@@ -105,18 +106,62 @@ struct ForeignPlan {
     return (.replaced, present, part.former[(index + 1)...])
   }
 
-  /// Each item in a commit of its own, as `ImportPlan.carryOut`.
+  /// New items in commits of as many as one request carries, others each in a commit of its own. Those before an interruption are in the
+  /// vault.
   func carryOut(in items: OpenItems, _ work: LongWork) throws {
     let writes = steps.filter { $0.outcome != .identical }
-    for (index, write) in writes.enumerated() {
+    var done = 0
+    while done < writes.count {
       do {
-        try work.step(UInt64(index), of: UInt64(writes.count))
-        try write.carryOut(in: items)
+        try work.step(UInt64(done), of: UInt64(writes.count))
+        let batch = Self.batch(writes[done...])
+        if batch.count > 1, try Self.add(batch, in: items) {
+          done += batch.count
+        } else {
+          for write in batch {
+            try write.carryOut(in: items)
+            done += 1
+          }
+        }
       } catch {
-        throw ImportPlan.failure(error, at: write.nameWithGroup, done: index, of: writes.count)
+        throw ImportPlan.failure(error, at: writes[done].nameWithGroup, done: done, of: writes.count)
       }
     }
   }
+
+  /// Attributes and secrets of one request, far below the limit of a frame.
+  private static let batchByteCount = 256 << 10
+
+  /// The first of them, with the new ones that fit into the same request.
+  private static func batch(_ writes: ArraySlice<Step>) -> ArraySlice<Step> {
+    var byteCount = 0
+    let fitting = writes.prefix(NewItems.maximumCount).prefix { write in
+      byteCount += write.item.encoded.count + write.secret.count
+      return write.isNewAlone && write.group == writes.first?.group && byteCount <= batchByteCount
+    }
+    return fitting.isEmpty ? writes.prefix(1) : fitting
+  }
+
+  /// - Returns: False if nothing was added, and each item has to be written by itself: the error of one of them names it then.
+  private static func add(_ batch: ArraySlice<Step>, in items: OpenItems) throws -> Bool {
+    var secrets = try Secret(count: batch.reduce(0) { $0 + $1.secret.count })
+    var end = 0
+    for write in batch {
+      secrets.write(write.secret.secret, at: end)
+      end += write.secret.count
+    }
+    guard let new = NewItems(batch.map(\.item), batch.map(\.secret.count), secrets: secrets) else { return false }
+    do {
+      try items.keychain.addAll(new, group: batch.first?.group)
+      return true
+    } catch let error as KeychainError where error.code == .duplicate || error.code == .notAllowed {
+      return false
+    }
+  }
+}
+
+extension ForeignPlan.Step {
+  fileprivate var isNewAlone: Bool { present == nil && former.isEmpty }
 }
 
 extension ForeignPlan.Step {
