@@ -22,7 +22,7 @@ import Testing
       "/usr/bin/python3 -c 'import secretstorage as s; s.get_default_collection(s.dbus_init()).create_item(\"L\", {}, b\"x\")'"
     ),
     ("keyring get", "/usr/bin/keyring -b keyring.backends.SecretService.Keyring get a b"),
-    ("keyring set", "printf x | /usr/bin/keyring -b keyring.backends.SecretService.Keyring set a b"),
+    ("keyring set", "echo x | /usr/bin/keyring -b keyring.backends.SecretService.Keyring set a b"),
     (
       "libsecret",
       """
