@@ -7,10 +7,13 @@ package struct Descriptor: Sendable {
   package let number: Int32
   /// For messages.
   package let name: String
+  /// For a pipe that may have no writer yet: how long a read waits for one, in milliseconds.
+  private let patience: Int32?
 
-  package init(number: Int32, name: String) {
-    self.number = number
-    self.name = name
+  package init(number: Int32, name: String) { self.init(number, name, patience: nil) }
+
+  private init(_ number: Int32, _ name: String, patience: Int32?) {
+    (self.number, self.name, self.patience) = (number, name, patience)
   }
 
   package static let input = Descriptor(number: STDIN_FILENO, name: "standard input")
@@ -41,15 +44,17 @@ package struct Descriptor: Sendable {
   package var isTerminal: Bool { isatty(number) == 1 }
 
   /// Opens a file for reading. Also /dev/fd/N and named pipes.
-  package static func open(_ path: String) throws -> Descriptor {
-    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+  /// - Parameter patience: How long a read waits for a program that opens a pipe for writing, in milliseconds. Then the pipe is empty.
+  package static func open(_ path: String, patience: Int32 = 10_000) throws -> Descriptor {
+    let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard number >= 0 else { throw SystemError.last.failure(path) }
     var status = stat()
-    if unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    let kind = unsafe fstat(number, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+    if kind == S_IFDIR {
       Glibc.close(number)
       throw Failure(.inputOutput, "\(path): is a directory")
     }
-    return Descriptor(number: number, name: path)
+    return Descriptor(number, path, patience: kind == S_IFIFO ? patience : nil)
   }
 
   /// Opens what must be a file with an end: nothing is waited for, and no device is read.
@@ -97,7 +102,9 @@ package struct Descriptor: Sendable {
 
   /// Some bytes, or 0 at the end.
   package func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int {
+    if let patience { try wait(for: POLLIN, milliseconds: patience) }
     while true {
+      // A pipe returns 0 if no program has it open for writing, and EAGAIN if one has.
       let count = unsafe Glibc.read(number, bytes.baseAddress, bytes.count)
       if count >= 0 { return count }
       switch errno {
@@ -145,9 +152,9 @@ package struct Descriptor: Sendable {
     try? write(text)
   }
 
-  private func wait(for event: Int32) throws {
+  private func wait(for event: Int32, milliseconds: Int32 = -1) throws {
     var entry = pollfd(fd: number, events: Int16(event), revents: 0)
-    guard unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR else { throw SystemError.last.failure(name) }
+    guard unsafe poll(&entry, 1, milliseconds) >= 0 || errno == EINTR else { throw SystemError.last.failure(name) }
   }
 
   /// Everything up to the end of what is not a secret.
