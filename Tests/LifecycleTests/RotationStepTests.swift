@@ -190,6 +190,53 @@ import VaultUpkeep
     #expect(party.parts == ["checking", "copying"])
   }
 
+  /// Each group that is there in the commit of the master key gets new keys: a holder of the old ones may have changed the names meanwhile.
+  @Test func groupsThatAreMadeOrRenamedMeanwhileGetNewKeys() throws {
+    try fixture.makeVault()
+    let (work, other, late) = (try AccessGroup("work"), try AccessGroup("work-2"), try AccessGroup("late"))
+    let gone = try AccessGroup("gone")
+    var vault = try fixture.open()
+    for group in [work, gone] { try vault.createGroup(group, at: .test) }
+    try vault.close()
+    let party = Party()
+    party.prepared = {
+      var vault = try fixture.open()
+      try vault.renameGroup(work, to: other)
+      for group in [work, late] { try vault.createGroup(group, at: .test) }
+      try vault.removeGroup(gone, withItems: false)
+    }
+    #expect(try rotate(party).groupCount == 4)
+    let opened = try fixture.open()
+    let names = try opened.reading { state, _ in try GroupDirectory(state).all.flatMap(\.keyNames) }
+    #expect(names.allSatisfy { $0.epoch == 2 } && names.count == 8, "\(names)")
+    #expect(try opened.verify().isSound && opened.unfinishedRekeys() == [])
+  }
+
+  /// Another program has made an item with a name that this one refuses: a leaked passphrase must not be enough to keep its owner from new
+  /// keys, or from a restore.
+  @Test func anItemWithANameThatWritersRefuseIsNoDamage() throws {
+    try fixture.makeVault()
+    var vault = try fixture.open()
+    let group = try vault.reading { state, _ in try #require(GroupDirectory(state).all.first) }
+    let item = Item(service: "a\nb", account: "a")
+    let id = group.itemID(item)
+    try vault.transaction { transaction in
+      let meta = RecordMeta(kind: .item, accessibility: .whenUnlocked, epoch: 1, version: transaction.generation)
+      let seal = RecordSeal(vault: transaction.keys.vault, id: id, group: group.groupID, meta: meta)
+      try transaction.edit(
+        id,
+        seal.seal(
+          attributes: item.encoded, secret: Secret(testing: "x"), with: group.key(.whenUnlocked, epoch: 1, keys: transaction.keys)
+        ))
+    }
+    try vault.close()
+    #expect(try rotate(Party()).masterEpoch == 2)
+    let result = try fixture.open().verify()
+    #expect(!result.isSound && result.isIntact)
+    run("sqlite3", fixture.path, "UPDATE rec SET a=zeroblob(length(a)) WHERE id=(SELECT max(id) FROM rec WHERE id<x'80')")
+    #expect(throws: DamagedVault.self) { _ = try rotate(Party()) }
+  }
+
   /// A second operation on the whole vault is refused, and the rotation goes on.
   @Test func oneOperationOnTheWholeVaultAtATime() throws {
     try fixture.makeVault()

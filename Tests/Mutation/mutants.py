@@ -201,6 +201,7 @@ MUTANTS = [
     ("renewal: last passphrase", RENEWAL, "true", "!groups.contains(where: \\.hasPasscodeKey)"),
     ("renewal: old nodes", RENEWAL, "drop", "change.nodes[prefix] = .some(nil)"),
     ("renewal: count", RENEWAL, "true", "tree.recordCount == header.recordCount"),
+    ("renewal: all groups", RENEWAL, "false", "groups?.contains(group.group) ?? true"),
     ("renewal: an unfinished re-key", RENEWAL, "false", "group.isBeingReplaced"),
     ("re-key: a row that is not proven", REKEY, "drop", "try state.prove(record, id: id, leaf: leaf)"),
     ("re-key: rows that others have written", REKEY, "true", "pass.byte == 1 || pass.generation == state.header.generation"),

@@ -142,6 +142,23 @@ import Testing
     #expect(try vault.verify().isSound)
   }
 
+  /// A holder of a leaked passphrase may have written the last one.
+  @Test func theLastNumberOfAMasterKeyIsAnError() throws {
+    var vault = try Vault.throwAway(in: store)
+    try vault.transaction { transaction in
+      for group in try GroupDirectory(transaction.state).all {
+        let record = try transaction.keys.seal(group, masterEpoch: .max)
+        try transaction.edit(record.head.id, record)
+      }
+    }
+    var header = try SealedHeader(reading: store).header
+    header.masterEpoch = .max
+    store.header[0] = header.sealed(with: vault.keys.integrity).bytes
+    vault = try Vault.openThrowAway(store)
+    let renewal = try renewal(of: vault)
+    #expect(refusal { try renewal.commit(to: &vault) }?.code == .vaultFull)
+  }
+
   // MARK: Groups
 
   /// The keys that it has added were under the master key of before: a copy from that time yields them to a leaked passphrase.
@@ -154,6 +171,15 @@ import Testing
     #expect(try epochs() == [1, 2, 3, 1, 2, 3])
     try vault.rekey([.standard])
     #expect(try epochs() == [3, 3] && vault.verify().problems == [])
+  }
+
+  /// Groups that another program has made since the renewal began are among them.
+  @Test func allGroupsThatAreThereAreReplaced() throws {
+    var vault = try Vault.throwAway(in: store)
+    let renewal = try renewal(of: vault)
+    try vault.createGroup(AccessGroup("late"), at: .test)
+    try renewal.commit(to: &vault, replacing: nil)
+    #expect(try vault.unfinishedRekeys().map(\.group.name) == ["default", "late"])
   }
 
   /// The keys of this device that are being replaced go at the end of the re-key, as the others do.

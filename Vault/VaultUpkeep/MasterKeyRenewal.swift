@@ -26,18 +26,18 @@ package struct MasterKeyRenewal: ~Copyable {
   /// stay as they are. Slots that were not sealed anew are gone.
   /// - Parameters:
   ///   - deviceKey: The key of this device from this commit on, the same one or another.
-  ///   - groups: Those whose re-key begins with this commit, so that it is known as unfinished until `Vault.rekey` has done its work. An
-  ///     unfinished re-key begins anew with other keys.
+  ///   - groups: Those whose re-key begins with this commit, so that it is known as unfinished until `Vault.rekey` has done its work; nil: all
+  ///     that are there by now. An unfinished re-key begins anew with other keys.
   /// - Throws: `rotationBlocked` for records that cannot be sealed anew, `noSuchSlot` if the slots were changed meanwhile,
   ///   `lastSlot`, `passphraseSlotMissing`, `locked`; `deviceKeyMissing` if class keys of this device would be lost; integrity errors.
   package borrowing func commit(
-    to opened: inout Vault, deviceKey: consuming Secret? = nil, replacing groups: [AccessGroup] = []
+    to opened: inout Vault, deviceKey: consuming Secret? = nil, replacing groups: [AccessGroup]? = []
   ) throws {
     guard !slots.isEmpty else { throw VaultError(.lastSlot) }
-    let slots = slots
-    let before = before
+    let (slots, before) = (slots, before)
     let newKeys = try VaultKeys(master: master.duplicate(), vault: vault, device: deviceKey)
     try opened.transaction { transaction in
+      guard transaction.state.header.masterEpoch < .max else { throw VaultError(.vaultFull, "numbers of master keys") }
       guard try transaction.slots().map(\.description) == before else { throw VaultError(.noSuchSlot, "changed meanwhile") }
       if !slots.values.contains(where: \.type.hasPassphrase) {
         let groups = try GroupDirectory(transaction.state).all
@@ -62,7 +62,7 @@ package struct MasterKeyRenewal: ~Copyable {
     return try there.open(with: credential, vault: vault, ceiling: ceiling) != nil
   }
 
-  private static func rebuild(_ transaction: inout Transaction, _ newKeys: VaultKeys, replacing groups: [AccessGroup]) throws {
+  private static func rebuild(_ transaction: inout Transaction, _ newKeys: VaultKeys, replacing groups: [AccessGroup]?) throws {
     let state = transaction.state
     var change = Change()
     var tree = TreeEditor(empty: state.rows, keys: newKeys.integrity)
@@ -96,14 +96,14 @@ extension ProvenState {
   /// A system record under new keys.
   /// - Throws: `rotationBlocked` for an alias, and for a rule or policy of a later version: their identifiers are not known.
   fileprivate func resealed(
-    _ record: RecordHead, _ meta: RecordMeta, with newKeys: VaultKeys, _ header: Header, replacing groups: [AccessGroup]
+    _ record: RecordHead, _ meta: RecordMeta, with newKeys: VaultKeys, _ header: Header, replacing groups: [AccessGroup]?
   ) throws -> SealedRecord {
     let id: Identifier?
     switch meta.kind {
     case .group:
       var group = try openGroup(record).reboxed(keys, newKeys, version: header.generation)
       // Those that a re-key which was not finished has added may be known as well: they were under the master key of before.
-      if groups.contains(group.group) || group.isBeingReplaced {
+      if groups?.contains(group.group) ?? true || group.isBeingReplaced {
         group = try group.replacingKeys(keys: newKeys, version: header.generation)
       }
       return try newKeys.seal(group, masterEpoch: header.masterEpoch)

@@ -25,8 +25,8 @@ extension VaultAdministration {
     let backup = try Backup.make(of: store, at: target, now: Self.now, step: session.step) { copy in
       guard let prover, isVerified else { return }
       try session.begin("checking")
-      let check = VaultCheck(try copy.read { try prover.verify($0, progress: session.step) })
-      guard check.isSound else { throw UnsoundVault(check) }
+      let result = try copy.read { try prover.verify($0, progress: session.step) }
+      guard result.isIntact else { throw UnsoundVault(VaultCheck(result)) }
     }
     let removed = backup.path.map { backups.prune(keeping: [$0]) } ?? []
     return VaultBackupReport(backup.status, at: backup.path, wasVerified: isVerified, removed: removed)

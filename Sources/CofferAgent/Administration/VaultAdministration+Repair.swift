@@ -37,7 +37,7 @@ extension VaultAdministration {
     try session.begin("checking")
     let result = try opened.verify(progress: session.step)
     try opened.close()
-    guard result.isSound else { throw UnsoundVault(VaultCheck(result)) }
+    guard result.isIntact else { throw UnsoundVault(VaultCheck(result)) }
     let outcome = RepairOutcome(kept: kept, recordCount: result.recordCount, reportFailure: unreported.map { "\($0)" })
     return [plan.wireRow, outcome.wireRow]
   }

@@ -35,8 +35,9 @@ extension VaultAdministration {
       })
     try open(restoration, session)
     try session.begin("checking")
-    let check = VaultCheck(try restoration.verify(step: session.step))
-    guard check.isSound else { throw UnsoundVault(check) }
+    let result = try restoration.verify(step: session.step)
+    let check = VaultCheck(result)
+    guard result.isIntact else { throw UnsoundVault(check) }
     let generation = try restoration.generation()
     func findings(_ plan: Restoration.Plan) -> RestoreFindings {
       RestoreFindings(plan, of: backup.path, generation: generation, check)

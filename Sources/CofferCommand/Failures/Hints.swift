@@ -5,5 +5,7 @@ enum Hints {
   static let upgrade = "a newer version of coffer has written it; update coffer"
   /// For what one damaged byte looks like as well.
   static let upgradeOrRestore = upgrade + "; a damaged file is to be moved away, and a backup restored"
+  /// For what a holder of a leaked passphrase can write as well.
+  static let upgradeOrExport = upgrade + "; a new vault of the items goes without it: coffer secret export --to FILE"
   static let manifest = "mend the manifest and sign it again: coffer app lint FILE checks it"
 }

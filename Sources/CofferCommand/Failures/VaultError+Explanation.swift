@@ -24,7 +24,7 @@ package enum VaultExplanations {
       "name another file with --vault; if this was one, a backup takes its place: coffer vault restore"),
     .newerFormat: .init(.other, "has a format this version does not know", Hints.upgradeOrRestore),
     .unknownIncompatibleFlag: .init(.other, "uses a feature this version does not know", Hints.upgradeOrRestore),
-    .unknownReadOnlyFlag: .init(.other, "can be read, but not written, by this version", Hints.upgrade),
+    .unknownReadOnlyFlag: .init(.other, "can be read, but not written, by this version", Hints.upgradeOrExport),
     .headerMalformed: .init(.integrity, "the header is damaged", Hints.backup),
     .headerForged: .init(.integrity, "the header has been changed by something that has no key", Hints.backup),
 
@@ -47,7 +47,9 @@ package enum VaultExplanations {
     .nodeForged: .init(.integrity, "a part of the index has been changed by something that has no key", Hints.damage),
     .nodeUnlisted: .init(.integrity, "the index holds a part that nothing refers to", Hints.damage),
     .countMismatch: .init(.integrity, "the number of items is not what it should be", Hints.damage),
-    .vaultFull: .init(.inputOutput, "the vault is full", "remove items: coffer secret rm"),
+    .vaultFull: .init(
+      .inputOutput, "the vault is full",
+      "remove items: coffer secret rm; if that makes no room, take them to a new vault: coffer secret export --to FILE"),
 
     .recordMissing: .init(.integrity, "an item is missing that should be there", Hints.damage),
     .recordMalformed: .init(.integrity, "an item is damaged", Hints.damage),
@@ -90,7 +92,8 @@ package enum VaultExplanations {
       .locked, "the master key was changed, and the keys here were forgotten",
       "run the command again; if an agent had the vault open: coffer vault unlock"),
     .rotationBlocked: .init(
-      .integrity, "holds a record that this version cannot seal under a new master key", Hints.upgrade),
+      .integrity, "holds a record that this version cannot seal under a new master key",
+      Hints.upgradeOrExport),
     .versionNotFound: .init(.notFound, "the item has no such version", "coffer secret history NAME lists them"),
     .limitOutOfRange: .init(.usage, "the limit cannot have this value"),
     .notFound: .init(.notFound, "no such item", "coffer secret list shows the items there are"),

@@ -41,7 +41,7 @@ extension FileVault {
     }
     work.end()
     opened.finish()
-    guard result.isSound else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
+    guard result.isIntact else { throw Failure.unsound(result, about: place.path, hint: Hints.backup) }
     return RepairOutcome(
       kept: kept, recordCount: result.recordCount, reportFailure: unreported.map { Failure($0).message })
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CofferConsole
+import CofferLifecycle
 import CofferWire
 import SecretMemory
 import VaultCore
@@ -68,9 +69,11 @@ extension Failure {
 
   /// A vault with problems, and the list of them.
   static func unsound(_ result: VaultCheck, about path: String, hint: String = soundItems) -> Failure {
+    let isOfNames = VaultError.Code.areOfNamesAlone(result.problems, of: result.problemCount)
     let more = result.problemCount - UInt64(result.problems.count)
     return Failure(
-      .integrity, "\(path): \(counted(result.problemCount, "problem"))", hint: hint,
+      .integrity, "\(path): \(counted(result.problemCount, "problem"))",
+      hint: isOfNames ? "an item with such a name can be read, and goes by its id: coffer secret rm --id ID" : hint,
       details: result.problems.map { Failure($0).message } + (more == 0 ? [] : ["and \(more) more"])
         + (result.unavailableCount == 0 ? [] : [result.unopened]))
   }

@@ -52,7 +52,7 @@ package struct Rotation {
       // A person may have taken long: no other work has waited for them.
       lock = try self.lock ?? MaintenanceLock(forVaultAt: store.path)
       try deviceKeys.settle(for: opened)
-      if order.renewsMaster { try commit(renewal, to: &opened, for: plan.groups, deviceKeys, party) }
+      if order.renewsMaster { try commit(renewal, to: &opened, deviceKeys, party) }
     } catch {
       // If the vault is as it was, a copy would open with the credentials of before also after the next rotation.
       let isUnchanged = (try? Vault.inspect(store).masterEpoch) == status.masterEpoch
@@ -64,9 +64,13 @@ package struct Rotation {
       try party.begin("new key of the device")
       try deviceKeys.takeNext()
     }
-    if !plan.groups.isEmpty {
+    // With a new master key, all groups that were there in its commit have marks, also those that another program has made or renamed since
+    // the plan.
+    let isWhole = order.renewsMaster && !order.isMasterOnly
+    let groupCount = try isWhole ? opened.groups().count : plan.groups.count
+    if groupCount > 0 {
       try party.begin("re-key")
-      try opened.rekey(plan.groups) { try party.step($0, of: $1) }
+      try opened.rekey(isWhole ? [] : plan.groups) { try party.step($0, of: $1) }
     }
     let generation = try opened.status().generation
     try party.begin("checking")
@@ -77,7 +81,7 @@ package struct Rotation {
     backups.prune(keeping: [kept])
     let now = try opened.status()
     return RotationOutcome(
-      generation: now.generation, masterEpoch: now.masterEpoch, slotCount: now.slots.count, groupCount: plan.groups.count,
+      generation: now.generation, masterEpoch: now.masterEpoch, slotCount: now.slots.count, groupCount: groupCount,
       restsReason: restsReason, removed: removed, left: old.left, deviceKey: order.renewsDevice ? deviceKeys.own.path : nil,
       sharedDeviceKey: try order.renewsDevice && deviceKeys.shared.load() != nil ? deviceKeys.shared.path : nil)
   }
@@ -102,6 +106,7 @@ package struct Rotation {
     guard !order.droppedSlots.contains(opened.openedSlot.index) else {
       throw LifecycleError(.openedSlotDropped, "\(opened.openedSlot.index)")
     }
+    guard !order.renewsMaster || status.masterEpoch < .max else { throw VaultError(.vaultFull, "numbers of master keys") }
     let limits = try limits(of: opened)
     // A walk that meets a damaged record names that one, and this lists all.
     try party.begin("checking")
@@ -124,7 +129,7 @@ package struct Rotation {
   @discardableResult
   private func check(_ opened: borrowing Vault, _ party: some RotationParty) throws -> Verification {
     let result = try opened.verify { try party.step($0, of: $1) }
-    guard result.isSound else { throw DamagedVault(verification: result) }
+    guard result.isIntact else { throw DamagedVault(verification: result) }
     return result
   }
 
@@ -177,14 +182,13 @@ package struct Rotation {
   /// The commit of the master key seals the boxes of this device anew: a program that has the vault open has the device key of before, and
   /// forgets it together with the master key.
   private func commit(
-    _ renewal: borrowing MasterKeyRenewal, to opened: inout Vault, for groups: [AccessGroup], _ deviceKeys: DeviceKeyFiles,
-    _ party: some RotationParty
+    _ renewal: borrowing MasterKeyRenewal, to opened: inout Vault, _ deviceKeys: DeviceKeyFiles, _ party: some RotationParty
   ) throws {
     do {
       if order.renewsDevice { try deviceKeys.prepareNext(for: &opened) }
       try party.excluding {
         let key = try order.renewsDevice ? deviceKeys.next.load() : deviceKeys.load(for: opened)
-        try renewal.commit(to: &opened, deviceKey: key, replacing: groups)
+        try renewal.commit(to: &opened, deviceKey: key, replacing: order.isMasterOnly ? [] : nil)
       }
     } catch VaultError.Code.noSuchSlot {
       deviceKeys.dropNext(of: opened)
