@@ -46,14 +46,15 @@ package struct BackupDirectory: Sendable {
   /// The path of the backup that a restore takes if none is named: the newest one that is a vault, apart from those that were made because
   /// their content was to be replaced.
   /// - Parameter vault: The path of the vault. If one is there, backups of other vaults are passed over.
-  /// - Throws: `noBackup`, `onlyReplacedStates`; `backupOrderUnclear`: the newest one by its time is another one than by its generation,
+  /// - Throws: `noBackup`, `onlyReplacedStates`, `onlyOtherVaults`; `backupOrderUnclear`: the newest one by its time is another one than by its generation,
   ///   because the clock was wrong, or an older vault was accepted.
   package func newest(forVaultAt vault: String) throws -> String {
     let present = Self.status(ofVaultAt: vault)?.id
-    let usable = names.filter { name in
-      guard name.occasion == .ordinary, let status = Self.status(ofVaultAt: path(of: name)) else { return false }
-      return present == nil || status.id == present
+    let vaults = names.compactMap { name in
+      name.occasion == .ordinary ? Self.status(ofVaultAt: path(of: name)).map { (name: name, id: $0.id) } : nil
     }
+    let usable = vaults.filter { present == nil || $0.id == present }.map(\.name)
+    if usable.isEmpty, let other = vaults.first { throw LifecycleError(.onlyOtherVaults, path(of: other.name)) }
     guard let first = usable.first, let last = usable.max(by: Self.isOfEarlierGeneration) else {
       let others = names.filter { $0.occasion != .ordinary }.map(path(of:))
       throw others.isEmpty ? LifecycleError(.noBackup, path) : LifecycleError(.onlyReplacedStates, others.joined(separator: ", "))

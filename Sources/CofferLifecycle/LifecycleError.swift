@@ -13,6 +13,8 @@ package struct LifecycleError: Error, Equatable, Sendable {
     case noBackup
     /// No file is named, and there are only those that were made because their content was to be replaced.
     case onlyReplacedStates
+    /// No file is named, and there are only those of other vaults than the one that is at the path.
+    case onlyOtherVaults
     /// No file is named, and times and generations of the backups disagree which one is the newest.
     case backupOrderUnclear
     /// The vault has fewer records than its header says.

@@ -13,6 +13,10 @@ extension LifecycleError: Explained {
       .init(
         .notFound, "there is no backup but those that were made before a restore, a repair or a rotation",
         "to take one of them: coffer vault restore FILE")
+    case .onlyOtherVaults:
+      .init(
+        .notFound, "has another id than the vault, which may be damaged",
+        "to put it in the place of the vault: coffer vault restore FILE --other-vault")
     case .backupOrderUnclear:
       .init(
         .usage, "the newest backup by its time has not the highest generation",

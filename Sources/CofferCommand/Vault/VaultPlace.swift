@@ -80,9 +80,9 @@ struct VaultPlace {
   /// The error with another hint if the file is a copy of a vault that is opened elsewhere: to accept the copy would make older states of
   /// that vault acceptable, which has the same anchor. Or if it may be an old one, which does not open with what opens the present one.
   func naming(_ error: any Error) -> any Error {
-    if (error as? VaultError)?.code == .wrongCredential, let age {
+    if (error as? VaultError)?.code == .wrongCredential, let reason = age ?? exchange {
       let failure = Failure(error, about: path)
-      return Failure(failure.status, "\(failure.message); \(age)", hint: "a later backup in its place: coffer vault restore")
+      return Failure(failure.status, "\(failure.message); \(reason)", hint: "a later backup in its place: coffer vault restore")
     }
     guard let refused = error as? VaultError, VaultCheck.Rollback.codesOfCopies.contains(refused.code),
       let vault = try? Vault.inspect(store).id, (try? anchor.lastVault()) != vault.bytes
@@ -100,6 +100,12 @@ struct VaultPlace {
       let seen = anchor.seenGeneration(of: status.id), seen > status.generation
     else { return nil }
     return "it is an older state (generation \(status.generation)) than the one last seen here (generation \(seen))"
+  }
+
+  /// For people: that the vault at this path is another one than was last seen here. nil if it is not.
+  private var exchange: String? {
+    guard let vault = try? Vault.inspect(store).id, let seen = try? anchor.lastVault(), seen != vault.bytes else { return nil }
+    return "its id is not that of the vault last seen here: it is another one, or it is damaged"
   }
 
   /// Where its backups lie that were given no name.
