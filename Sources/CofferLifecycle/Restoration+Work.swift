@@ -105,12 +105,12 @@ extension Restoration {
     _ present: FileStore, at header: [UInt8], _ way: Way, _ now: Timestamp, _ step: @escaping Backup.Step
   ) throws -> Outcome {
     let restored = try restored()
-    if way == .replacing { try place.anchors.announce(header: restored.header, anchor: restored.anchor) }
     let backup = try Backup.make(
       of: present, at: .directory(place.backups, .restore), now: now, acceptsDamage: true, step: step)
     guard let kept = backup.path else { throw LifecycleError(.noBackup, place.backups.path) }
     var generation = restored.generation
     do {
+      if way == .replacing { try place.anchors.announce(header: restored.header, anchor: restored.anchor) }
       let saved = try FileStore(unchangingAt: kept).read { try $0.header(0) }
       try present.replaceRows(by: store, total: restored.recordCount) { rows in
         // Nothing is replaced that was not shown, or that the backup does not have.
@@ -126,17 +126,20 @@ extension Restoration {
       }
     } catch {
       // The vault is as it was, and its copy takes room that may be what was missing.
-      if !(StorageError(.inDoubt) ~= error) { try? place.backups.remove(kept) }
+      if !(StorageError(.inDoubt) ~= error) {
+        if way == .replacing { try? place.anchors.withdraw() }
+        try? place.backups.remove(kept)
+      }
       throw error
     }
-    let failure = way == .replacing ? settle() : nil
+    let failure = way == .replacing ? settle(restored) : nil
     place.backups.prune(keeping: [kept] + (self.backup.path.map { [$0] } ?? []))
     return Outcome(way: way, generation: generation, kept: kept, anchorFailure: failure)
   }
 
   /// - Returns: the reason if the anchor could not be written.
-  private func settle() -> String? {
-    do { try place.anchors.settle() } catch { return "\(error)" }
+  private func settle(_ restored: RestoredVault) -> String? {
+    do { try place.anchors.accept(restored.keys.vault, restored.anchor) } catch { return "\(error)" }
     return nil
   }
 
@@ -148,9 +151,15 @@ extension Restoration {
     try new.fill(from: store, step: step)
     try place.anchors.announce(header: restored.header, anchor: restored.anchor)
     // The new file is complete and durable before the old one goes away.
-    let kept = way == .exchanging ? try putAside(now) : nil
-    guard try new.appear(at: place.vault) else { throw StorageError(.vaultExists, place.vault) }
-    return Outcome(way: way, generation: restored.generation, kept: kept, anchorFailure: settle())
+    let kept: String?
+    do {
+      kept = way == .exchanging ? try putAside(now) : nil
+      guard try new.appear(at: place.vault) else { throw StorageError(.vaultExists, place.vault) }
+    } catch {
+      try? place.anchors.withdraw()
+      throw error
+    }
+    return Outcome(way: way, generation: restored.generation, kept: kept, anchorFailure: settle(restored))
   }
 
   /// Moves the files of the vault into a directory of their own. Each gets its second name there before the first one loses its name here,

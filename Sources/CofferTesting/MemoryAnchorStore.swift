@@ -22,4 +22,7 @@ public final class MemoryAnchorStore: AnchorStore {
   public func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     if let anchor = try replacement(bytes) { bytes = anchor }
   }
+
+  /// - Throws: Nothing; other anchor stores throw.
+  public func accept(_ vault: Identifier, _ anchor: [UInt8]) throws { bytes = anchor }
 }

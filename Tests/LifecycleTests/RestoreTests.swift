@@ -107,6 +107,20 @@ import VaultUpkeep
     #expect(throws: VaultError(.rolledBack)) { _ = try scene.open() }
   }
 
+  /// Else the backup, in the place of the vault, would be accepted later.
+  @Test func aRestoreThatFailsLeavesNoIntent() throws {
+    struct Own: Error {}
+    let scene = try RestoreScene()
+    _ = try scene.fixture.rotate(Party())
+    let restoration = try scene.restoration()
+    #expect(try restoration.plan(step: { _, _ in }).way == .replacing)
+    let intent = try scene.anchors.intentPath()
+    #expect(throws: Own.self) {
+      _ = try restoration.carryOut(now: .test) { _, _ in if try Files.status(at: intent) != nil { throw Own() } }
+    }
+    #expect(try Files.status(at: intent) == nil)
+  }
+
   @Test func aDamagedIntentChangesNothing() throws {
     let scene = try RestoreScene()
     run("sh", "-c", "umask 077; head -c 300 /dev/zero >\(try scene.anchors.intentPath())")

@@ -203,6 +203,8 @@ import VaultUpkeep
     func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
       try inner.update(vault, isDurable: isDurable, replacement)
     }
+
+    func accept(_ vault: Identifier, _ anchor: [UInt8]) throws { try inner.accept(vault, anchor) }
   }
 
   @Test func aCommitWhileTheVaultIsOpenedIsNoRollback() throws {
@@ -238,6 +240,7 @@ import VaultUpkeep
       func lastVault() throws -> [UInt8]? { nil }
       func load(_ vault: Identifier) throws -> [UInt8]? { nil }
       func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws { throw Failed() }
+      func accept(_ vault: Identifier, _ anchor: [UInt8]) throws { throw Failed() }
     }
     let store = MemoryStore()
     let vault = try Vault.throwAway(in: store, anchor: Full())

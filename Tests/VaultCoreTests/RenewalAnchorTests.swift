@@ -31,6 +31,7 @@ import Testing
       // The renewal that ends writes the anchor of the new state alone.
       if inner.bytes?.count == 192 { announced = inner.bytes }
     }
+    func accept(_ vault: Identifier, _ anchor: [UInt8]) throws { try inner.accept(vault, anchor) }
   }
 
   private func check(_ store: MemoryStore, _ anchors: MemoryAnchorStore) -> (code: VaultError.Code?, check: RollbackCheck?) {
@@ -86,6 +87,7 @@ import Testing
       func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
         if isDurable { throw Failed() }
       }
+      func accept(_ vault: Identifier, _ anchor: [UInt8]) throws { throw Failed() }
     }
     var vault = try made()
     try vault.close()

@@ -110,22 +110,160 @@ import VaultUpkeep
     #expect(code { _ = try open("vault") } == nil)
   }
 
-  /// A file that is another vault by now, or none, has no anchor to lose.
-  @Test(arguments: ["other", "text"]) func aVaultWhosePlaceIsTakenWasMoved(other: String) throws {
+  /// The vault that was last opened at its path may be what is damaged there. A copy does not get its anchor.
+  @Test(arguments: ["other", "text"]) func aDamagedVaultKeepsItsAnchor(other: String) throws {
     try create("vault")
     let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
-    try copy("vault", to: "before")
-    try copy("vault", to: "moved")
+    try copy("vault", to: "old")
+    for number in 0..<3 { try write("vault", "\(number)") }
+    try copy("vault", to: "newest")
     if other == "text" {
       try Data("text".utf8).write(to: URL(filePath: directory.file("vault")))
     } else {
       try create("other")
       try copy("other", to: "vault")
     }
+    try copy("old", to: "look")
+    #expect(try anchors("look").isAnchoredElsewhere(vault))
+    _ = try Vault.acceptRollback(FileStore(at: directory.file("look")), with: .throwAway(), anchor: anchors("look"))
+    #expect(code { _ = try open("look") } == nil)
+    try copy("old", to: "vault")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+    try copy("newest", to: "vault")
+    #expect(code { _ = try open("vault") } == nil)
+  }
+
+  /// It is no vault that was moved: another vault has been opened there since.
+  @Test func aVaultWhosePlaceAnotherHasTakenWasMoved() throws {
+    try create("vault")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    try copy("vault", to: "moved")
+    try FileManager.default.removeItem(atPath: directory.file("vault"))
+    try create("vault")
     #expect(try !anchors("moved").isAnchoredElsewhere(vault))
-    try write("moved", other)
-    try copy("before", to: "moved")
-    #expect(code { _ = try open("moved") } == "rolledBack")
+  }
+
+  /// A copy has a newer anchor than the vault, under the keys of before. The vault is hidden by somebody for a while, and the copy is written
+  /// to: the anchor of the vault stays.
+  @Test func theAnchorOfTheVaultDoesNotFollowACopy() throws {
+    try create("vault")
+    try copy("vault", to: "copy")
+    for number in 0..<9 { try write("copy", "\(number)") }
+    try renew("vault")
+    try copy("vault", to: "newest")
+    try FileManager.default.removeItem(atPath: directory.file("vault"))
+    try write("copy", "hidden")
+    for isRenewed in [false, true] {
+      if isRenewed { try renew("copy") }
+      try copy("copy", to: "vault")
+      #expect(code { _ = try open("vault") } == "anchorOtherKeys", "\(isRenewed)")
+      try FileManager.default.removeItem(atPath: directory.file("vault"))
+    }
+    try copy("newest", to: "vault")
+    #expect(code { _ = try open("vault") } == nil && code { _ = try open("copy") } == nil)
+  }
+
+  private func add(_ count: Int, _ service: String, to vault: inout Vault) throws {
+    for number in 0..<count { try vault.add(Item(service: service, account: "\(number)"), secret: Secret(count: 0), at: .test) }
+  }
+
+  private func renew(_ name: String) throws {
+    var vault = try open(name)
+    let status = try vault.status()
+    var renewal = try MasterKeyRenewal(of: status)
+    for slot in status.slots { try renewal.seal(slot, under: .throwAway(), kdf: .floor) }
+    try renewal.commit(to: &vault)
+    try vault.close()
+  }
+
+  /// The vault and its copy are lost, and the owner accepts an older state at the path of the copy.
+  @Test func whatIsAcceptedInThePlaceOfACopyOpens() throws {
+    try create("vault")
+    try copy("vault", to: "copy")
+    try copy("vault", to: "old")
+    for number in 0..<9 { try write("copy", "\(number)") }
+    try FileManager.default.removeItem(atPath: directory.file("vault"))
+    try copy("old", to: "copy")
+    #expect(code { _ = try open("copy") } == "rolledBack")
+    _ = try Vault.acceptRollback(FileStore(at: directory.file("copy")), with: .throwAway(), anchor: anchors("copy"))
+    #expect(code { _ = try open("copy") } == nil)
+    try write("copy", "new")
+    try copy("old", to: "copy")
+    #expect(code { _ = try open("copy") } == "rolledBack")
+  }
+
+  /// The vault lies at another path, and is there: a look at an old state at any path, also at the usual one, is no concern of its anchor.
+  @Test(arguments: [false, true]) func whatIsAcceptedElsewhereIsNotForTheVault(isAway: Bool) throws {
+    try create("vault")
+    try copy("vault", to: "old")
+    for number in 0..<3 { try write("vault", "\(number)") }
+    try copy("vault", to: "newest")
+    if isAway { try FileManager.default.removeItem(atPath: directory.file("vault")) }
+    try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
+    try copy("old", to: "home/vault.coffer")
+    let store = try FileStore(at: directory.file("home/vault.coffer"))
+    _ = try Vault.acceptRollback(store, with: .throwAway(), anchor: anchors("home/vault.coffer"))
+    #expect(code { _ = try open("home/vault.coffer") } == nil)
+    try copy("old", to: "vault")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+    try copy("newest", to: "vault")
+    #expect(code { _ = try open("vault") } == nil)
+  }
+
+  /// A copy is all that is left of a vault, and goes on with its anchor: it is refused nowhere, and older states are.
+  @Test func theLastCopyBecomesTheVault() throws {
+    try create("vault")
+    try copy("vault", to: "copy")
+    try write("copy", "1")
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    #expect(try anchors("copy").ownAnchor(of: vault) != nil)
+    try FileManager.default.removeItem(atPath: directory.file("vault"))
+    try write("copy", "2")
+    #expect(try anchors("copy").ownAnchor(of: vault) == nil)
+    try renew("copy")
+    try copy("copy", to: "newest")
+    try FileManager.default.moveItem(atPath: directory.file("copy"), toPath: directory.file("moved"))
+    #expect(code { _ = try open("moved") } == nil)
+    for name in ["vault", "moved"] {
+      try copy("newest", to: name)
+      #expect(code { _ = try open(name) } == nil, "\(name)")
+    }
+  }
+
+  /// An agent has the vault open, and a copy at another path has been written to meanwhile.
+  @Test func aWriterGoesOnWithAnAnchorThatThePathHasGot() throws {
+    try create("vault")
+    var agent = try open("vault")
+    try add(20, "a", to: &agent)
+    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
+    // As a command leaves it that has taken this path for one of a copy.
+    let anchors = try anchors("vault")
+    let there = try #require(try anchors.load(vault))
+    try Data(there).write(to: URL(filePath: anchors.ownPath(of: vault)))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: anchors.ownPath(of: vault))
+    try copy("vault", to: "before")
+    try add(40, "b", to: &agent)
+    try agent.close()
+    try copy("before", to: "vault")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+  }
+
+  /// A restore was announced and not made. Later writes are not given up for it.
+  @Test(arguments: [false, true]) func anIntentOfBeforeAcceptsNothing(isLocked: Bool) throws {
+    try create("vault")
+    try copy("vault", to: "old")
+    let store = try FileStore(at: directory.file("vault"))
+    let header = try #require(try store.read { try $0.header(0) })
+    let anchors = try anchors("vault")
+    let vault = try Vault.inspect(store).id
+    let anchor = try #require(try anchors.load(vault))
+    try write("vault", "1")
+    let lock = isLocked ? try MaintenanceLock(forVaultAt: store.path) : nil
+    try anchors.announce(header: header, anchor: anchor)
+    try write("vault", "2")
+    try copy("old", to: "vault")
+    #expect(code { _ = try open("vault") } == "rolledBack")
+    withExtendedLifetime(lock) {}
   }
 
   /// A copy was opened while the disk of the vault was away, and has the anchor since. Both go on, and neither is refused.
@@ -206,16 +344,6 @@ import VaultUpkeep
     try FileManager.default.moveItem(atPath: directory.file("vault"), toPath: moved)
     try FileManager.default.createSymbolicLink(atPath: directory.file("vault"), withDestinationPath: moved)
     #expect(try !anchors("moved").isAnchoredElsewhere(vault))
-  }
-
-  /// The vault was copied to the usual path, and the old file was kept.
-  @Test func atTheUsualPathNoCopyLies() throws {
-    try create("vault")
-    let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
-    try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
-    for name in ["home/vault.coffer", "home/other.coffer"] { try copy("vault", to: name) }
-    #expect(try anchors("home/other.coffer").isAnchoredElsewhere(vault))
-    #expect(try !anchors("home/vault.coffer").isAnchoredElsewhere(vault))
   }
 
   @Test func anotherVaultAtAPathIsRefused() throws {

@@ -25,7 +25,7 @@ extension Vault {
     // A person may have taken long: a vault with newer keys is not the state that was shown.
     _ = try vault.generation()
     let (newest, keys) = (vault.keyring.newest, vault.keyring.keys)
-    try anchor.update(keys.vault, isDurable: true) { _ in newest.map { Anchor($0).sealed(with: keys.integrity) } }
+    if let newest { try anchor.accept(keys.vault, Anchor(newest).sealed(with: keys.integrity)) }
     return rollback
   }
 }

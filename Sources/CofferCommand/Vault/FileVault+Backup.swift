@@ -15,10 +15,16 @@ extension FileVault {
 
   func checkAge() throws {
     let place = try options.openPlace()
-    guard let age = place.age else { return }
-    throw Failure(
-      .integrity, "\(place.path): \(age)",
-      hint: "a later backup in its place: coffer vault restore; if you have put it there: coffer vault accept-rollback")
+    if let age = place.age {
+      throw Failure(
+        .integrity, "\(place.path): \(age)",
+        hint: "a later backup in its place: coffer vault restore; if you have put it there: coffer vault accept-rollback")
+    }
+    do { try place.anchor.check(Vault.inspect(place.store).id) } catch {
+      throw Failure(
+        .integrity, "the states of the vault are not recorded: \(Failure(error).message)",
+        hint: "an older vault in the place of this one would not be noticed: the directory must be writable, for you alone")
+    }
   }
 
   func backUp(to file: String?, isVerified: Bool) throws -> VaultBackupReport {
@@ -61,6 +67,6 @@ extension FileVault {
 
   private func prove(_ copy: FileStore, by prover: RestoredVault, _ place: VaultPlace, _ work: LongWork) throws {
     let result = try copy.read { try prover.verify($0, progress: work.step) }
-    guard result.isSound else { throw Failure.unsound(result, about: place.path) }
+    guard result.isIntact else { throw Failure.unsound(result, about: place.path) }
   }
 }

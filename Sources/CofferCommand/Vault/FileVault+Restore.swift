@@ -89,7 +89,7 @@ extension FileVault {
         }
       }
       let result = try restoration.verify(step: work.step)
-      guard result.isSound else { throw VaultRestore.unsound(VaultCheck(result), file) }
+      guard result.isIntact else { throw VaultRestore.unsound(VaultCheck(result), file) }
       return result
     }
   }

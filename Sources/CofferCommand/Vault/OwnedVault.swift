@@ -78,7 +78,8 @@ protocol OwnedVault {
   /// - Returns: The rollback that was accepted; nil if there was none.
   func acceptRollback(_ confirm: (VaultCheck.Rollback) throws -> Void) throws -> VaultCheck.Rollback?
 
-  /// - Throws: integrity, if the vault is an older state than the one last seen here, according to what is not proven.
+  /// - Throws: integrity, if the vault is an older state than the one last seen here, according to what is not proven, or if no state can
+  ///   be recorded.
   func checkAge() throws
 
   /// Copies the vault, while others write.

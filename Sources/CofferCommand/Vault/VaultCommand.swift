@@ -50,11 +50,6 @@ struct VaultAcceptRollback: ParsableCommand {
       default: "the state seen here before is not known"
       }
     Descriptor.error.note("\(path.escapingControls()): is of generation \(rollback.present); \(past)\n")
-    if !rollback.wasSeenHere, VaultCheck.Rollback.codesOfCopies.contains(rollback.reason.code) {
-      Descriptor.error.note(
-        "it was not opened at this path: if the vault lies on a disk that is not here, an older state is accepted there as well\n"
-      )
-    }
     if !force { try Question.agree("Accept it?", about: path, vault) }
   }
 }

@@ -9,53 +9,50 @@ extension AnchorFiles {
   /// The anchor of the copy at this path.
   func ownPath(of vault: Identifier) throws -> String { "\(directory)/\(vault)-\(Path.name(of: try notePath()))" }
 
-  /// Returns nil if the vault here is no copy, or a copy that was not written to.
-  func ownAnchor(of vault: Identifier) throws -> [UInt8]? { try isUsual ? nil : Self.read(ownPath(of: vault)) }
-
-  var isUsual: Bool { vaultPath == usualPath }
+  /// Returns nil if no copy was written to here.
+  func ownAnchor(of vault: Identifier) throws -> [UInt8]? { try Self.read(ownPath(of: vault)) }
 
   /// The generation in the anchor, which is not proven. nil if there is none, or if it is damaged. Section 11 of FORMAT.md.
   package func seenGeneration(of vault: Identifier) -> UInt64? { (try? load(vault)).flatMap { $0.flatMap(Self.generation) } }
 
   static func generation(_ anchor: [UInt8]) -> UInt64? {
-    guard [96, 192].contains(anchor.count) else { return nil }
+    guard [byteCount, 2 * byteCount].contains(anchor.count) else { return nil }
     return anchor[24..<32].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Within the lock. The file of the anchor of the vault at this path. If the vault lies nowhere else, it was moved here, and the anchor is
-  /// its own from now on.
-  /// - Throws: as `load`; `readOnly`, `full`.
-  func anchorPath(of vault: Identifier) throws -> String {
-    if try isAnchoredElsewhere(vault) { return try ownPath(of: vault) }
-    try takeHome(vault)
-    return path(of: vault)
+  /// Whether the vault of this anchor lies at another path, that at which the anchor was written last, so that the one at this path is a copy.
+  /// - Parameter vault: The id of what lies at this path.
+  /// - Throws: as `load`.
+  package func isAnchoredElsewhere(_ vault: Identifier) throws -> Bool {
+    guard !isHome, let home = try home(of: vault), home != vaultPath else { return false }
+    return try isThere(vault, at: home)
   }
 
-  /// Whether the vault of this anchor lies at another path, so that the one at this path is a copy: at the usual path, or else at the one at
-  /// which the anchor was written last.
-  /// - Parameter vault: Not looked up at the usual path.
-  /// - Throws: as `load`; what looking up the vault throws.
-  package func isAnchoredElsewhere(_ vault: @autoclosure () throws -> Identifier) throws -> Bool {
-    guard !isHome, !isUsual else { return false }
-    let vault = try vault()
-    if let usualPath, isThere(vault, at: usualPath) { return true }
-    guard let home = try Self.read(homePath(of: vault)) else { return false }
-    let path = String(decoding: home, as: UTF8.self)
-    return path != vaultPath && isThere(vault, at: path)
+  /// Whether the anchor was written last at this path, or never.
+  func isHome(of vault: Identifier) throws -> Bool { try home(of: vault).map { $0 == vaultPath } ?? true }
+
+  private func home(of vault: Identifier) throws -> String? {
+    try Self.read(homePath(of: vault)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func takeHome(_ vault: Identifier) throws {
-    let path = Array(vaultPath.utf8)
-    if try Self.read(homePath(of: vault)) != path { try Self.write(path, to: homePath(of: vault)) }
+  /// After the anchor of the vault was written from here.
+  func takeHome(_ vault: Identifier) throws {
+    if try home(of: vault) != vaultPath { try Self.write(Array(vaultPath.utf8), to: homePath(of: vault)) }
     isHome = true
+    let own = try ownPath(of: vault)
+    if try Files.status(at: own) != nil { try Files.remove(own) }
   }
 
-  /// A file that cannot be read may be the vault.
-  private func isThere(_ vault: Identifier, at path: String) -> Bool {
+  /// Whether the vault is at a path, or was the last one there and something still is, which may be the vault damaged.
+  private func isThere(_ vault: Identifier, at path: String) throws -> Bool {
+    let file: FileStatus
+    do {
+      guard let found = try Files.status(at: path, followingLinks: true) else { return false }
+      file = found
+    } catch { return true }
     // The same file by another path, such as that of a mount or of a link.
-    guard let file = try? Files.status(at: path, followingLinks: true),
-      (try? Files.status(at: vaultPath))?.isSameFile(as: file) != true
-    else { return false }
+    guard (try? Files.status(at: vaultPath))?.isSameFile(as: file) != true else { return false }
+    if try AnchorFiles(in: directory, forVaultAt: path).lastNote() == vault.bytes { return true }
     do { return try Vault.inspect(FileStore(at: path)).id == vault } catch let error as StorageError {
       return ![.noVault, .notAVault].contains(error.code)
     } catch { return true }

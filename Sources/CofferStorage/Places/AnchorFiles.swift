@@ -4,10 +4,12 @@ public import VaultCore
 
 /// The rollback anchors of this machine's vaults, in a directory outside of them: a file for each vault, named by the vault's id, so that
 /// a vault that is moved keeps its anchor; for each path a note of the vault that was opened there last, so that a vault that takes
-/// another one's place is noticed; for each vault the path at which its anchor was written last; and for a copy at another path, once it
-/// is written to, an anchor of its own, so that it does not move that of the vault. Not thread-safe; any number of processes may use one
-/// directory.
+/// another one's place is noticed; for each vault the path at which its anchor was written last; and for another path, once a copy is
+/// written to there or a state accepted, an anchor of its own, so that it does not move that of the vault. Not thread-safe; any number of
+/// processes may use one directory.
 public final class AnchorFiles: AnchorStore {
+  /// Section 11 of FORMAT.md.
+  static let byteCount = 96
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
   /// A process holds the lock while it replaces two small files: after this long it was stopped.
@@ -16,22 +18,15 @@ public final class AnchorFiles: AnchorStore {
   /// The directory of the anchors.
   public let directory: String
   let vaultPath: String
-  /// The path of the user's own vault, at which no copy lies; nil: it is not known.
-  let usualPath: String?
-  /// Whether the vault is known not to be a copy.
+  /// Whether the anchor of the vault is known to have been written last at this path.
   var isHome = false
 
   /// Nothing is opened or made yet.
   /// - Parameters:
   ///   - directory: The directory, `anchors` in `Places.state`.
   ///   - vaultPath: As `FileStore.path` gives it, so that all ways to write the path lead to one note.
-  public convenience init(in directory: String, forVaultAt vaultPath: String) {
-    self.init(in: directory, forVaultAt: vaultPath, usualPath: nil)
-  }
-
-  /// - Parameter usualPath: The path of the user's own vault.
-  package init(in directory: String, forVaultAt vaultPath: String, usualPath: String?) {
-    (self.directory, self.vaultPath, self.usualPath) = (directory, vaultPath, usualPath)
+  public init(in directory: String, forVaultAt vaultPath: String) {
+    (self.directory, self.vaultPath) = (directory, vaultPath)
   }
 
   /// The path of a vault's anchor.
@@ -48,19 +43,19 @@ public final class AnchorFiles: AnchorStore {
 
   /// - Throws: as `load`.
   public func lastVault() throws -> [UInt8]? {
+    try checkDirectory()
     try? settle()
-    return try Self.read(notePath())
+    return try lastNote()
   }
 
-  /// The anchor of the copy, if it has one of its own, and else that of the vault. Returns nil if there is no file, or an empty one.
+  /// As `lastVault`, while a restore may be under way.
+  func lastNote() throws -> [UInt8]? { try Self.read(notePath()) }
+
+  /// The anchor of this path alone, if it has one, and else that of the vault. Returns nil if there is no file, or an empty one.
   /// - Throws: `StorageError`: `symbolicLink`, `notAFile`, `foreignOwner`,
   ///   `permissionsTooOpen`, `accessDenied`, `descriptorsExhausted`, `io`; `randomNotAvailable`.
   public func load(_ vault: Identifier) throws -> [UInt8]? {
-    let shared = try Self.read(path(of: vault))
-    guard let own = try ownAnchor(of: vault) else { return shared }
-    // The vault itself may have been moved to this path since.
-    let isNewer = Self.generation(own) ?? 0 > shared.flatMap(Self.generation) ?? 0
-    return try isNewer || isAnchoredElsewhere(vault) ? own : shared
+    try ownAnchor(of: vault) ?? Self.read(path(of: vault))
   }
 
   /// Compares and replaces under a lock, each file atomically; makes the directory, for this user alone. A copy gets an anchor of its own:
@@ -70,21 +65,73 @@ public final class AnchorFiles: AnchorStore {
   ///   `full`.
   public func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws {
     try withLock {
-      let path = try anchorPath(of: vault)
       try removeLeftovers(of: vault)
-      if let anchor = try replacement(load(vault)) {
-        try Self.write(anchor, to: path, isDurable ? .durable : .notSynced)
-      } else if try path != self.path(of: vault) && ownAnchor(of: vault) == nil {
-        // A copy that was only read has no note: if it is refused later, the error says that it is one.
-        return
+      // The vault has been written since: it is not the one that a restore has left, unless that was a moment ago.
+      guard try !finishIntent() else { return }
+      let durability: SmallFile.Durability = isDurable ? .durable : .notSynced
+      let (own, isElsewhere) = (try ownAnchor(of: vault), try isAnchoredElsewhere(vault))
+      if own != nil || isElsewhere {
+        if let anchor = try replacement(load(vault)) {
+          try Self.write(anchor, to: ownPath(of: vault), durability)
+        } else if own == nil {
+          // A copy that was only read has no note: if it is refused later, the error says that it is one.
+          return
+        }
       }
-      if try Self.read(notePath()) != vault.bytes { try Self.write(vault.bytes, to: notePath()) }
+      // If the vault lies nowhere else any more, this one goes on with its anchor, if it has newer states under the same keys.
+      if !isElsewhere, let anchor = try replacement(Self.read(path(of: vault))), own == nil || anchor.count == Self.byteCount {
+        try Self.write(anchor, to: path(of: vault), durability)
+        try takeHome(vault)
+      } else if own == nil, !isElsewhere {
+        try takeHome(vault)
+      }
+      try note(vault)
     }
+  }
+
+  /// At the path of the vault its anchor is replaced, and at another path that has none gets one of its own: the vault may lie on a disk that
+  /// is not here.
+  /// - Throws: as `update`.
+  public func accept(_ vault: Identifier, _ anchor: [UInt8]) throws {
+    try withLock {
+      try adopt(vault, anchor)
+      try removeIntent()
+    }
+  }
+
+  private func adopt(_ vault: Identifier, _ anchor: [UInt8]) throws {
+    if try isHome(of: vault) {
+      try Self.write(anchor, to: path(of: vault), .durable)
+      try takeHome(vault)
+    } else {
+      try Self.write(anchor, to: ownPath(of: vault), .durable)
+    }
+    try note(vault, .durable)
+  }
+
+  private func note(_ vault: Identifier, _ durability: SmallFile.Durability = .notSynced) throws {
+    if try lastNote() != vault.bytes { try Self.write(vault.bytes, to: notePath(), durability) }
+  }
+
+  /// - Throws: what would keep the anchor of a vault from being read or written, but for a full disk.
+  package func check(_ vault: Identifier) throws {
+    _ = try (lastVault(), isHome(of: vault))
+    if let anchor = try load(vault), Self.generation(anchor) == nil {
+      throw StorageError(.wrongLength, "\(path(of: vault)): \(anchor.count) bytes")
+    }
+    try withLock {}
+  }
+
+  /// Other users could remove an anchor, and an older vault would pass.
+  private func checkDirectory() throws {
+    guard let status = try Files.status(at: directory, followingLinks: true), status.kind == .directory else { return }
+    try Ownership.check(directory: status, directory)
   }
 
   /// Removes the files that killed processes have left.
   private func removeLeftovers(of vault: Identifier) throws {
-    let names = Set(try [path(of: vault), notePath(), homePath(of: vault), ownPath(of: vault)].map { Path.name(of: $0) })
+    let names = Set(
+      try [path(of: vault), notePath(), homePath(of: vault), ownPath(of: vault)].map { Path.name(of: $0) })
     for path in TemporaryName.leftovers(in: directory, where: names.contains) { try Files.remove(path) }
   }
 
@@ -133,23 +180,30 @@ public final class AnchorFiles: AnchorStore {
     try withLock { try Self.write(header + anchor, to: intentPath(), .durable) }
   }
 
+  /// To be called if the vault was not replaced.
+  package func withdraw() throws { try withLock { try removeIntent() } }
+
   /// Carries out the intent, if the vault has its header. One that a process has left that was killed before its commit is removed.
   /// - Throws: as `update`; as `FileStore.init`.
   package func settle() throws {
     guard try Files.status(at: intentPath()) != nil else { return }
-    try withLock {
-      guard let bytes = try Self.read(intentPath()) else { return }
-      // First: if it is held, the vault may get the header at any time.
-      let isUnderWay = try MaintenanceLock.isHeld(forVaultAt: vaultPath)
-      guard let intent = Intent(bytes), let vault = intent.vault else { return try removeIntent() }
-      if try presentHeader() == intent.header {
-        try Self.write(intent.anchor, to: anchorPath(of: vault), .durable)
-        try Self.write(vault.bytes, to: notePath(), .durable)
-      } else if isUnderWay {
-        return
-      }
-      try removeIntent()
+    // If it is held, the vault may get the header at any time.
+    let isUnderWay = try MaintenanceLock.isHeld(forVaultAt: vaultPath)
+    try withLock { _ = try finishIntent(isUnderWay: isUnderWay) }
+  }
+
+  /// Within the lock.
+  /// - Parameter isUnderWay: Whether an intent stays that the vault does not have yet.
+  /// - Returns: Whether the vault is the one that a restore has left.
+  private func finishIntent(isUnderWay: Bool = false) throws -> Bool {
+    guard let bytes = try Self.read(intentPath()) else { return false }
+    guard let intent = Intent(bytes), let vault = intent.vault, try presentHeader() == intent.header else {
+      if !isUnderWay { try removeIntent() }
+      return false
     }
+    try adopt(vault, intent.anchor)
+    try removeIntent()
+    return true
   }
 
   private func removeIntent() throws { unsafe unlink(try intentPath()) }

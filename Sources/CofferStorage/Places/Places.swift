@@ -46,7 +46,7 @@ public struct Places: Sendable, Equatable {
   /// The anchors of this machine's vaults.
   /// - Parameter path: The path of a vault, as `FileStore.path` returns it.
   public func anchors(forVaultAt path: String) -> AnchorFiles {
-    AnchorFiles(in: "\(state)/anchors", forVaultAt: path, usualPath: Self.resolved(vault))
+    AnchorFiles(in: "\(state)/anchors", forVaultAt: path)
   }
 
   /// On which the agent of the user's own vault listens: in the directory for sockets or, where the system has none, in that of

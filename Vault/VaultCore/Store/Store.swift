@@ -91,4 +91,11 @@ public protocol AnchorStore: AnyObject {
   ///   - replacement: Gets the anchor that is there.
   /// - Throws: The error of `replacement`; the errors of the store.
   func update(_ vault: Identifier, isDurable: Bool, _ replacement: ([UInt8]?) throws -> [UInt8]?) throws
+  /// Replaces the anchor for this path by one that need not continue it, because the owner wants the state here, and notes the vault. Durable
+  /// when it returns. Vaults of this id at other paths are compared with the anchor of before.
+  /// - Parameters:
+  ///   - vault: The id of the vault.
+  ///   - anchor: The anchor of the state here.
+  /// - Throws: The errors of the store.
+  func accept(_ vault: Identifier, _ anchor: [UInt8]) throws
 }

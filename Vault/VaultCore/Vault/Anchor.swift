@@ -30,9 +30,7 @@ package struct Anchor {
     guard bytes.count == Self.byteCount else { throw VaultError(.anchorDamaged, "\(bytes.count) bytes") }
     var reader = ByteReader(bytes, orThrow: .anchorDamaged)
     guard try reader.read(8) == ArraySlice(Self.magic) else { throw VaultError(.anchorDamaged) }
-    vault = try reader.readIdentifier()
-    generation = try reader.readInteger()
-    mac = try reader.readDigest()
+    (vault, generation, mac) = (try reader.readIdentifier(), try reader.readInteger(), try reader.readDigest())
     // The vault's name first: the anchor of another vault was made with other keys.
     guard vault == keys.vault else { throw VaultError(.anchorOtherVault, "\(vault)") }
     guard try keys.anchorMAC(authenticated) == reader.readDigest() else {
