@@ -74,7 +74,7 @@ final class AgentTransport: KeychainTransport {
     let frame = try Self.frame(request, number, for: client)
     return try line.channel.withLock { channel in
       guard let visibility else { return try exchange(frame, kind, number, over: &channel) }
-      if channel != nil, line.isIdentified.load(ordering: .relaxed) {
+      if channel != nil, !visibility.isForEachRequest, line.isIdentified.load(ordering: .relaxed) {
         do { return try exchange(frame, kind, number, over: &channel, isHidden: true) } catch is Hidden {}
       }
       return try visibility.shown { try exchange(frame, kind, number, over: &channel) }

@@ -14,12 +14,12 @@ struct InjectCommand: ParsableCommand {
 
   @Option(
     name: .customLong("in"), help: ArgumentHelp("Read this file, not standard input.", valueName: "file"), completion: .file())
-  var input: String?
+  var inputFile: String?
 
   @Option(
     name: .customLong("out"), help: ArgumentHelp("Write a new file, not standard output.", valueName: "file"), completion: .file()
   )
-  var output: String?
+  var outputFile: String?
 
   @Option(help: ArgumentHelp("The permissions of the new file, 0600 otherwise.", valueName: "octal"))
   var mode: String?
@@ -29,6 +29,10 @@ struct InjectCommand: ParsableCommand {
 
   @OptionGroup var access: AccessOptions
   @OptionGroup var vault: VaultOptions
+
+  /// A hyphen is the stream, as in other commands.
+  private var input: String? { inputFile == "-" ? nil : inputFile }
+  private var output: String? { outputFile == "-" ? nil : outputFile }
 
   private static let longestTemplate = 16 << 20
 

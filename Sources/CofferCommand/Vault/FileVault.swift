@@ -50,7 +50,7 @@ struct FileVault: OwnedVault {
     if !isStarted, !agentOptions.isEmpty {
       Descriptor.error.note("note: the agent runs already: it keeps its own --idle and --lease (coffer agent stop ends it)\n")
     }
-    let keychain = try Keychain.connect(toAgentAt: agent.socket)
+    let keychain = try Keychain.connectCommand(toAgentAt: agent.socket)
     do {
       try unlock { credential in
         do {
@@ -68,7 +68,7 @@ struct FileVault: OwnedVault {
     }
   }
 
-  func agent() throws -> Keychain { try Keychain.connect(toAgentAt: options.socket()) }
+  func agent() throws -> Keychain { try Keychain.connectCommand(toAgentAt: options.socket()) }
 
   // MARK: Slots
 

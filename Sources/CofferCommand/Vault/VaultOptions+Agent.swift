@@ -9,7 +9,7 @@ extension VaultOptions {
   func agent() throws -> Keychain? {
     try prepare()
     guard !namesCredential else { return nil }
-    let keychain = try Keychain.connect(toAgentAt: socket())
+    let keychain = try Keychain.connectCommand(toAgentAt: socket())
     switch try keychain.agentStateIfThere() {
     case .unlocked: return keychain
     // Items of the classes "after first unlock" can be read while it is locked; a person can open the rest.
@@ -42,5 +42,12 @@ extension VaultOptions {
     guard terminal >= 0 else { return false }
     close(terminal)
     return true
+  }
+}
+
+extension Keychain {
+  /// A command may have hidden itself, because it holds secrets, before it asks for more.
+  static func connectCommand(toAgentAt path: String) throws -> Keychain {
+    try connect(toAgentAt: path, visibility: Visibility(isForEachRequest: true))
   }
 }

@@ -68,6 +68,8 @@ package enum Hardening {
     _ = coffer_prctl(PR_SET_DUMPABLE, 0)
   }
 
+  package static var isHidden: Bool { coffer_prctl(PR_GET_DUMPABLE, 0) == 0 }
+
   /// Ends the effect of `hide`, for as long as an agent of the same user must see which program this is.
   package static func show() {
     _ = coffer_prctl(PR_SET_DUMPABLE, 1)
