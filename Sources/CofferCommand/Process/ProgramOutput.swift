@@ -2,7 +2,8 @@ import CofferConsole
 import CofferFiles
 import Glibc
 
-/// A program that is run for what it says, without input.
+/// A program that is run for its output, without input, in the root directory: files of the directory of a project can name another program
+/// that is run then, as `rust-toolchain.toml` does for cargo.
 enum ProgramOutput {
   private static let limit = 1 << 20
 
@@ -15,6 +16,10 @@ enum ProgramOutput {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var program = ChildProgram(name, words)
     program.isSearched = true
+    guard let root = OwnedDescriptor(unsafe open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
+      throw SystemError.last.failure("/")
+    }
+    program.directory = root.number
     program.streams = [.none, .descriptor(ends[1]), .same]
     let child = program.start()
     close(ends[1])
