@@ -131,7 +131,8 @@ extension Restoration {
         let problemCount = try hasSameHeader ? problemCount(of: here, step) : 0
         let way: Way =
           if hasSameHeader && problemCount == 0 { .nothing } else {
-            try restored.isContinued(by: here, anchor: place.anchors) ? .continuing : .replacing
+            try place.anchors.isHome(of: restored.keys.vault) && restored.isContinued(by: here, anchor: place.anchors)
+              ? .continuing : .replacing
           }
         var plan = Plan(
           way: way, generation: sealed.header.generation, comparison: isOther ? nil : try Comparison(of: here, with: there),

@@ -16,7 +16,7 @@ extension AnchorFiles {
   package func seenGeneration(of vault: Identifier) -> UInt64? { (try? load(vault)).flatMap { $0.flatMap(Self.generation) } }
 
   static func generation(_ anchor: [UInt8]) -> UInt64? {
-    guard [byteCount, 2 * byteCount].contains(anchor.count) else { return nil }
+    guard [96, 192].contains(anchor.count) else { return nil }
     return anchor[24..<32].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
@@ -24,23 +24,24 @@ extension AnchorFiles {
   /// - Parameter vault: The id of what lies at this path.
   /// - Throws: as `load`.
   package func isAnchoredElsewhere(_ vault: Identifier) throws -> Bool {
-    guard !isHome, let home = try home(of: vault), home != vaultPath else { return false }
-    return try isThere(vault, at: home)
+    guard !isHome, let home = try home(of: vault), home != Array(vaultPath.utf8) else { return false }
+    return try isThere(vault, at: String(decoding: home, as: UTF8.self))
   }
 
   /// Whether the anchor was written last at this path, or never.
-  func isHome(of vault: Identifier) throws -> Bool { try home(of: vault).map { $0 == vaultPath } ?? true }
-
-  private func home(of vault: Identifier) throws -> String? {
-    try Self.read(homePath(of: vault)).map { String(decoding: $0, as: UTF8.self) }
+  package func isHome(of vault: Identifier) throws -> Bool {
+    guard let home = try home(of: vault) else { return try Self.read(path(of: vault)) == nil }
+    return home == Array(vaultPath.utf8)
   }
 
-  /// After the anchor of the vault was written from here.
+  /// As bytes: strings are equal in Swift whose paths differ, such as those of one name in two forms of Unicode.
+  private func home(of vault: Identifier) throws -> [UInt8]? { try Self.read(homePath(of: vault)) }
+
+  /// After the anchor of the vault was written from here. A reader does not take it: the vault may be away for a moment.
   func takeHome(_ vault: Identifier) throws {
-    if try home(of: vault) != vaultPath { try Self.write(Array(vaultPath.utf8), to: homePath(of: vault)) }
+    let path = Array(vaultPath.utf8)
+    if try home(of: vault) != path { try Self.write(path, to: homePath(of: vault), .durable) }
     isHome = true
-    let own = try ownPath(of: vault)
-    if try Files.status(at: own) != nil { try Files.remove(own) }
   }
 
   /// Whether the vault is at a path, or was the last one there and something still is, which may be the vault damaged.

@@ -8,8 +8,6 @@ public import VaultCore
 /// written to there or a state accepted, an anchor of its own, so that it does not move that of the vault. Not thread-safe; any number of
 /// processes may use one directory.
 public final class AnchorFiles: AnchorStore {
-  /// Section 11 of FORMAT.md.
-  static let byteCount = 96
   /// The longest anchor there may be.
   public static let maximumByteCount = 4096
   /// A process holds the lock while it replaces two small files: after this long it was stopped.
@@ -69,21 +67,13 @@ public final class AnchorFiles: AnchorStore {
       // The vault has been written since: it is not the one that a restore has left, unless that was a moment ago.
       guard try !finishIntent() else { return }
       let durability: SmallFile.Durability = isDurable ? .durable : .notSynced
-      let (own, isElsewhere) = (try ownAnchor(of: vault), try isAnchoredElsewhere(vault))
-      if own != nil || isElsewhere {
-        if let anchor = try replacement(load(vault)) {
-          try Self.write(anchor, to: ownPath(of: vault), durability)
-        } else if own == nil {
-          // A copy that was only read has no note: if it is refused later, the error says that it is one.
-          return
-        }
-      }
-      // If the vault lies nowhere else any more, this one goes on with its anchor, if it has newer states under the same keys.
-      if !isElsewhere, let anchor = try replacement(Self.read(path(of: vault))), own == nil || anchor.count == Self.byteCount {
-        try Self.write(anchor, to: path(of: vault), durability)
-        try takeHome(vault)
-      } else if own == nil, !isElsewhere {
-        try takeHome(vault)
+      let isCopy = try ownAnchor(of: vault) != nil || isAnchoredElsewhere(vault)
+      if let anchor = try replacement(load(vault)) {
+        try Self.write(anchor, to: isCopy ? ownPath(of: vault) : path(of: vault), durability)
+        if !isCopy { try takeHome(vault) }
+      } else if try isCopy && ownAnchor(of: vault) == nil {
+        // A copy that was only read has no note: if it is refused later, the error says that it is one.
+        return
       }
       try note(vault)
     }
