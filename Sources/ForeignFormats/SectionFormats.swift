@@ -57,7 +57,8 @@ package enum PypircFormat {
 package enum AWSFormat {
   package static let service = "aws"
   package static let kind = "aws"
-  package static let accessKey = Item.userPrefix + "aws.access-key-id"
+  package static let accessKeyField = "aws.access-key-id"
+  package static let accessKey = Item.userPrefix + accessKeyField
   package static let sessionToken = "session-token"
   /// The settings that are one credential.
   package static let credential = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"]

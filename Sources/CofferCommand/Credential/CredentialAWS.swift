@@ -32,20 +32,20 @@ struct CredentialAWS: ParsableCommand {
         throw Failure(
           .notFound, "aws/\(profile): no such item", hint: "coffer import aws keeps the profiles of ~/.aws/credentials")
       }
-      guard let key = entry.item[AWSFormat.accessKey] else {
-        throw Failure(
-          .other, "aws/\(profile): has no access key ID", hint: "coffer secret edit aws/\(profile) --attr aws.access-key-id=ID")
+      func quoted(_ secret: borrowing Secret) throws -> HeldSecret { HeldSecret(try SecretFilter.json.apply(to: secret)) }
+      func companion(_ field: String) throws -> HeldSecret? {
+        try items.item(name.bareCompanion(field), in: group).map {
+          try quoted(items.keychain.secret(of: $0.reference, purpose: purpose))
+        }
       }
-      let secret = try items.keychain.secret(of: entry.reference, purpose: purpose)
-      let token = try items.item(name.bareCompanion(AWSFormat.sessionToken), in: group)
-      var parts: [(String, HeldSecret)] = [
-        (#"{"Version":1,"AccessKeyId":"#, HeldSecret(try SecretFilter.json.apply(to: Secret(copying: Array(key.utf8))))),
-        (#","SecretAccessKey":"#, HeldSecret(try SecretFilter.json.apply(to: secret))),
-      ]
-      if let token {
-        let value = try items.keychain.secret(of: token.reference, purpose: purpose)
-        parts.append((#","SessionToken":"#, HeldSecret(try SecretFilter.json.apply(to: value))))
+      // An ID of the usual form looks like a secret, and an import makes a companion of it.
+      let attribute = try entry.item[AWSFormat.accessKey].map { try quoted(Secret(copying: Array($0.utf8))) }
+      guard let key = try attribute ?? companion(AWSFormat.accessKeyField) else {
+        throw Failure(.other, "aws/\(profile): has no access key ID", hint: "coffer import aws keeps it with its key")
       }
+      let secret = try quoted(items.keychain.secret(of: entry.reference, purpose: purpose))
+      var parts = [(#"{"Version":1,"AccessKeyId":"#, key), (#","SecretAccessKey":"#, secret)]
+      if let token = try companion(AWSFormat.sessionToken) { parts.append((#","SessionToken":"#, token)) }
       return parts
     }
     for (text, value) in answer {
