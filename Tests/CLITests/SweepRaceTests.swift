@@ -74,7 +74,7 @@ import Testing
     let outcome = try workspace.run(
       script: """
         umask 077; head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase; mkdir bin
-        printf '#!/bin/sh\\nexport PATH=/usr/bin:/bin; [ $3 != --add ] || eval "$CHANGE"; exec git "$@"\\n' >bin/git; chmod +x bin/git
+        printf '#!/bin/sh\\nexport PATH=/usr/bin:/bin; [ $3 != --add ] || (cd "$W" && eval "$CHANGE"); exec git "$@"\\n' >bin/git; chmod +x bin/git
         look() { printf 'https://ada:pass@example.org\\n' >.git-credentials; cp .git-credentials made; ln -sf .git-credentials link
           rm -f home/.gitconfig; PATH=$W/bin:$PATH CHANGE=$2 coffer sweep $1 --move --force --key-file key 2>&1 >table | sed "s,$W/,," ; }
         mkdir x
