@@ -13,10 +13,18 @@ package struct NewFile<Failure: FileFailure>: ~Copyable {
   ///   - name: The name of the file in errors; nil: `path`.
   /// - Throws: errors of the system, `exists` among them.
   package init(at path: String, named name: String? = nil) throws(Failure) {
-    file = try File(path, O_RDWR | O_CREAT | O_EXCL, named: name)
+    file = try Self.made(at: path, named: name)
     self.path = path
     // The umask may take bits from the owner.
     _ = fchmod(file.number, 0o600)
+  }
+
+  /// It has a lock, so that `TemporaryName.removeLeftovers` of another process passes over it. One that came before the lock has removed it.
+  private static func made(at path: String, named name: String?) throws(Failure) -> File<Failure> {
+    while true {
+      let file = try File<Failure>(path, O_RDWR | O_CREAT | O_EXCL, named: name)
+      guard flock(file.number, LOCK_EX) == 0, try file.status().links == 0 else { return file }
+    }
   }
 
   deinit {

@@ -93,4 +93,14 @@ import Testing
         "coffer: y/.git-credentials\(changed)", hint, "https://ada:pass@example.org", "https://ada:pass@example.org",
       ], "\(outcome.output)\(outcome.errors)")
   }
+
+  /// One command removes the files that killed ones have left, and not that of another which is at work.
+  @Test func theNewFileOfARunningProgramStays() throws {
+    try shell("printf old >file; printf x >.file.0123456789abcdef.new")
+    let new = try NewFile<FileError>(at: TemporaryName.next(for: file))
+    try TemporaryName.removeLeftovers(for: file)
+    #expect(try Files<FileError>.status(at: new.path) != nil)
+    #expect(try workspace.run(script: "ls -A | grep -c '[.]new$'").output == "1\n")
+    #expect(try new.appear(at: "\(file)-2"))
+  }
 }

@@ -1,5 +1,6 @@
 import CofferConsole
 import CofferFiles
+import Glibc
 import SecretMemory
 
 /// A file at a path that has none yet.
@@ -19,7 +20,11 @@ enum NewContent {
 }
 
 extension TemporaryName {
+  /// Removes files of processes that were killed. Those of a process that runs are locked, see `NewFile`.
   static func removeLeftovers(for path: String) throws {
-    for left in leftovers(of: Path.name(of: path), in: Path.parent(of: path)) { try Files<FileError>.remove(left) }
+    for left in leftovers(of: Path.name(of: path), in: Path.parent(of: path)) {
+      guard let file = try OpenFile.open(left, FileAttributes.readOnly) else { continue }
+      if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { try Files<FileError>.remove(left) }
+    }
   }
 }
