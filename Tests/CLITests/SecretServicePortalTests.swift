@@ -43,7 +43,7 @@ import Testing
       client app_by_the_portal; grep -c 'failed: the name of the app$' portal.log
       boxed() {
         printf '[Application]\\nname=org.example.%s\\n[Instance]\\ninstance-id=1\\n' $1 >info; shift
-        bwrap --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc --bind $W $W \\
+        bwrap --unsetenv LD_PRELOAD --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc --bind $W $W \\
           --chdir $W --ro-bind \(SecretServiceTests.clients) /clients.py --proc /proc --dev /dev --ro-bind-data 9 /.flatpak-info "$@" 9<info
       }
       boxed One /usr/bin/python3 /clients.py app_by_the_portal
