@@ -122,7 +122,7 @@ extension Restoration {
         try step($0, $1)
       } verify: {
         let result = try restored.verify($0, progress: step)
-        if let problem = result.problems.first { throw problem }
+        if !result.isIntact, let problem = result.problems.first { throw problem }
       }
     } catch {
       // The vault is as it was, and its copy takes room that may be what was missing.

@@ -16,10 +16,8 @@ import Testing
       #expect(scan.ending == "exit 0" && scan.hits.isEmpty, "\(command): \(scan.hits)")
     }
     let keeper = try RunningAgent(of: place)
-    let bus = start(
-      "/usr/bin/dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=" + place.file("bus")], in: place)
+    let bus = startBus(in: place)
     defer { end(bus) }
-    while !FileManager.default.fileExists(atPath: place.file("bus")), bus.isRunning { usleep(1000) }
     let ready = Pipe()
     let service = start(Place.program("coffer-secrets"), ["--ready-fd", "1"], in: place, output: ready)
     defer { end(service) }
@@ -40,6 +38,13 @@ import Testing
     end(service)
   }
 
+  private func startBus(in place: Place) -> Process {
+    let bus = start(
+      "/usr/bin/dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=" + place.file("bus")], in: place)
+    while !FileManager.default.fileExists(atPath: place.file("bus")), bus.isRunning { usleep(1000) }
+    return bus
+  }
+
   /// The other program has given secrets, and then does not answer: `coffer`, and the process that is its client, hold what they hold.
   @Test(.timeLimit(.minutes(60))) func anImportLeavesNothingInBothProcesses() throws {
     let place = try Place([.text("kept", count: 40), .bytes("key-file", count: 64), .text("attribute", count: 24)], .locked)
@@ -48,10 +53,8 @@ import Testing
       process.waitUntilExit()
     }
     let keeper = try RunningAgent(of: place)
-    let bus = start(
-      "/usr/bin/dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=" + place.file("bus")], in: place)
+    let bus = startBus(in: place)
     defer { end(bus) }
-    while !FileManager.default.fileExists(atPath: place.file("bus")), bus.isRunning { usleep(1000) }
     let ready = Pipe()
     let provider = start(
       "/usr/bin/python3",

@@ -133,7 +133,7 @@ import VaultUpkeep
     #expect(code { _ = try open("vault") } == nil)
   }
 
-  /// It is no vault that was moved: another vault has been opened there since.
+  /// Another vault has been opened at its path since, so that no damage of it can lie there.
   @Test func aVaultWhosePlaceAnotherHasTakenWasMoved() throws {
     try create("vault")
     let vault = try Vault.inspect(FileStore(at: directory.file("vault"))).id
@@ -143,8 +143,8 @@ import VaultUpkeep
     #expect(try !anchors("moved").isAnchoredElsewhere(vault))
   }
 
-  /// A copy has a newer anchor than the vault, under the keys of before. The vault is hidden by somebody for a while, and the copy is written
-  /// to: the anchor of the vault stays.
+  /// A copy has a newer anchor than the vault, under the keys of before. Another person hides the vault for the time of one write to the copy:
+  /// the anchor of the vault stays.
   @Test func theAnchorOfTheVaultDoesNotFollowACopy() throws {
     try create("vault")
     try copy("vault", to: "copy")
@@ -192,7 +192,7 @@ import VaultUpkeep
     #expect(code { _ = try open("copy") } == "rolledBack")
   }
 
-  /// The vault lies at another path, and is there: a look at an old state at any path, also at the usual one, is no concern of its anchor.
+  /// The owner looks at an old state at another path, also at that of the user's own vault: the anchor of the vault stays.
   @Test(arguments: [false, true]) func whatIsAcceptedElsewhereIsNotForTheVault(isAway: Bool) throws {
     try create("vault")
     try copy("vault", to: "old")
@@ -301,7 +301,7 @@ import VaultUpkeep
   }
 
   /// Its anchor was written last at a path at which nothing is any more.
-  @Test func theVaultIsTheOneAtTheUsualPath() throws {
+  @Test func aVaultThatWasMovedAndNotOpenedKeepsItsAnchor() throws {
     let usual = "home/vault.coffer"
     try FileManager.default.createDirectory(atPath: directory.file("home"), withIntermediateDirectories: true)
     try create("away")

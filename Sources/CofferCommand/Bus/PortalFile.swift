@@ -8,7 +8,7 @@ enum PortalFile {
   private static let portal = "/usr/share/dbus-1/services/org.freedesktop.portal.Desktop.service"
   private static let names = ["coffer.portal", "gnome-keyring.portal"]
 
-  /// How apps get their keys; nil if they do, if there is no portal, or if this program was not installed.
+  /// A command that lets the portal find this program. nil if it does, if there is no portal, or if this program was not installed.
   static var advice: String? {
     let directory = Environment["XDG_DESKTOP_PORTAL_DIR"] ?? "/usr/share/xdg-desktop-portal/portals"
     guard let programs = ProgramPlaces.ownDirectory, isThere(portal),

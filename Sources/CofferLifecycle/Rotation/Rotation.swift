@@ -106,7 +106,6 @@ package struct Rotation {
     guard !order.droppedSlots.contains(opened.openedSlot.index) else {
       throw LifecycleError(.openedSlotDropped, "\(opened.openedSlot.index)")
     }
-    guard !order.renewsMaster || status.masterEpoch < .max else { throw VaultError(.vaultFull, "numbers of master keys") }
     let limits = try limits(of: opened)
     // A walk that meets a damaged record names that one, and this lists all.
     try party.begin("checking")

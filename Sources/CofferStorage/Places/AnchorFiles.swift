@@ -67,11 +67,12 @@ public final class AnchorFiles: AnchorStore {
       // The vault has been written since: it is not the one that a restore has left, unless that was a moment ago.
       guard try !finishIntent() else { return }
       let durability: SmallFile.Durability = isDurable ? .durable : .notSynced
-      let isCopy = try ownAnchor(of: vault) != nil || isAnchoredElsewhere(vault)
-      if let anchor = try replacement(load(vault)) {
+      let own = try ownAnchor(of: vault)
+      let isCopy = try own != nil || isAnchoredElsewhere(vault)
+      if let anchor = try replacement(own ?? Self.read(path(of: vault))) {
         try Self.write(anchor, to: isCopy ? ownPath(of: vault) : path(of: vault), durability)
         if !isCopy { try takeHome(vault) }
-      } else if try isCopy && ownAnchor(of: vault) == nil {
+      } else if isCopy && own == nil {
         // A copy that was only read has no note: if it is refused later, the error says that it is one.
         return
       }
