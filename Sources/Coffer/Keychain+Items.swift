@@ -71,6 +71,16 @@ extension Keychain {
     try transport.answer(.secret(reference, purpose: purpose)).secret()
   }
 
+  /// The secret of an item, and the item.
+  /// - Parameter entry: Becomes the item, if the agent has sent it along.
+  package func secret(of reference: Reference, _ entry: inout Entry?) throws -> Secret {
+    guard case .secret(let secret, let found) = try transport.answer(.secret(reference, purpose: "")) else {
+      throw KeychainError.otherAnswer
+    }
+    entry = found
+    return secret
+  }
+
   /// Changes the attributes and keeps the secret.
   /// - Parameters:
   ///   - reference: The reference of the item.
@@ -188,7 +198,7 @@ extension Keychain {
 
 extension Answer {
   consuming func secret() throws -> Secret {
-    guard case .secret(let secret) = consume self else { throw KeychainError.otherAnswer }
+    guard case .secret(let secret, entry: _) = consume self else { throw KeychainError.otherAnswer }
     return secret
   }
 

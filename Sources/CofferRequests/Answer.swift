@@ -7,7 +7,8 @@ package enum Answer: ~Copyable, Sendable {
   case done
   /// - damagedHead: The damage of a removed item of the same name, whose versions the item was to take over. They wait for a repair.
   case reference(Reference, damagedHead: VaultError? = nil)
-  case secret(Secret)
+  /// - entry: The item; for programs that need it with each secret.
+  case secret(Secret, entry: Entry? = nil)
   /// - application: `TEAM.identifier`, for an app.
   case entitlements(Entitlements, application: String?)
   case entries(Entries)

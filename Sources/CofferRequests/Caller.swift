@@ -92,6 +92,9 @@ package struct Caller {
 
   // MARK: Groups
 
+  /// `coffer-secrets` tells of each secret what it contains.
+  var needsEntries: Bool { !isApp && application == OwnProgram.secretService.rawValue }
+
   /// nil if the rights follow a rule instead of a list.
   var entitlements: Entitlements? {
     if case .held(let entitlements) = scope { entitlements } else { nil }

@@ -34,7 +34,8 @@ package struct ItemService {
       return .entries(Answer.Entries([try vault.entry(reference)]))
     case .secret(let reference, _):
       try caller.check(reference.group, .read)
-      return .secret(try vault.secret(of: reference))
+      let entry = try caller.needsEntries ? vault.entry(reference) : nil
+      return .secret(try vault.secret(of: reference), entry: entry)
     case .add(let item, let secret, let group, let accessible, let installBound):
       return try add(item, secret, to: group, accessible, installBound, in: &vault, allowed)
     case .addAll(let new, let group, let accessible):

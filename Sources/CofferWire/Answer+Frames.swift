@@ -16,7 +16,9 @@ extension Answer {
       fields.set(reference)
       fields["damaged-head"] = damagedHead.map { .text($0.code.name) }
       fields["detail"] = damagedHead.map { .text($0.detail) }
-    case .secret(let secret): return try send(Message(secret: secret).frame(.done, request: request))
+    case .secret(let secret, let entry):
+      let parts = [entry?.wirePart].compactMap(\.self).filter { $0.count <= WireLimits.entryByteCount }
+      return try send(Message(parts: parts, secret: secret).frame(.done, request: request))
     case .entitlements(let entitlements, let application):
       fields["application"] = application.map { .text($0) }
       return try send(Message(fields: fields, parts: entitlements.groups.map(\.wirePart)).frame(.done, request: request))
@@ -67,7 +69,9 @@ extension Answer {
       self = .entitlements(held, application: application)
     case .entries: self = .entries(try message.entries())
     case .flag: self = .flag(try message.flag())
-    case .secret: self = .secret(try message.secret.take() ?? Secret(count: 0))
+    case .secret:
+      let entry = try message.parts.first.map { (part) throws(WireError) in try Entry(wirePart: part) }
+      self = .secret(try message.secret.take() ?? Secret(count: 0), entry: entry)
     case .reference:
       let (reference, damagedHead) = try message.reference()
       self = .reference(reference, damagedHead: damagedHead)

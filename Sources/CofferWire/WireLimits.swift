@@ -8,6 +8,8 @@ package enum WireLimits {
   package static let largeFrames = 2
   /// Attributes of an item and the like, beside the secret, in bytes.
   package static let partByteCount = 512 << 10
+  /// An item beside its secret, in bytes: a larger one is left out.
+  package static let entryByteCount = 2 << 10
   /// Items in one reply; more come in further frames.
   package static let partCount = 256
   /// Bytes of a log in one reply, in rows of `logRowByteCount`.

@@ -40,31 +40,54 @@ struct ItemStore: Sendable {
     try item.isTemporary ? temporary.secret(of: item) : keychain.secret(of: item.entry.reference)
   }
 
+  struct Read: ~Copyable {
+    let contentType: String
+    let secret: Secret
+  }
+
+  /// - Parameter reference: The reference that the item had when it was handed out; nil if it was not.
+  /// - Throws: `BusError`: `noSuchObject`.
+  func read(_ collection: String, _ id: String, _ reference: Reference?) throws -> Read {
+    if let reference, collection != Collection.sessionName {
+      var entry: Entry?
+      do {
+        let secret = try keychain.secret(of: reference, &entry)
+        if let item = entry.flatMap(StoredItem.init) {
+          return Read(contentType: item.contentType, secret: secret)
+        }
+      } catch KeychainError.Code.notFound {}
+    }
+    let item = try item(collection, id)
+    return Read(contentType: item.contentType, secret: try secret(of: item))
+  }
+
   // MARK: Changes
 
   typealias Content = ServedContent
 
   /// - Parameter replaces: Whether the newest item with exactly these attributes is changed instead. Not one that has more of them: an
   ///   item without attributes would take the place of any.
+  /// - Returns: Which one it is, and its path.
   func create(
     _ content: Content, _ secret: borrowing Secret, contentType: String, in collection: String, replaces: Bool
-  ) throws -> StoredItem {
+  ) throws -> (Reference, path: String) {
     try content.check()
     let attributes = content.attributes ?? [:]
     if replaces, let old = try items(with: attributes, in: collection).first(where: { $0.attributes == attributes }) {
       try set(secret, contentType: contentType, of: old) { content.write(into: &$0) }
-      return try item(collection, old.id)
+      return (try item(collection, old.id).entry.reference, old.path)
     }
     let item = StoredItem.item(content, contentType: contentType)
     try Self.check(secret)
     guard collection != Collection.sessionName else {
-      return try temporary.add(item, secret, in: CollectionGroup.group(collection))
+      let added = try temporary.add(item, secret, in: CollectionGroup.group(collection))
+      return (added.entry.reference, added.path)
     }
     // The lock of a vault that is not used for a while must not cut off the programs that wait in the background.
     let reference = try keychain.add(
       item, secret: secret, group: CollectionGroup.group(collection), accessible: .afterFirstUnlock)
-    guard let stored = StoredItem(try keychain.entry(reference)) else { throw BusError.noSuchObject }
-    return stored
+    // Its name is known here: it is not read again.
+    return (reference, ObjectPath.item(collection, item["account"] ?? ""))
   }
 
   func set(_ secret: borrowing Secret, contentType: String, of item: StoredItem, _ change: (inout Item) throws -> Void = { _ in })

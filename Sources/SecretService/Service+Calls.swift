@@ -92,9 +92,9 @@ extension Service {
     do {
       let collection = try collection(name, store)
       guard !state.locked.contains(collection.name) else { return nil }
-      let item = try store.item(collection.name, id)
-      let secret = try session.wrap(try store.secret(of: item), contentType: item.contentType, path: sessionPath)
-      return .entry(.path(path), secret)
+      let known = state.reference(at: ObjectPath.item(collection.name, id))
+      let read = try store.read(collection.name, id, known)
+      return .entry(.path(path), try session.wrap(read.secret, contentType: read.contentType, path: sessionPath))
     } catch  where BusError(error) == .noSuchObject || BusError(error) == .isLocked {
       return nil
     } catch let error as KeychainError where error.code.isLeftOut {
@@ -114,14 +114,15 @@ extension Service {
       return [.paths(found.map(\.path))]
     case "CreateItem":
       guard case .flag(let replaces) = arguments[2] else { throw BusError.invalidArguments("replace") }
-      try checkUnlocked(collection, store)
+      try checkNotLocked(collection)
       let sent = try unwrapped(arguments[1], invocation.sender)
       let content = try ItemStore.Content(arguments[0].dictionary)
-      let item = try store.create(content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
-      state.handOut([item])
+      let (reference, path) = try store.create(
+        content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
+      state.handOut(reference, path)
       // The agent tells of the others.
-      if item.isTemporary { told("ItemCreated", item) }
-      return [.path(item.path), .path(ObjectPath.none)]
+      if collection.name == Collection.sessionName { created(path, in: collection.name) }
+      return [.path(path), .path(ObjectPath.none)]
     case "Delete":
       try checkUnlocked(collection, store)
       guard !collection.isFixed else { throw BusError.notSupported("the collection \(collection.name) stays") }
@@ -149,7 +150,7 @@ extension Service {
 
   func item(_ name: ObjectPath.CollectionName, _ id: String, _ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
     let collection = try collection(name, store)
-    try checkUnlocked(collection, store)
+    try checkNotLocked(collection)
     let item = try store.item(collection.name, id)
     switch (invocation.method.name, invocation.arguments.first) {
     case ("GetSecret", .path(let path)?):
@@ -158,7 +159,7 @@ extension Service {
     case ("SetSecret", let value?):
       let sent = try unwrapped(value, invocation.sender)
       try store.set(sent.secret, contentType: sent.contentType, of: item)
-      if item.isTemporary { told("ItemChanged", item) }
+      if item.isTemporary { changed(item) }
       return []
     case ("Delete", _):
       try store.remove(item)

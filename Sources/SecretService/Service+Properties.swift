@@ -77,7 +77,7 @@ extension Service {
       var content = ItemStore.Content()
       if case .text(let label) = value { content.label = label } else { content.attributes = value.texts }
       try store.change(store.item(collection.name, id), to: content)
-      if collection.name == Collection.sessionName { told("ItemChanged", try store.item(collection.name, id)) }
+      if collection.name == Collection.sessionName { changed(try store.item(collection.name, id)) }
     default: throw BusError.readOnly(name)
     }
   }

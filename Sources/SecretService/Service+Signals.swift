@@ -23,8 +23,13 @@ extension Service {
       return
     }
     switch change {
-    case .added(let reference): try told("ItemCreated", reference, store)
-    case .updated(let reference): try told("ItemChanged", reference, store)
+    case .added(let reference):
+      if let path = state.path(of: reference), let name = CollectionGroup.name(of: reference.group) {
+        created(path, in: name)
+      } else if let item = try known(reference, store) {
+        created(item.path, in: item.collection)
+      }
+    case .updated(let reference): if let item = try known(reference, store) { changed(item) }
     case .removed(let reference): removed(reference)
     case .locked: break
     case .unlocked:
@@ -35,10 +40,11 @@ extension Service {
     }
   }
 
-  private func told(_ member: String, _ reference: Reference, _ store: ItemStore) throws {
-    guard let item = StoredItem(try store.keychain.entry(reference)) else { return }
+  /// From now on clients know it.
+  private func known(_ reference: Reference, _ store: ItemStore) throws -> StoredItem? {
+    guard let item = StoredItem(try store.keychain.entry(reference)) else { return nil }
     state.handOut([item])
-    told(member, item)
+    return item
   }
 
   func removed(_ reference: Reference) {
@@ -46,9 +52,12 @@ extension Service {
     send(ObjectPath.collection(name), Interface.collection, "ItemDeleted", path)
   }
 
-  func told(_ member: String, _ item: StoredItem) {
-    send(ObjectPath.collection(item.collection), Interface.collection, member, item.path)
-    guard member == "ItemChanged" else { return }
+  func created(_ path: String, in collection: String) {
+    send(ObjectPath.collection(collection), Interface.collection, "ItemCreated", path)
+  }
+
+  func changed(_ item: StoredItem) {
+    send(ObjectPath.collection(item.collection), Interface.collection, "ItemChanged", item.path)
     propertiesChanged(
       item.path, Interface.item, [("Label", .text(item.label)), ("Attributes", .texts(item.attributes))])
   }

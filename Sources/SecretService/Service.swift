@@ -160,6 +160,9 @@ package final class Service: Sendable {
     try state.locked.contains(collection.name) || collection.name != Collection.sessionName && !isOpen(store)
   }
 
+  /// For what the agent refuses with the same error in a vault that was never unlocked, so that it need not be asked before.
+  func checkNotLocked(_ collection: Collection) throws { if state.locked.contains(collection.name) { throw BusError.isLocked } }
+
   /// For what is refused at once, so that clients call Unlock.
   func checkUnlocked(_ collection: Collection, _ store: ItemStore) throws {
     if try isLocked(collection, store) { throw BusError.isLocked }

@@ -31,6 +31,7 @@ final class ServiceState: Sendable {
     var announced = [Collection.login]
     /// The items that clients know, by their references: notices name no path.
     var known: [Reference: String] = [:]
+    var references: [String: Reference] = [:]
   }
 
   private let contents = Mutex(Contents())
@@ -159,13 +160,32 @@ final class ServiceState: Sendable {
   // MARK: Items
 
   func handOut(_ items: [StoredItem]) {
-    contents.withLock { contents in for item in items { contents.known[item.entry.reference] = item.path } }
+    contents.withLock { contents in for item in items { contents.handOut(item.entry.reference, item.path) } }
   }
 
-  func takeBack(_ reference: Reference) -> String? { contents.withLock { $0.known.removeValue(forKey: reference) } }
+  func handOut(_ reference: Reference, _ path: String) { contents.withLock { $0.handOut(reference, path) } }
+
+  /// nil if it was not handed out.
+  func path(of reference: Reference) -> String? { contents.withLock { $0.known[reference] } }
+
+  /// nil if it was not handed out. The item may be gone by now.
+  func reference(at path: String) -> Reference? { contents.withLock { $0.references[path] } }
+
+  func takeBack(_ reference: Reference) -> String? {
+    contents.withLock { contents in
+      let path = contents.known.removeValue(forKey: reference)
+      if let path { contents.references[path] = nil }
+      return path
+    }
+  }
 }
 
 extension ServiceState.Contents {
+  fileprivate mutating func handOut(_ reference: Reference, _ path: String) {
+    known[reference] = path
+    references[path] = reference
+  }
+
   /// A name for another session or prompt of a client. Returns nil if there are too many.
   /// - Parameter senders: Those of the members there are, one for each.
   fileprivate mutating func name(_ prefix: String, for sender: String, among senders: [String], most: Int) -> String? {

@@ -18,6 +18,26 @@ final class Workers: Sendable {
     let run: @Sendable () -> Bool
   }
 
+  /// A thread without a call. The next one comes soon, as a rule, and a new thread would take a fifth of its time.
+  fileprivate final class Idle: Sendable {
+    let notifier: EventNotifier
+    let job = Mutex<Job?>(nil)
+
+    /// nil if the process has no descriptor left.
+    init?() {
+      guard let notifier = EventNotifier() else { return nil }
+      self.notifier = notifier
+    }
+
+    func give(_ job: Job) {
+      self.job.withLock { $0 = job }
+      notifier.call()
+    }
+  }
+
+  /// How long a thread without a call stays.
+  private static let idleMilliseconds: Int32 = 1000
+
   fileprivate struct Running {
     var count = 0
     var isChange = false
@@ -28,6 +48,7 @@ final class Workers: Sendable {
     var running: [String: Running] = [:]
     var threads = 0
     var counts: [String: Int] = [:]
+    var idle: [Idle] = []
   }
 
   private let state = Mutex(State())
@@ -54,16 +75,18 @@ final class Workers: Sendable {
   func release(_ sender: String) { state.withLock { $0.release(sender) } }
 
   private func start() {
-    while let job = state.withLock({ $0.take(startingThread: true) }) {
-      guard DetachedThread.start("coffer-secrets", { self.work(job) }) else {
+    while let (job, idle) = state.withLock({ state in state.take(startingThread: true).map { ($0, state.idle.popLast()) } }) {
+      if let idle {
+        idle.give(job)
+      } else if !DetachedThread.start("coffer-secrets", { self.work(job, Idle()) }) {
         // On this thread: late, but done.
-        work(job)
-        continue
+        work(job, nil)
       }
     }
   }
 
-  private func work(_ first: Job) {
+  /// - Parameter idle: The place in which the thread gets another call afterwards; nil: it takes none.
+  private func work(_ first: Job, _ idle: Idle?) {
     var job = first
     while true {
       let isAnswered = job.run()
@@ -72,15 +95,31 @@ final class Workers: Sendable {
         if isAnswered { state.release(job.sender) }
         guard let next = state.take(startingThread: false) else {
           state.threads -= 1
+          if let idle { state.idle.append(idle) }
           return nil
         }
         return next
       }
-      guard let next else { break }
-      job = next
       start()
+      guard let next = next ?? idle.flatMap({ given(to: $0) }) else { return }
+      job = next
     }
-    start()
+  }
+
+  /// - Returns: nil if none was given in time.
+  private func given(to idle: Idle) -> Job? {
+    if !idle.notifier.wait(milliseconds: Self.idleMilliseconds).isCalled {
+      let isStillIdle = state.withLock { state in
+        let index = state.idle.firstIndex { $0 === idle }
+        if let index { state.idle.remove(at: index) }
+        return index != nil
+      }
+      if isStillIdle { return nil }
+      // Given at the same moment.
+      _ = idle.notifier.wait()
+    }
+    idle.notifier.clear()
+    return idle.job.withLock { $0.take() }
   }
 }
 

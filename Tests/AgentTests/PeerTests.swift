@@ -1,5 +1,7 @@
+import AppContainers
 import CLinux
 import CofferFiles
+import CofferRequests
 import Foundation
 import Testing
 import Waiting
@@ -68,6 +70,54 @@ import Waiting
     }
     end(process)
     #expect(throws: Peer.Failure.gone) { _ = try Peer(process: number, start: start, user: user) }
+  }
+
+  @Test func aNamedProcessIsRememberedWhileItRuns() throws {
+    let (_, process) = try connected(.automatic)
+    defer { end(process) }
+    let (number, user) = (process.processIdentifier, getuid())
+    let start = try #require(ProcessStart.ticks(of: number))
+    let named = NamedPeer()
+    let peer = try named.peer(number, start: start, user: user)
+    #expect(try named.peer(number, start: start, user: user) === peer)
+    #expect(throws: Peer.Failure.gone) { _ = try named.peer(number, start: start + 1, user: user) }
+    _ = try named.peer(number, start: start, user: user)
+    #expect(throws: Peer.Failure.gone) { _ = try named.peer(number, start: start, user: user + 1) }
+    _ = try named.peer(number, start: start, user: user)
+    let own = try #require(ProcessStart.ticks(of: getpid()))
+    #expect(try named.peer(getpid(), start: own, user: user).process == getpid())
+    _ = try named.peer(number, start: start, user: user)
+    end(process)
+    #expect(throws: Peer.Failure.gone) { _ = try named.peer(number, start: start, user: user) }
+  }
+
+  /// The content of a file that stays the same is remembered. Its place, and what lies at Coffer's own paths, are looked at again.
+  @Test func whatARunningProgramIsMayChange() throws {
+    let files = FileManager.default
+    let (before, after, own) = (directory.path + "/before", directory.path + "/after", directory.path + "/own")
+    try files.createDirectory(atPath: before, withIntermediateDirectories: true)
+    defer { try? files.removeItem(at: directory) }
+    try files.copyItem(atPath: "/bin/sleep", toPath: before + "/program")
+    let process = Process()
+    process.executableURL = URL(filePath: before + "/program")
+    process.arguments = ["600"]
+    try process.run()
+    defer { end(process) }
+    let start = try #require(ProcessStart.ticks(of: process.processIdentifier))
+    let peer = try Peer(process: process.processIdentifier, start: start, user: getuid())
+    let programs = Programs(in: try DataDirectory(at: directory.path + "/data"), command: nil) {
+      $0 == .secretService ? [own] : []
+    }
+    func path() throws -> String? { if case .program(let path, _) = try programs.identify(peer) { path } else { nil } }
+    for _ in 0..<2 { #expect(try path() == before + "/program") }
+    try files.createSymbolicLink(atPath: own, withDestinationPath: before + "/program")
+    for _ in 0..<2 { #expect(try programs.identify(peer) == .own(.secretService)) }
+    try files.removeItem(atPath: own)
+    for _ in 0..<2 { #expect(try path() == before + "/program") }
+    try files.moveItem(atPath: before, toPath: after)
+    for _ in 0..<2 { #expect(try path() == after + "/program") }
+    try files.removeItem(atPath: after + "/program")
+    #expect(try path() == after + "/program (deleted)")
   }
 
   @Test(arguments: both) func aProcessThatHasEndedIsNobody(_ pinning: Peer.Pinning) throws {

@@ -41,6 +41,23 @@ import VaultCore
     #expect(throws: WireError(.field)) { _ = try Message(fields: fields).reference() }
   }
 
+  /// One that is too large for the frame of the largest secret does not come.
+  @Test func aSecretComesWithItsItem() throws {
+    let entry = Entry(reference: try reference, item: item, accessibility: .afterFirstUnlock, generation: 3)
+    var large = item
+    large.attributes["user.x"] = .data([UInt8](repeating: 1, count: WireLimits.entryByteCount))
+    let heavy = Entry(reference: try reference, item: large, accessibility: .afterFirstUnlock, generation: 3)
+    for (sent, expected) in [(nil, nil), (entry, entry), (heavy, nil)] as [(Entry?, Entry?)] {
+      for count in [0, 3, 1 << 20] {
+        let secret = try Secret(testing: [UInt8](repeating: 7, count: count))
+        try Answer.secret(secret, entry: sent).frames(request: 1) { frame in
+          guard case .secret(let secret, let found) = try Received(frame).answer(to: .secret) else { throw WireError(.operation) }
+          #expect(secret.count == count && found == expected)
+        }
+      }
+    }
+  }
+
   @Test func answersArriveAsTheyWereSent() throws {
     func received(_ answer: consuming Answer) throws -> [(FrameHeader, Answer.Entries)] {
       var found: [(FrameHeader, Answer.Entries)] = []

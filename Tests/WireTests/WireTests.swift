@@ -29,6 +29,8 @@ struct Received: ~Copyable {
     guard case .request(let kind) = header.kind else { throw WireError(.operation) }
     return try Request.parse(kind, message)
   }
+
+  consuming func answer(to kind: Request.Kind) throws -> Answer { try Answer(to: kind, message) }
 }
 
 @Suite struct WireTests {

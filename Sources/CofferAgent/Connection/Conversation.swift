@@ -20,6 +20,7 @@ struct Conversation: ~Copyable {
   var isEnding = false
   let callers = CallerCache()
   let senderProof = SenderProof()
+  private let named = NamedPeer()
   /// The number of the request that was received last.
   private(set) var number: UInt64 = 0
   /// How long it was.
@@ -251,7 +252,7 @@ struct Conversation: ~Copyable {
   /// The program that a request is for. One that no program but `coffer-secrets` may name is not looked at.
   private func client(_ client: BusClient, of program: ProgramIdentity) -> Client {
     guard program == .own(.secretService), case .process(let process, let start) = client,
-      let named = try? Peer(process: process, start: start, user: peer.user), let found = try? self.program(of: named)
+      let named = try? named.peer(process, start: start, user: peer.user), let found = try? self.program(of: named)
     else { return .unknown }
     return Client(program: found, peer: named)
   }

@@ -13,6 +13,26 @@ package struct Client: Equatable, Sendable {
   }
 }
 
+/// The process that `coffer-secrets` has named last on a connection. For one thread.
+///
+/// Its program is not remembered: a process may become another one at any time.
+final class NamedPeer {
+  private var known: (start: UInt64, peer: Peer)?
+
+  /// - Parameter start: As `ProcessStart` has it.
+  /// - Throws: `Peer.Failure`.
+  func peer(_ process: Int32, start: UInt64, user: UInt32) throws(Peer.Failure) -> Peer {
+    // While it runs, its number is its own, and so is the moment at which it began.
+    if let known, known.start == start, known.peer.process == process, known.peer.user == user, known.peer.isAlive {
+      return known.peer
+    }
+    known = nil
+    let peer = try Peer(process: process, start: start, user: user)
+    known = (start, peer)
+    return peer
+  }
+}
+
 extension Gate.Facts {
   /// The program that the owner is asked about, and that an agreement is for.
   var asker: ProgramIdentity { client.map { .client($0.program, of: .secretService) } ?? program }

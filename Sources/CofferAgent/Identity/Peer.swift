@@ -15,8 +15,8 @@ package final class Peer: Sendable {
   /// proves nothing. A process never leaves its PID namespace.
   private let hasOwnNumbers: Bool
   private let descriptor: OwnedDescriptor
-  /// The result of `Programs`, with the file that it is valid for.
-  let known = Mutex<(file: FileKey, apps: UInt64, application: String)?>(nil)
+  /// The result of the last look of `Programs` at the program's file.
+  let known = Mutex<Programs.Look?>(nil)
 
   /// Where the program lies that `Programs` has found, for the log. Empty if it may not be looked at.
   package var programPath: String { path.withLock { $0 } }
@@ -82,10 +82,10 @@ package final class Peer: Sendable {
     return descriptor
   }
 
-  /// The fields of a line of /proc/PID/status.
+  /// The fields of a line of /proc/PID/status. By bytes: to find characters in it takes longer than to read it.
   private static func line(_ name: String, of process: Int32) -> [Substring]? {
-    text("/proc/\(process)/status")?.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
-      .split(whereSeparator: { $0 == "\t" || $0 == " " })
+    text("/proc/\(process)/status")?.utf8.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: name.utf8) }?
+      .dropFirst(name.utf8.count).split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }.map { Substring($0) }
   }
 
   /// The file is made for each look, and read at once; what is looked for is at its beginning.
@@ -158,10 +158,15 @@ package final class Peer: Sendable {
   /// Whether the process runs, and hides its program from the agent.
   var isHidden: Bool { do { return try executableKey() == nil } catch { return false } }
 
+  /// Where the file lies that `executableKey` has looked at.
+  var executablePath: String { Self.target(of: "/proc/\(process)/exe") }
+
   /// Where that file lies, for people; as it was opened.
-  static func path(of executable: Int32) -> String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink("/proc/self/fd/\(executable)", &buffer, buffer.count)
-    return String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  static func path(of executable: Int32) -> String { target(of: "/proc/self/fd/\(executable)") }
+
+  private static func target(of link: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe buffer.withUnsafeMutableBytes { unsafe readlink(link, $0.baseAddress!, $0.count) }
+    return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
   }
 }

@@ -12,11 +12,17 @@ enum ProcessContext {
   /// user gets into none. Services of the user are none of these, as any program of the user can make one.
   /// - Parameter text: The content of /proc/PID/cgroup.
   static func unit(inControlGroups text: String) -> String? {
-    let lines = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false) }
+    // By bytes: it is read for each request.
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map {
+      $0.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+    }
     let named =
-      lines.first { $0.count == 3 && $0[1] == "name=systemd" } ?? lines.first { $0.count == 3 && $0[0] == "0" && $0[1] == "" }
-    guard let path = named?[2], path.first == "/" else { return nil }
-    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      lines.first { $0.count == 3 && $0[1].elementsEqual("name=systemd".utf8) }
+      ?? lines.first { $0.count == 3 && $0[0].elementsEqual("0".utf8) && $0[1].isEmpty }
+    guard let path = named?[2], path.first == UInt8(ascii: "/") else { return nil }
+    let parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+      String(Substring($0))
+    }
     // A group below a service was made by the service itself, which may run other programs in it: a container, the services of a
     // user.
     guard let name = parts.last, parts.count >= 2, GrantedProgram.isUnit(name),
@@ -67,13 +73,13 @@ enum ProcessContext {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    var bytes = [UInt8](repeating: 0, count: longestText)
-    var count = 0
-    while count < longestText {
-      let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress! + count, longestText - count) }
-      if got == 0 { return String(validating: bytes[..<count], as: UTF8.self) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < longestText {
+      let got = unsafe read(descriptor, &part, part.count)
+      if got == 0 { return String(validating: bytes, as: UTF8.self) }
       guard got > 0 || errno == EINTR else { return nil }
-      count += max(0, got)
+      bytes += part[..<max(0, got)]
     }
     return nil
   }

@@ -26,6 +26,16 @@ package final class Programs: ProgramDirectory {
     let inode: UInt64
   }
 
+  /// A look at the file that a process runs.
+  struct Look: Sendable {
+    /// On a local file system: the file as it was.
+    let file: FileKey
+    /// How often the apps had been read.
+    let apps: UInt64
+    let path: String
+    let result: ProgramIdentity
+  }
+
   private struct Registry {
     var directory: OpenDirectory?
     var state: FileKey?
@@ -76,10 +86,7 @@ package final class Programs: ProgramDirectory {
 
   private func program(of peer: Peer) throws -> ProgramIdentity {
     let (signed, apps) = try current()
-    // The same unchanged file, and the same apps: it is what it was.
-    if let known = peer.known.withLock({ $0 }), known.apps == apps, try peer.executableKey() == known.file {
-      return .app(known.application)
-    }
+    if let known = peer.known.withLock({ $0 }), known.apps == apps, let program = try program(of: peer, known) { return program }
     guard let executable = try peer.executable() else { return .unknown("it cannot be read") }
     let descriptor = executable.number
     var status = stat()
@@ -88,20 +95,41 @@ package final class Programs: ProgramDirectory {
     let path = Peer.path(of: descriptor)
     peer.path.withLock { $0 = path }
     let origin = FileOrigin(of: descriptor)
+    func remembered(_ result: ProgramIdentity) -> ProgramIdentity {
+      if origin == .local { peer.known.withLock { $0 = Look(file: file, apps: apps, path: path, result: result) } }
+      return result
+    }
     if origin != .program, let application = application(descriptor, status, signed, of: peer) {
-      if origin == .local { peer.known.withLock { $0 = (file, apps, application) } }
-      return .app(application)
+      return remembered(.app(application))
     }
-    if let command, Self.isFile(status, at: command) { return .command }
-    for program in OwnProgram.allCases where own(program).contains(where: { Self.isFile(status, at: $0) }) {
-      return .own(program)
-    }
+    if let program = own(file) { return remembered(program) }
     if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
-    if Interpreters.contain(path) { return .interpreter(path: path) }
+    if Interpreters.contain(path) { return remembered(.interpreter(path: path)) }
     guard origin == .local, status.st_size <= Self.longestProgram,
       let digest = digests.digest(of: descriptor, status, while: { peer.isAlive })
     else { return .unknown(path) }
-    return .program(path: path, digest: GrantedProgram.digestText(digest))
+    return remembered(.program(path: path, digest: GrantedProgram.digestText(digest)))
+  }
+
+  /// The same unchanged file, and the same apps: it is what it was. Its place, what lies at Coffer's paths, and the unit may have
+  /// changed.
+  /// - Returns: nil if the file is to be opened.
+  private func program(of peer: Peer, _ known: Look) throws -> ProgramIdentity? {
+    guard try peer.executableKey() == known.file else { return nil }
+    if case .app = known.result { return known.result }
+    if let program = own(known.file) { return program }
+    switch known.result {
+    case .program, .interpreter:
+      guard peer.executablePath == known.path else { return nil }
+      if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
+      return known.result
+    case .app, .command, .own, .unit, .flatpak, .client, .unknown: return nil
+    }
+  }
+
+  private func own(_ file: FileKey) -> ProgramIdentity? {
+    if let command, Self.isFile(file, at: command) { return .command }
+    return OwnProgram.allCases.first { own($0).contains { Self.isFile(file, at: $0) } }.map { .own($0) }
   }
 
   // MARK: Apps
@@ -167,9 +195,9 @@ package final class Programs: ProgramDirectory {
 
   // MARK: Others
 
-  private static func isFile(_ status: stat, at path: String) -> Bool {
+  private static func isFile(_ file: FileKey, at path: String) -> Bool {
     var other = stat()
     guard unsafe stat(path, &other) == 0 else { return false }
-    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
+    return UInt64(other.st_dev) == file.device && UInt64(other.st_ino) == file.inode
   }
 }

@@ -133,7 +133,7 @@ final class CredentialConversation: Sendable {
           throw KeychainError(.storage, cause: .auditLog, "\(error)")
         }
       })
-    guard case .secret(let secret) = consume answer else { throw KeychainError(.agent, "an answer of another kind") }
+    guard case .secret(let secret, entry: _) = consume answer else { throw KeychainError(.agent, "an answer of another kind") }
     return secret
   }
 

@@ -13,9 +13,9 @@ package enum ProcessStart {
   /// - Parameter text: The content of /proc/PID/stat.
   package static func ticks(in text: String) -> UInt64? {
     // The name of the program is the second field, in parentheses, and may have anything in it; the start is the 22nd.
-    guard let end = text.lastIndex(of: ")") else { return nil }
-    let fields = text[end...].split(separator: " ")
-    return fields.count > 20 ? UInt64(fields[20]) : nil
+    guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = text.utf8[end...].split(separator: UInt8(ascii: " "))
+    return fields.count > 20 ? UInt64(Substring(fields[20])) : nil
   }
 
   /// The present moment in the same unit.
