@@ -10,6 +10,7 @@ let package = Package(
     .executable(name: "coffer-strength", targets: ["coffer-strength"]),
     .executable(name: "coffer-ssh-agent", targets: ["coffer-ssh-agent"]),
     .executable(name: "coffer-secrets", targets: ["coffer-secrets"]),
+    .executable(name: "coffer-sync", targets: ["coffer-sync"]),
     .library(name: "VaultCore", targets: ["SecretMemory", "VaultCore", "AccessRights"]),
     .library(name: "Passphrases", targets: ["Passphrases"]),
     .library(name: "CofferStorage", targets: ["CofferStorage"]),
@@ -77,7 +78,7 @@ let package = Package(
     .target(name: "CofferAudit", dependencies: ["VaultCore", "SecretMemory", "AppContainers", "CofferFiles", "CLinux"]),
     // The log that devices will share: no files, sockets or clocks
     .target(name: "CofferSync", dependencies: ["PublicKeyBoxes", "VaultCore", "SecretMemory"]),
-    .target(name: "SyncEngines", dependencies: ["CofferSync", "VaultCore", "CofferFiles"]),
+    .target(name: "SyncEngines", dependencies: ["CofferSync", "VaultCore", "CofferFiles", "CLinux"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(
@@ -106,6 +107,12 @@ let package = Package(
         "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "AppContainers", "CofferApps", "CofferAudit",
         "CofferLifecycle", "CofferRequests", "Pinentry", "CofferWire",
         "CofferFiles", "CLinux",
+      ]),
+    // The items of a vault in a space
+    .target(
+      name: "VaultSync",
+      dependencies: [
+        "CofferSync", "Coffer", "CofferRequests", "CofferStorage", "VaultCore", "SecretMemory", "CofferFiles",
       ]),
     .target(
       name: "PreferenceStore",
@@ -170,10 +177,23 @@ let package = Package(
         "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
         "TextEncodings",
       ]),
+    .target(
+      name: "Explanations",
+      dependencies: [
+        "CofferConsole", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferLifecycle",
+        "CofferRequests", "CofferApps", "Coffer", "CofferFiles",
+      ]),
+    .executableTarget(
+      name: "coffer-sync",
+      dependencies: [
+        "VaultSync", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles", "VaultCore",
+        "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], path: "Sources/CofferSyncCommand"),
     .executableTarget(
       name: "CofferCommand",
       dependencies: [
-        "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage", "CofferLifecycle",
+        "Explanations", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "Passphrases", "CofferStorage",
+        "CofferLifecycle",
         "CofferWire", "Coffer", "CofferRequests", "UnitCredentials", "Pinentry", "AppContainers",
         "CofferAudit", "CofferApps", "CofferPropertyLists", "LeakDetection", "CofferFiles", "CLinux", "CofferConsole",
         "DefaultsCommand", "ProgramSecrets", "KeyedHashes", "GeneratedSecrets", "OneTimeCodes", "CredentialProtocols",
@@ -310,7 +330,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "SystemBench", "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand", "PreferenceProbe",
+        "Explanations", "SystemBench", "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand",
+        "PreferenceProbe",
         "CofferFiles",
         "CofferPropertyLists",
         "CofferPreferences", "CofferRequests", "CofferApps", "CofferStorage", "CofferLifecycle", "VaultCore", "SecretMemory",

@@ -11,6 +11,7 @@ struct Coffer: ParsableCommand {
     subcommands: [
       VaultCommand.self, SecretCommand.self, DefaultsNoun.self, AppCommand.self, AccessCommand.self, GroupCommand.self,
       ImportCommand.self, ExportCommand.self, CredentialCommand.self, SSHCommand.self, BusCommand.self, ServiceCommand.self,
+      SyncNoun.self,
       AgentCommand.self,
       DoctorCommand.self, CompletionCommand.self,
     ],
@@ -67,6 +68,7 @@ extension Coffer {
   }
 
   private static func work(_ words: [String]) throws {
+    if words.first == "sync" { try SyncNoun.become(Array(words.dropFirst())) }
     try CommandWords.check(words[...])
     var isParsed = false
     do {

@@ -64,6 +64,7 @@ package struct Caller {
       case .these(let groups): .held(Entitlements(groups))
       case .below(let group):
         .below(group, asking: Entitlements(try vault.grants(to: program.rawValue).map(\.entitlement)))
+      case .ofCommand: .unowned(granted: try granted(in: vault))
       }
     return Caller(scope, application: program.rawValue, isApp: false)
   }

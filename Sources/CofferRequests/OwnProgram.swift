@@ -5,6 +5,7 @@ package import VaultCore
 package enum OwnProgram: String, CaseIterable, Sendable {
   case sshAgent = "coffer-ssh-agent"
   case secretService = "coffer-secrets"
+  case sync = "coffer-sync"
 
   /// The requests about items that it may send. It needs no others.
   package var operations: Set<Request.Kind> {
@@ -12,6 +13,7 @@ package enum OwnProgram: String, CaseIterable, Sendable {
     case .sshAgent: [.items, .secret]
     // Former versions and removed items are for the owner and the command.
     case .secretService: [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
+    case .sync: [.items, .contains, .entry, .secret, .add, .addAll, .update, .remove, .history, .restore, .purge, .watch]
     }
   }
 
@@ -19,6 +21,8 @@ package enum OwnProgram: String, CaseIterable, Sendable {
     case these([Entitlements.Group])
     /// The group of this name, and those whose names begin with it and a slash.
     case below(AccessGroup)
+    /// Those of the command: each program of the user can start both.
+    case ofCommand
   }
 
   /// The only groups that it may use.
@@ -26,6 +30,7 @@ package enum OwnProgram: String, CaseIterable, Sendable {
     switch self {
     case .sshAgent: .these([Entitlements.Group(.sshKeys, [.list, .read])])
     case .secretService: .below(.secretService)
+    case .sync: .ofCommand
     }
   }
 }

@@ -17,20 +17,27 @@ package final class DirectoryEngine: Engine {
   /// The files that are being written.
   private let unfinished: OpenDirectory
   private var hasRemovedLeftovers = false
+  private let temporary: (spaces: OpenDirectory, name: FileName)?
 
   /// - Parameters:
   ///   - path: A directory that exists.
-  ///   - isMade: Whether directories of a space that are missing are made. Only for a new space: if the file system of the directory is
+  ///   - purpose: Whether directories of a space that are missing are made. Only for a new space: if the file system of the directory is
   ///     not mounted, an empty place must not be taken for a log that was put back.
   /// - Throws: `missing`, `symbolicLink`, `notADirectory`; errors of the system.
-  package init(_ path: String, space: Identifier, isMade: Bool = false) throws(FileError) {
-    var place = try OpenDirectory.foreign(path)
-    for name in [FileName(constant: "coffer"), FileName(constant: "1"), try FileName(Self.hexadecimal(space.bytes))] {
-      place = try Self.directory(name, in: place, isMade)
-    }
+  package init(_ path: String, space: Identifier, _ purpose: EngineAddress.Purpose = .existing) throws(FileError) {
+    let isMade = purpose != .existing
+    var spaces = try OpenDirectory.foreign(path)
+    for name in [FileName(constant: "coffer"), FileName(constant: "1")] { spaces = try Self.directory(name, in: spaces, isMade) }
+    let name = try FileName(Self.hexadecimal(space.bytes))
+    let place = try Self.directory(name, in: spaces, isMade)
+    temporary = purpose == .temporary ? (spaces, name) : nil
     log = try Self.directory(FileName(constant: "log"), in: place, isMade)
     objects = try Self.directory(FileName(constant: "obj"), in: place, isMade)
     unfinished = try Self.directory(FileName(constant: "new"), in: place, isMade)
+  }
+
+  deinit {
+    if let temporary { try? temporary.spaces.removeTree(temporary.name) }
   }
 
   /// A directory that is made is open to the users for whom the one above it is.

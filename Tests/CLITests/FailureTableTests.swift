@@ -1,3 +1,4 @@
+import Explanations
 import CofferApps
 import CofferCommand
 import CofferConsole

@@ -114,7 +114,7 @@ import VaultCore
       "mkdir '\(place.root)/elsewhere' && rmdir '\(place.space)/\(name)' && ln -s '\(place.root)/elsewhere' '\(place.space)/\(name)'"
     )
     #expect(code { _ = try place.engine() } == .symbolicLink)
-    #expect(code { _ = try DirectoryEngine(place.root, space: Place.space, isMade: true) } == .symbolicLink)
+    #expect(code { _ = try DirectoryEngine(place.root, space: Place.space, .new) } == .symbolicLink)
   }
 
   /// As if the file system were not mounted.
@@ -125,15 +125,15 @@ import VaultCore
       #expect(code { _ = try place.engine() } == .missing, "\(missing)")
     }
     #expect(place.names(place.root) == [])
-    #expect(code { _ = try DirectoryEngine("\(place.root)/none", space: Place.space, isMade: true) } == .missing)
+    #expect(code { _ = try DirectoryEngine("\(place.root)/none", space: Place.space, .new) } == .missing)
     try place.write([], at: "\(place.root)/file")
-    #expect(code { _ = try DirectoryEngine("\(place.root)/file", space: Place.space, isMade: true) } == .notADirectory)
+    #expect(code { _ = try DirectoryEngine("\(place.root)/file", space: Place.space, .new) } == .notADirectory)
   }
 
   @Test func aPlaceIsMadeOnceAndKept() throws {
     let place = try Place()
     _ = try place.engine().append(0, [0])
-    let again = try DirectoryEngine(place.root, space: Place.space, isMade: true)
+    let again = try DirectoryEngine(place.root, space: Place.space, .new)
     #expect(try again.read(from: 0, limit: 500) == [NumberedEntry(0, [0])])
   }
 
@@ -154,7 +154,7 @@ import VaultCore
     }
     let place = try Place()
     var first = try Replica(founding: identity(0), random: [UInt8](repeating: 9, count: 32), ValueKey())
-    let engine = try DirectoryEngine(place.root, space: first.space, isMade: true)
+    let engine = try DirectoryEngine(place.root, space: first.space, .new)
     try first.synchronise(with: engine) { _ in }
     let other = try identity(1)
     first.add(other.record(.member))

@@ -23,7 +23,7 @@ final class Place {
     var template = Array("/tmp/coffer-engine-XXXXXX".utf8CString)
     precondition(unsafe mkdtemp(&template) != nil)
     root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    _ = try DirectoryEngine(root, space: Self.space, isMade: true)
+    _ = try DirectoryEngine(root, space: Self.space, .new)
   }
 
   deinit { run("rm", "-rf", root) }

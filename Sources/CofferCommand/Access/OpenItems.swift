@@ -1,3 +1,4 @@
+import Explanations
 import AccessRights
 import Coffer
 import CofferConsole

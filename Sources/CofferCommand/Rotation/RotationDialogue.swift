@@ -1,3 +1,4 @@
+import Explanations
 import CofferConsole
 import CofferLifecycle
 import CofferStorage

@@ -1,3 +1,4 @@
+import Explanations
 import ArgumentParser
 import Coffer
 import CofferConsole

@@ -1,3 +1,4 @@
+import Explanations
 import ArgumentParser
 import CofferConsole
 import CofferFiles

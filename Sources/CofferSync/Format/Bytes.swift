@@ -1,5 +1,5 @@
 package import SecretMemory
-import VaultCore
+package import VaultCore
 
 /// Bytes in locked memory that several values share. They are wiped with the last of them.
 package final class LockedBytes: Sendable {
@@ -25,23 +25,23 @@ package final class LockedBytes: Sendable {
   }
 
   /// HASH of bytes that are secret, without a copy outside of locked memory.
-  static func hash(_ bytes: borrowing Secret) throws -> Digest {
+  package static func hash(_ bytes: borrowing Secret) throws -> Digest {
     let key = try bytes.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes) }
     return Digest(key.secret.copyIntoUnprotectedBytes()) ?? .zero
   }
 }
 
 /// Reads a layout from front to back. Bytes that are not there are `form`; nothing traps.
-struct BodyReader {
+package struct BodyReader {
   private let bytes: LockedBytes
-  private(set) var position: Int
+  package private(set) var position: Int
 
-  init(_ bytes: LockedBytes, from position: Int = 0) {
+  package init(_ bytes: LockedBytes, from position: Int = 0) {
     self.bytes = bytes
     self.position = min(position, bytes.count)
   }
 
-  var remaining: Int { bytes.count - position }
+  package var remaining: Int { bytes.count - position }
 
   private mutating func take(_ count: Int) throws -> Int {
     guard count >= 0 && count <= remaining else { throw VoidCause.form }
@@ -49,7 +49,7 @@ struct BodyReader {
     return position
   }
 
-  mutating func read(_ count: Int) throws -> [UInt8] {
+  package mutating func read(_ count: Int) throws -> [UInt8] {
     let start = try take(count)
     return bytes.secret.withBytes { span in
       unsafe span.extracting(start..<start + count).withUnsafeBytes { unsafe [UInt8]($0) }
@@ -57,15 +57,15 @@ struct BodyReader {
   }
 
   /// Bytes that stay in locked memory.
-  mutating func readLocked(_ count: Int) throws -> Secret {
+  package mutating func readLocked(_ count: Int) throws -> Secret {
     let start = try take(count)
     return try bytes.secret.copy(start, count)
   }
 
   /// The bytes that were read since a position.
-  func locked(from start: Int) throws -> Secret { try bytes.secret.copy(start, position - start) }
+  package func locked(from start: Int) throws -> Secret { try bytes.secret.copy(start, position - start) }
 
-  mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws -> Value {
+  package mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws -> Value {
     let start = try take(Value.bitWidth / 8)
     var value: Value = 0
     for offset in 0..<Value.bitWidth / 8 {
@@ -74,36 +74,36 @@ struct BodyReader {
     return value
   }
 
-  mutating func readIdentifier() throws -> Identifier {
+  package mutating func readIdentifier() throws -> Identifier {
     guard let identifier = Identifier(try read(Identifier.byteCount)) else { throw VoidCause.form }
     return identifier
   }
 
-  mutating func readDigest() throws -> Digest {
+  package mutating func readDigest() throws -> Digest {
     guard let digest = Digest(try read(Digest.byteCount)) else { throw VoidCause.form }
     return digest
   }
 
   /// text(x): strict UTF-8, 1 to `limit` bytes, without control characters.
-  mutating func readName(atMost limit: Int) throws -> String {
+  package mutating func readName(atMost limit: Int) throws -> String {
     let count: UInt32 = try readInteger()
     return try readName(count: Int(count), atMost: limit)
   }
 
-  mutating func readName(count: Int, atMost limit: Int) throws -> String {
+  package mutating func readName(count: Int, atMost limit: Int) throws -> String {
     guard (1...limit).contains(count), let text = String(validating: try read(count), as: UTF8.self), !text.hasControlCharacter
     else { throw VoidCause.form }
     return text
   }
 
-  mutating func readByte(in range: ClosedRange<UInt8>) throws -> UInt8 {
+  package mutating func readByte(in range: ClosedRange<UInt8>) throws -> UInt8 {
     let byte: UInt8 = try readInteger()
     guard range.contains(byte) else { throw VoidCause.form }
     return byte
   }
 
   /// Identifiers in strictly ascending order.
-  mutating func readAscending(_ count: Int) throws -> [Identifier] {
+  package mutating func readAscending(_ count: Int) throws -> [Identifier] {
     // Not reserved by a count that an attacker chose.
     guard count * Identifier.byteCount <= remaining else { throw VoidCause.form }
     var list: [Identifier] = []
@@ -115,13 +115,13 @@ struct BodyReader {
     return list
   }
 
-  func readEnd() throws {
+  package func readEnd() throws {
     guard remaining == 0 else { throw VoidCause.form }
   }
 }
 
 /// Writes a layout whose parts may be secret; the whole is in locked memory.
-struct BodyWriter {
+package struct BodyWriter {
   private enum Part {
     case clear([UInt8])
     case locked(LockedBytes)
@@ -129,30 +129,32 @@ struct BodyWriter {
 
   private var parts: [Part] = []
   private var clear: [UInt8] = []
-  private(set) var count = 0
+  package private(set) var count = 0
 
-  mutating func append(_ bytes: [UInt8]) {
+  package init() {}
+
+  package mutating func append(_ bytes: [UInt8]) {
     count += bytes.count
     clear += bytes
   }
 
-  mutating func append(_ locked: LockedBytes) {
+  package mutating func append(_ locked: LockedBytes) {
     count += locked.count
     parts.append(.clear(clear))
     parts.append(.locked(locked))
     clear = []
   }
 
-  mutating func append(_ integer: some FixedWidthInteger) { append(integer.littleEndianBytes) }
-  mutating func append(_ identifier: Identifier) { append(identifier.bytes) }
-  mutating func append(_ digest: Digest) { append(digest.bytes) }
+  package mutating func append(_ integer: some FixedWidthInteger) { append(integer.littleEndianBytes) }
+  package mutating func append(_ identifier: Identifier) { append(identifier.bytes) }
+  package mutating func append(_ digest: Digest) { append(digest.bytes) }
 
-  mutating func append(text: String) {
+  package mutating func append(text: String) {
     append(UInt32(text.utf8.count))
     append(Array(text.utf8))
   }
 
-  func finish() throws -> LockedBytes {
+  package func finish() throws -> LockedBytes {
     var secret = try Secret(count: count)
     var offset = 0
     for part in parts + [.clear(clear)] {
@@ -170,7 +172,7 @@ struct BodyWriter {
 }
 
 extension FixedWidthInteger {
-  var littleEndianBytes: [UInt8] {
+  package var littleEndianBytes: [UInt8] {
     stride(from: 0, to: bitWidth, by: 8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
   }
 

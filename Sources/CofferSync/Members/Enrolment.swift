@@ -50,6 +50,15 @@ package enum Enrolment {
   package enum Refusal: Error { case message, commitment, names, number }
 
   static let randomByteCount = 32
+  /// The length in bytes of m2.
+  package static let answerByteCount = 128
+
+  /// The identifier under which the messages of a code lie in an engine.
+  package static func mailbox(_ code: [UInt8]) -> Identifier {
+    var context = Context("sync-mailbox")
+    context.append(code)
+    return context.tag
+  }
 
   static func commitment(to message: [UInt8]) -> [UInt8] {
     var context = Context("sync-join")
@@ -151,7 +160,7 @@ package enum Enrolment {
     /// - Returns: The person and the name, which are shown while the number is asked for.
     /// - Throws: `message`, `commitment`, `names`; then the exchange is over.
     package mutating func take(_ m2: [UInt8], names: [UInt8], role: Role) throws -> DeviceRecord {
-      guard !isOver, joiner == nil, m2.count == 128 else { throw Refusal.message }
+      guard !isOver, joiner == nil, m2.count == answerByteCount else { throw Refusal.message }
       isOver = true
       guard Enrolment.commitment(to: m2) == m0 else { throw Refusal.commitment }
       guard let bytes = try identity.box.open(names, from: Array(m2[32..<64])) else { throw Refusal.names }

@@ -1,8 +1,16 @@
 import SecretMemory
-import VaultCore
+package import VaultCore
 
 /// Reading a log of which old entries were deleted. Section 7 of docs/sync-format.md.
 extension Replica {
+  /// C of an entry, by which people compare what two devices have read.
+  /// - Returns: nil for an entry after the last one, and for an old one that is not kept.
+  package func chain(of number: UInt64) -> Digest? {
+    if count > 0, number == count - 1 { return chain }
+    guard let next = kept.first(where: { $0.number == number + 1 && $0.isValid }) else { return nil }
+    return try? SealedEntry(parsing: next.bytes).chain
+  }
+
   static func entries(of engine: any Engine, from start: UInt64) throws -> [NumberedEntry] {
     var entries: [NumberedEntry] = []
     var next = start

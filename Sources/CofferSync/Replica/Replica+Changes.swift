@@ -5,7 +5,7 @@ package import VaultCore
 extension Replica {
   /// An entity as this device shows it: the fold, with the pending operations on top.
   package func shown(_ key: EntityKey) -> Entity? {
-    let own = pending.filter { $0.operation.key == key }
+    let own = pending[key]
     guard !own.isEmpty else { return state[key] }
     var entity = state[key] ?? Entity()
     for pending in own where !entity.knows(pending.operation.dot) {
@@ -14,12 +14,12 @@ extension Replica {
     return entity
   }
 
-  /// Fixes a change as an operation: it replaces what this device shows now, and nothing that it learns later.
-  private mutating func change(_ key: EntityKey, _ written: [(Register, Value)], at modified: Int64, isHeld: Bool = false) throws
-  {
-    let seen = shown(key)
+  /// Fixes a change as an operation: it replaces what its author saw, and nothing that this device learns later.
+  private mutating func change(
+    _ key: EntityKey, _ written: [(Register, Value)], _ seen: SeenWrites, at modified: Int64, isHeld: Bool = false
+  ) throws {
     let parts = written.map { register, value in
-      Operation.Part(register: register, replaced: seen?[register].map(\.dot).sorted() ?? [], value: value)
+      Operation.Part(register: register, replaced: seen[register].sorted(), value: value)
     }
     let operation = try Operation(key.kind, author: id, tag: key.tag, modified: modified, parts: parts, values)
     pending.append(PendingOperation(operation: operation, isHeld: isHeld))
@@ -39,9 +39,11 @@ extension Replica {
   /// - Parameters:
   ///   - content: nil if it has not changed.
   ///   - secret: nil if it has not changed.
+  ///   - modified: In milliseconds since 1970.
+  ///   - seen: The writes that the person saw; nil: those that this device shows.
   /// - Throws: `form`, if the item is not there and a part is missing, or if it is not one that is shared.
   package mutating func write(
-    _ tag: Identifier, content: ItemContent?, secret: LockedBytes?, at modified: Int64
+    _ tag: Identifier, content: ItemContent?, secret: LockedBytes?, at modified: Int64, seen: SeenWrites? = nil
   ) throws {
     let key = EntityKey(.item, tag)
     let isThere = shown(key)?.exists ?? false
@@ -50,23 +52,32 @@ extension Replica {
     if let content { written.append((.content, try value(.content, Secret(copying: content.bytes)))) }
     guard isThere || secret != nil else { throw VoidCause.form }
     if let secret { written.append((.secret, try value(.secret, secret.secret))) }
-    try change(key, written + [(.life, Operation.alive)], at: modified)
+    try change(key, written + [(.life, Operation.alive)], seen ?? SeenWrites(shown(key)), at: modified)
   }
 
   /// Writes a setting.
   package mutating func write(_ setting: SettingContent, at modified: Int64) throws {
     let value = try value(.content, Secret(copying: setting.bytes))
-    try change(EntityKey(.setting, setting.tag), [(.content, value), (.life, Operation.alive)], at: modified)
+    let key = EntityKey(.setting, setting.tag)
+    try change(key, [(.content, value), (.life, Operation.alive)], SeenWrites(shown(key)), at: modified)
   }
 
   /// Deletes items or settings of one group, or one store.
-  /// - Parameter groupCount: The number of those in the group before.
+  /// - Parameters:
+  ///   - keys: Those that exist no longer.
+  ///   - groupCount: The number of those in the group before.
+  ///   - modified: In milliseconds since 1970.
+  ///   - seen: The writes of each that the person saw; nil: those that this device shows.
   /// - Returns: False if the deletions wait until a person confirms them.
   @discardableResult
-  package mutating func delete(_ keys: [EntityKey], ofGroupWith groupCount: Int, at modified: Int64) throws -> Bool {
+  package mutating func delete(
+    _ keys: [EntityKey], ofGroupWith groupCount: Int, at modified: Int64, seen: (EntityKey) -> SeenWrites? = { _ in nil }
+  )
+    throws -> Bool
+  {
     let isHeld = DeletionGuard.holds(keys.count, of: groupCount)
     for key in keys where shown(key)?.exists == true {
-      try change(key, [(.life, Operation.deleted)], at: modified, isHeld: isHeld)
+      try change(key, [(.life, Operation.deleted)], seen(key) ?? SeenWrites(shown(key)), at: modified, isHeld: isHeld)
     }
     return !isHeld
   }
@@ -79,6 +90,16 @@ extension Replica {
   /// Takes back the deletions that wait, also for this device.
   package mutating func discardDeletions() {
     pending.removeAll(where: \.isHeld)
+  }
+
+  /// The bytes of a value of this space.
+  /// - Throws: `objectMissing`; `tag` for an object that does not open or has another length.
+  package func content(of value: Value, _ objects: ObjectSource) throws -> LockedBytes {
+    switch value {
+    case .clear(let bytes): return LockedBytes(try Secret(copying: bytes))
+    case .secret(let secret): return LockedBytes(try values.open(secret))
+    case .object(let name, let count): return try resolve(name, count: count) { try uploads[$0] ?? objects($0) }
+    }
   }
 
   /// Values that were sealed under a key of a removed device, and that no read has shown, are sealed anew. The new operation

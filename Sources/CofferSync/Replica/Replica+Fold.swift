@@ -93,7 +93,7 @@ extension Replica {
     for pending in pending where state[pending.operation.key] == nil {
       let operation = pending.operation
       guard operation[.life]?.value == Operation.alive, let former = before[operation.key] else { continue }
-      let written = self.pending.filter { $0.operation.key == operation.key }.flatMap(\.operation.parts).map(\.register)
+      let written = self.pending[operation.key].flatMap(\.operation.parts).map(\.register)
       let missing = [Register.content, .secret].filter { !written.contains($0) && former.shown($0) != nil }
       guard !missing.isEmpty else { continue }
       let parts = missing.compactMap { register in

@@ -39,7 +39,7 @@ extension Replica {
       }
     }
     let own = former.pending.filter { !state.knows($0.operation) }
-    pending = operations.map { PendingOperation(operation: $0) } + own
+    pending = PendingOperations(operations.map { PendingOperation(operation: $0) } + own)
     // The engine of a lost history may lack them.
     for operation in pending.map(\.operation) {
       for case .object(let name, _) in operation.parts.map(\.value) where uploads[name] == nil {

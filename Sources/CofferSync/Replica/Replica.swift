@@ -21,7 +21,7 @@ package struct Replica: Sendable {
   var hints: [UInt32: LockedBytes] = [:]
   package internal(set) var membership = Membership()
   package internal(set) var state = SpaceState()
-  package internal(set) var pending: [PendingOperation] = []
+  package internal(set) var pending: PendingOperations = []
   /// Changes of the members, and the mark of a history that was left, until they are read in the log.
   package internal(set) var drafts: [Draft] = []
   /// Devices that were removed in a history that was left. Nothing else is appended until an owner has removed them here.
@@ -89,13 +89,6 @@ package struct Replica: Sendable {
 extension Digest {
   /// A digest as a key of a dictionary: of something that is not an authenticator.
   typealias Bytes = [UInt8]
-}
-
-/// An operation that no read has shown yet.
-package struct PendingOperation: Sendable {
-  package let operation: Operation
-  /// One of many deletions, which a person has to confirm.
-  package internal(set) var isHeld = false
 }
 
 /// A change that is not an operation, made again for each entry until it is read.

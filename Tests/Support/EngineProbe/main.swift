@@ -45,7 +45,7 @@ func append(_ engine: DirectoryEngine, _ name: String, _ count: Int, times: Int?
 }
 
 do {
-  let engine = try DirectoryEngine(arguments[1], space: space, isMade: arguments[2] == "make")
+  let engine = try DirectoryEngine(arguments[1], space: space, arguments[2] == "make" ? .new : .existing)
   switch arguments[2] {
   case "append": try append(engine, arguments[3], Int(arguments[4]) ?? .max, times: arguments.count > 5 ? Int(arguments[5]) : nil)
   case "put":

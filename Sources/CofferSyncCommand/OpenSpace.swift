@@ -1,0 +1,65 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import CofferFiles
+import CofferSync
+import SyncEngines
+import VaultCore
+import VaultSync
+
+/// The space that a command is about.
+struct SpaceOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The space, if this vault is in several.", valueName: "ID"))
+  var space: String?
+
+  private func identifier() throws -> Identifier? {
+    guard let space else { return nil }
+    guard let identifier = Identifier(hexadecimal: space) else {
+      throw Failure.usage("--space \(space): is not an identifier of 32 digits", hint: "coffer sync status shows it")
+    }
+    return identifier
+  }
+
+  func session() throws -> SpaceSession { try SpaceSession(identifier(), in: OpenSpace.keychain()) }
+
+  /// One after the other: the files of each have a lock.
+  func sessions() throws -> [() throws -> SpaceSession] {
+    let keychain = try OpenSpace.keychain()
+    let spaces = try identifier().map { [$0] } ?? DeviceKeys.spaces(in: keychain)
+    guard !spaces.isEmpty else { throw SyncError(.noSpace) }
+    return spaces.map { space in { try SpaceSession(space, in: keychain) } }
+  }
+}
+
+enum OpenSpace {
+  /// The vault of the agent: nothing here asks for a passphrase.
+  static func keychain() throws -> Keychain {
+    // The owner of such a vault decides for each program, and no log of others writes into it.
+    guard try !SystemAgent.isUsed(environment: { Environment[$0] }) else {
+      throw Failure.usage("a vault of the system's agent is not shared", hint: "with a vault of your own: coffer init")
+    }
+    let keychain = try Keychain.connect(visibility: Visibility(isForEachRequest: true))
+    do {
+      guard try !keychain.isLocked else { throw Failure(.locked, "the vault is locked", hint: unlocking) }
+    } catch let error as KeychainError where error.code == .agent {
+      throw Failure(.locked, "no agent has the vault open", hint: unlocking)
+    }
+    Hardening.hide()
+    return keychain
+  }
+
+  private static let unlocking = "coffer unlock"
+
+  static func address(_ text: String) throws -> EngineAddress {
+    guard let address = EngineAddress(text) else { throw SyncError(.addressMalformed, text) }
+    return address
+  }
+}
+
+extension SpaceSession {
+  func connect() throws -> any Engine { try OpenSpace.address(state.engine).connect(keys.space) }
+
+  /// Appends what a command has changed.
+  /// - Throws: errors of the engine: then it is appended with the next `coffer sync now`.
+  func finish() throws -> SyncReport { try synchronise(with: connect()) }
+}

@@ -1,0 +1,90 @@
+package import CofferConsole
+package import CofferSync
+package import VaultSync
+
+extension SyncError: Explained {
+  package var explanation: Explanation {
+    switch code {
+    case .noSpace:
+      .init(.notFound, "this vault is in no space", "to make one: coffer sync init ENGINE; to join one: coffer sync join ENGINE")
+    case .severalSpaces: .init(.severalMatch, "this vault is in several spaces", "name one: --space ID")
+    case .keysMalformed:
+      .init(.integrity, "the keys of this device have another form", "coffer secret history has the former ones")
+    case .stateMissing:
+      .init(
+        .notFound, "the files of this device are missing",
+        "coffer sync leave --force; then join again, and remove this device by its former identifier")
+    case .stateMalformed:
+      .init(
+        .integrity, "the files of this device are damaged, or of another vault",
+        "coffer sync leave --force; then join again, and remove this device by its former identifier")
+    case .addressMalformed: .init(.usage, "is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root")
+    case .groupNotShared: .init(.usage, "is never shared", "groups that begin with coffer. are of this device alone")
+    case .groupInOtherSpace: .init(.duplicate, "is shared in another space", "coffer sync unshare GROUP --space ID")
+    case .noDevice: .init(.notFound, "names neither a device nor a person of the space", "coffer sync members lists them")
+    case .severalDevices: .init(.severalMatch, "several devices have this name", "name one by its identifier")
+    case .notAllowed: .init(.denied, "the role of this device does not allow it", "an owner can do it")
+    case .ownDevice: .init(.usage, "a device does not remove itself", "coffer sync leave here; then remove it on another device")
+    case .lastOwner: .init(.usage, "no owner would be left", "coffer sync role DEVICE owner gives the role to another one")
+    case .noAnswer: .init(.inputOutput, "the other device has not answered in 10 minutes", "begin again: coffer sync join")
+    case .codeTaken: .init(.duplicate, "another device has answered under this code", "begin again: coffer sync join")
+    case .exchangeRefused:
+      .init(
+        .integrity, "the messages are not those of one exchange: another program may be between the two",
+        "begin again: coffer sync join")
+    case .wrongNumber: .init(.denied, "is not the number: nothing has been added", "begin again: coffer sync join")
+    case .changesPending:
+      .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")
+    }
+  }
+}
+
+extension Halt: Explained {
+  package var detail: String { "" }
+
+  package var explanation: Explanation {
+    switch self {
+    case .forked:
+      .init(
+        .integrity, "a member has continued another log than this device: the engine shows two",
+        "compare with other devices: coffer sync check; then coffer sync accept-history")
+    case .replaced:
+      .init(
+        .integrity, "the engine has another log than the one that this device has read",
+        "compare with other devices: coffer sync check; then coffer sync accept-history")
+    case .checkpointFalse:
+      .init(.integrity, "a checkpoint of the log has another state than this device", "coffer sync accept-history reads all anew")
+    case .keyWithheld:
+      .init(
+        .integrity, "a member has removed a device and not given this one the new key",
+        "an owner removes that member and this device, which joins anew")
+    case .keyMissing: .init(.integrity, "no key of this device opens the log", "join the space anew: coffer sync leave")
+    case .removed:
+      .init(.denied, "this device was removed from the space", "its items stay; to forget the space: coffer sync leave --force")
+    case .notAMember: .init(.denied, "this device is not a member of the space", "to forget the space: coffer sync leave --force")
+    case .objectMissing:
+      .init(
+        .inputOutput, "the engine lacks a large value that the log names", "try again later; a backup of the engine may have it")
+    case .entriesMissing:
+      .init(.inputOutput, "the engine lacks entries of the log", "try again later; a device that is ahead puts them back")
+    }
+  }
+}
+
+extension StoredReplicaError: Explained {
+  package var detail: String { "" }
+
+  package var explanation: Explanation {
+    switch self {
+    case .malformed: SyncError(.stateMalformed).explanation
+    case .otherDevice: .init(.integrity, "the files are those of another device", "the vault or the files were copied")
+    case .objectMissing: .init(.integrity, "a large value that no other device has is missing in the files of this device")
+    }
+  }
+}
+
+extension VoidCause: Explained {
+  package var detail: String { "" }
+
+  package var explanation: Explanation { .init(.integrity, "has a form that items do not have (\(rawValue))") }
+}

@@ -1,0 +1,188 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import CofferFiles
+import CofferSync
+import Glibc
+import SyncEngines
+import VaultCore
+import VaultSync
+
+extension Role: ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let role = Role.allCases.first(where: { "\($0)" == argument }) else { return nil }
+    self = role
+  }
+}
+
+struct SyncMembers: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "members", abstract: "List the devices of the space.",
+    discussion: "The last column is the number of the last entry that the device has made.")
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    let replica = session.state.replica
+    let devices = replica.membership.devices.values.sorted { ($0.person, $0.name, $0.id) < ($1.person, $1.name, $1.id) }
+    let rows = devices.map { record in
+      [
+        record.person, record.name, "\(record.role)", String(record.id.description.prefix(16)),
+        replica.lastHeard[record.id].map { "\($0)" } ?? "",
+      ]
+    }
+    try Descriptor.output.write(Table(heading: ["PERSON", "DEVICE", "ROLE", "ID", "LAST"], rows: rows).text(style: .current()))
+  }
+}
+
+/// How long the two sides of an exchange wait for each other, in milliseconds.
+private let patience = 600_000
+
+struct SyncJoin: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join", abstract: "Become a device of a space: shows a code for coffer sync add on a member.",
+    discussion: """
+      Waits up to 10 minutes. Then it shows a number, which you type on the member: so no program between the two can take the \
+      place of either. Groups that this vault does not have are shared at once; for others: coffer sync share GROUP.
+      """)
+
+  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH, as for the member.", valueName: "ENGINE"))
+  var engine: String
+
+  @OptionGroup var names: DeviceOptions
+
+  func run() throws {
+    let address = try OpenSpace.address(engine)
+    let (person, device) = try names.names()
+    let keychain = try OpenSpace.keychain()
+    let values = try ValueKey()
+    let (keys, _) = try DeviceKeys.make(in: keychain, person: person, name: device) { identity in
+      let code = Exchange.code()
+      guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
+      let exchange = Exchange(try address.connect(place, .temporary), until: Deadline(milliseconds: patience))
+      let welcome = try exchange.join(identity) {
+        Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
+      } show: { number in
+        let digits = String(number)
+        let padded = String(repeating: "0", count: 8 - digits.count) + digits
+        Descriptor.error.note("Type this number there: \(padded)\n")
+      }
+      let replica = try Replica(joining: identity, welcome, address.connect(welcome.space), values)
+      return (welcome.space, try LocalState(replica, engine: address.description))
+    }
+    let session = try SpaceSession(keys.space, in: keychain)
+    let offered = try session.offeredGroups()
+    let present = try offered.keys.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
+    for group in offered.keys.sorted() where !present.contains(group) { try session.share(group, others: []) }
+    try SyncNow.say(session.finish(), about: nil)
+    for group in present.sorted() {
+      Descriptor.error.note(
+        "note: the space has the group \(group), and so has this vault. To join them: coffer sync share '\(group)'\n")
+    }
+  }
+}
+
+struct SyncAdd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add the device that shows a code.",
+    discussion: "Asks for the number that the device shows then. Members add devices of their own person; owners add any.")
+
+  @Argument(help: ArgumentHelp("The code that coffer sync join shows.", valueName: "CODE"))
+  var code: String
+
+  @Option(help: ArgumentHelp("owner, member or reader.", valueName: "ROLE"))
+  var role = Role.member
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    guard let place = Exchange.mailbox(code) else {
+      throw Failure.usage("\(code): is not a code of 8 letters", hint: "coffer sync join shows it")
+    }
+    let session = try space.session()
+    _ = try session.finish()
+    let address = try OpenSpace.address(session.state.engine)
+    let mailbox: any Engine
+    do {
+      mailbox = try address.connect(place)
+    } catch let error as FileError where error.code == .missing {
+      throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")
+    }
+    let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience))
+    try exchange.add(session.state.replica, as: role, ask: ask) { record in
+      try session.add(record)
+      _ = try session.finish()
+      guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {
+        throw SyncError(.notAllowed, "\(record.person), \(record.name)")
+      }
+      return welcome
+    }
+  }
+
+  private func ask(_ record: DeviceRecord) throws -> UInt64 {
+    let input = Descriptor.input
+    Descriptor.error.note(
+      "\(record.name.escapingControls()) of \(record.person.escapingControls()), as \(role). The number that it shows: ")
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while line.count < 64, try unsafe withUnsafeMutableBytes(of: &byte, { try unsafe input.read(into: $0) }) == 1, byte != 10 {
+      line.append(byte)
+    }
+    let digits = line.filter { (48...57).contains($0) }
+    guard !digits.isEmpty else { throw Failure(.cancelled, "no number was typed: nothing has been changed") }
+    guard digits.count == 8, let number = UInt64(String(decoding: digits, as: UTF8.self)) else { throw SyncError(.wrongNumber) }
+    return number
+  }
+}
+
+struct SyncRole: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "role", abstract: "Give a device another role: owner, member or reader.")
+
+  @Argument(help: ArgumentHelp("Its name or its identifier.", valueName: "DEVICE"))
+  var device: String
+
+  @Argument(help: ArgumentHelp("owner, member or reader.", valueName: "ROLE"))
+  var role: Role
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    _ = try session.finish()
+    let records = try session.devices(device)
+    guard let record = records.first, records.count == 1 else { throw SyncError(.severalDevices, device) }
+    try session.setRole(record.id, role)
+    _ = try session.finish()
+    guard session.state.replica.membership[record.id]?.role == role else { throw session.refusal([record.id]) }
+  }
+}
+
+struct SyncRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a device, or all devices of a person.",
+    discussion: """
+      They read nothing that is written from then on. They keep what they have read: give those secrets new values where they are \
+      used, and then here.
+      """)
+
+  @Argument(help: ArgumentHelp("The name of a device, its identifier, or a person.", valueName: "DEVICE|PERSON"))
+  var name: String
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    _ = try session.finish()
+    let ids = try session.devices(name).map(\.id)
+    let read = try session.offeredGroups()
+    try session.remove(ids)
+    _ = try session.finish()
+    guard ids.allSatisfy({ session.state.replica.membership[$0] == nil }) else { throw session.refusal(ids) }
+    let groups = read.sorted { $0.key < $1.key }.map { "\($0.key) (\(counted($0.value, "item")))" }
+    if !groups.isEmpty {
+      Descriptor.error.note("It could read: \(groups.joined(separator: ", ")). Give these secrets new values at their sources.\n")
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import CofferConsole
+import Explanations
+
+/// The program behind `coffer sync`: what devices share. It reads the vault through the agent, as `coffer` does.
+struct SyncProgram: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "coffer sync", abstract: "Have the same secrets on several machines, or in a team.",
+    discussion: """
+      Devices append sealed changes to one log, in a directory that they reach. The machine that keeps it can read nothing.
+      Begin with: coffer sync init dir:/srv/shared
+      """,
+    subcommands: [
+      SyncInit.self, SyncJoin.self, SyncAdd.self, SyncShare.self, SyncUnshare.self, SyncNow.self, SyncStatus.self,
+      SyncCheck.self, SyncConflicts.self, SyncMembers.self, SyncRole.self, SyncRemove.self, SyncAcceptDeletions.self,
+      SyncAcceptHistory.self, SyncLeave.self, SyncServe.self,
+    ])
+
+  func run() throws { throw Failure.usage("sync: a verb is missing", hint: "coffer sync --help") }
+
+  /// Runs the program and returns its exit status.
+  static func start() -> Int32 {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      return ExitStatus.ok.rawValue
+    } catch {
+      if !(error is Failure), exitCode(for: error) == .success {
+        try? Descriptor.output.write(fullMessage(for: error) + "\n")
+        return ExitStatus.ok.rawValue
+      }
+      let failure = isExplained(error) ? Failure(error) : Failure.usage(message(for: error), hint: "coffer sync --help")
+      Descriptor.error.note(failure.text)
+      return failure.status.rawValue
+    }
+  }
+
+  /// Whether it is an error of a command, and none of the parser.
+  private static func isExplained(_ error: any Error) -> Bool { error is Failure || error is any Explained }
+}

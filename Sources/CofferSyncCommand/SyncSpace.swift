@@ -1,0 +1,154 @@
+import ArgumentParser
+import CofferConsole
+import CofferFiles
+import CofferSync
+import Glibc
+import SyncEngines
+import VaultCore
+import VaultSync
+
+/// The person and the name of a device, as others see them.
+struct DeviceOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The person who has this machine; the user, if it is left out.", valueName: "NAME"))
+  var person: String?
+
+  @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "NAME"))
+  var device: String?
+
+  func names() throws -> (person: String, device: String) {
+    (try checked(person ?? Self.user(), "--person"), try checked(device ?? Self.host(), "--device"))
+  }
+
+  private func checked(_ name: String, _ option: String) throws -> String {
+    guard (1...DeviceRecord.maximumNameByteCount).contains(name.utf8.count),
+      !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+    else { throw Failure.usage("\(option): a name has 1 to 255 bytes and no control character") }
+    return name
+  }
+
+  private static func user() -> String {
+    guard let entry = unsafe getpwuid(geteuid()), let name = unsafe entry.pointee.pw_name else { return "user \(geteuid())" }
+    return unsafe String(cString: name)
+  }
+
+  private static func host() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0, name[0] != 0 else { return "machine" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+struct SyncInit: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Make a space, with this machine as its first device.",
+    discussion: """
+      ENGINE is where the log lies: dir:/PATH, a directory of this machine or of a file server, or ssh:HOST:/PATH, one of a machine \
+      that has coffer and to which ssh logs in without a question. The directory exists already.
+      """)
+
+  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH.", valueName: "ENGINE"))
+  var engine: String
+
+  @OptionGroup var names: DeviceOptions
+
+  func run() throws {
+    let address = try OpenSpace.address(engine)
+    let (person, device) = try names.names()
+    let keychain = try OpenSpace.keychain()
+    let values = try ValueKey()
+    var made: (any Engine)?
+    let (keys, _) = try DeviceKeys.make(in: keychain, person: person, name: device) { identity in
+      let replica = try Replica(founding: identity, random: SecretBox.randomBytes(32), values)
+      // Before the vault has keys of a space that cannot be.
+      made = try address.connect(replica.space, .new)
+      return (replica.space, try LocalState(replica, engine: address.description))
+    }
+    guard let made else { return }
+    _ = try SpaceSession(keys.space, in: keychain).synchronise(with: made)
+    Descriptor.error.note("This machine is the first device of space \(keys.space).\n")
+    Descriptor.error.note(
+      "To share a group of items: coffer sync share GROUP. To add a machine, there: coffer sync join \(address)\n")
+  }
+}
+
+struct SyncShare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "share", abstract: "Share the items of a group.",
+    discussion: """
+      Items of both sides with one name and one secret become one. If the secrets differ, one is shown and the other is a former \
+      version, and coffer sync conflicts lists the item. Items of this device alone stay here. All members of the space read them.
+      """)
+
+  @Argument(help: ArgumentHelp("The group.", valueName: "GROUP"))
+  var group: String
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let group = try AccessGroup(group)
+    let session = try space.session()
+    let keychain = try OpenSpace.keychain()
+    let others = try DeviceKeys.spaces(in: keychain).filter { $0 != session.keys.space }
+      .map { try SpaceSession($0, in: keychain).state }
+    guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
+    try session.share(group, others: others)
+    try SyncNow.say(session.finish(), about: nil)
+  }
+}
+
+struct SyncUnshare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unshare", abstract: "Share a group no longer from this machine.",
+    discussion: "Its items stay here and with the other devices. Changes go neither way.")
+
+  @Argument(help: ArgumentHelp("The group.", valueName: "GROUP"))
+  var group: String
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let group = try AccessGroup(group)
+    let session = try space.session()
+    guard session.state.groups.contains(group) else { throw Failure(.notFound, "\(group): is not shared here") }
+    try session.unshare(group)
+  }
+}
+
+struct SyncLeave: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "leave", abstract: "Forget the space and its keys on this machine.",
+    discussion: """
+      The items stay. The other devices count this one as a member until one of them removes it. Changes that no other device has \
+      yet keep the command from it.
+      """)
+
+  @Flag(help: "Also with changes that no other device has.")
+  var force = false
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    guard force || session.state.replica.pending.isEmpty else {
+      throw SyncError(.changesPending, counted(session.state.replica.pending.count, "change"))
+    }
+    try session.forget()
+    Descriptor.error.note("To remove it on another device: coffer sync remove '\(session.keys.identity.name)'\n")
+  }
+}
+
+struct SyncServe: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Serve a directory to the ssh of another machine.", shouldDisplay: false)
+
+  @Argument var purpose: String
+  @Argument var identifier: String
+  @Argument var path: String
+
+  func run() throws {
+    guard let purpose = EngineAddress.Purpose(rawValue: purpose), let space = Identifier(hexadecimal: identifier),
+      path.hasPrefix("/")
+    else { throw Failure.usage("serve: is called through ssh alone") }
+    try EngineServer.serve(path, space, purpose)
+  }
+}

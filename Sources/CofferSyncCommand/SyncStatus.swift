@@ -1,0 +1,140 @@
+import ArgumentParser
+import CWords
+import Coffer
+import CofferConsole
+import CofferSync
+import VaultCore
+import VaultSync
+
+struct SyncStatus: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Show the space, this device, and what waits.",
+    discussion: "Reads the log of the engine, and changes nothing.")
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    for open in try space.sessions() {
+      let rows = try Self.rows(of: open())
+      if json {
+        try Descriptor.output.write(JSON.object(rows.map { ($0.name, $0.json) }).description + "\n")
+      } else {
+        let table = Table(heading: ["SPACE", ""], rows: rows.map { [$0.name, $0.text] })
+        try Descriptor.output.write(table.text(style: .current()))
+      }
+    }
+  }
+
+  private typealias Row = (name: String, text: String, json: JSON)
+
+  private static func rows(of session: SpaceSession) throws -> [Row] {
+    func row(_ name: String, _ text: String) -> Row { (name, text, .text(text)) }
+    func row(_ name: String, _ count: Int) -> Row { (name, "\(count)", .natural(UInt64(count))) }
+    let replica = session.state.replica
+    let own = replica.membership[replica.id]
+    var rows: [Row] = [
+      row("space", session.keys.space.description), row("engine", session.state.engine),
+      row("device", "\(session.keys.identity.person), \(session.keys.identity.name)"),
+      row("role", own.map { "\($0.role)" } ?? "no member"),
+      row("groups", session.state.groups.sorted().map(\.name).joined(separator: ", ")),
+      row("entries", Int(clamping: replica.count)),
+      row("devices", replica.membership.devices.count),
+      row("pending", replica.pending.filter { !$0.isHeld }.count),
+      row("held", replica.pending.filter(\.isHeld).count),
+      row("conflicts", session.conflicts().count),
+    ]
+    let offered = try session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
+    rows.append(row("offered", offered.joined(separator: ", ")))
+    if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
+    do {
+      let behind = try session.connect().read(from: replica.count, limit: 100).count
+      rows.append(row("behind", behind))
+    } catch {
+      rows.append(row("unreachable", Failure(error).message))
+    }
+    return rows
+  }
+}
+
+struct SyncCheck: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Print six words of the log, to compare them with another device.",
+    discussion: """
+      Two devices that have read the same log up to an entry have the same words for it. If they differ, the engine has shown them \
+      different logs.
+      """)
+
+  @Option(help: ArgumentHelp("The words of another device: whether this one has the same for that entry.", valueName: "N:WORDS"))
+  var against: String?
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    _ = try session.finish()
+    let replica = session.state.replica
+    guard let against else {
+      return try Descriptor.output.write("\(replica.count - 1):\(Self.words(replica.chain).joined(separator: "-"))\n")
+    }
+    let parts = against.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2, let number = UInt64(parts[0]) else {
+      throw Failure.usage("--against \(against): is not N:WORDS", hint: "as the other device's coffer sync check prints it")
+    }
+    guard let chain = replica.chain(of: number) else {
+      throw Failure(
+        .notFound, "entry \(number): this device does not have it", hint: "compare the words of this device with the other one")
+    }
+    let typed = parts[1].lowercased().split { $0 == "-" || $0 == " " }.map(String.init)
+    guard typed == Self.words(chain) else {
+      throw Failure(
+        .integrity, "entry \(number): the words differ: the engine has shown two different logs, or they are mistyped",
+        hint: "type them again; then find out which devices have the right log")
+    }
+  }
+
+  /// Six words of 7,776 each.
+  private static func words(_ chain: Digest) -> [String] {
+    (0..<6).map { index in
+      let number = chain.bytes[4 * index..<4 * index + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      return unsafe coffer_word(Int32(number % UInt32(coffer_word_count))).map { unsafe String(cString: $0) } ?? ""
+    }
+  }
+}
+
+struct SyncConflicts: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "conflicts", abstract: "List the items that two devices have changed without knowing of each other.",
+    discussion: """
+      One value is shown; the others are former versions: coffer secret history ITEM. A new value, or coffer secret restore, \
+      settles it.
+      """)
+
+  @Option(help: ArgumentHelp("Settle it with the value that is shown.", valueName: "ITEM"))
+  var keep: String?
+
+  @OptionGroup var space: SpaceOptions
+
+  func run() throws {
+    let session = try space.session()
+    let conflicts = session.conflicts()
+    guard let keep else {
+      let table = Table(heading: ["ITEM", "GROUP", "PARTS"], rows: conflicts.map { [$0.name, $0.group.name, Self.parts($0)] })
+      return try Descriptor.output.write(table.text(style: .current()))
+    }
+    let named = conflicts.filter { $0.name == keep }
+    guard let conflict = named.first else {
+      throw Failure(.notFound, "\(keep): is in no conflict", hint: "coffer sync conflicts lists the items")
+    }
+    guard named.count == 1 else { throw Failure(.severalMatch, "\(keep): items of several groups have this name") }
+    let engine = try session.connect()
+    try session.keep(conflict) { try engine.get($0) }
+    try SyncNow.say(session.synchronise(with: engine), about: nil)
+  }
+
+  private static func parts(_ conflict: SyncConflict) -> String {
+    conflict.registers.map { $0 == .secret ? "secret" : "attributes" }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,5 @@
+import CofferFiles
+import Glibc
+
+Hardening.begin(startsPrograms: true)
+exit(SyncProgram.start())

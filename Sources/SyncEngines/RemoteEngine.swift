@@ -1,0 +1,78 @@
+import CLinux
+package import CofferFiles
+package import CofferSync
+import Glibc
+package import VaultCore
+
+/// An engine in a directory of another machine, through `ssh HOST coffer sync serve PATH`.
+///
+/// ssh asks nothing: a key has to be there, from an agent or without a passphrase. It ends with this value.
+package final class RemoteEngine: Engine {
+  private let pipes: FramePipes
+  private let process: Int32
+
+  /// - Throws: `toolMissing` if there is no ssh; `toolFailed` if it ends, or if the other end refuses.
+  package init(_ host: String, _ path: String, _ space: Identifier, _ purpose: EngineAddress.Purpose) throws(FileError) {
+    var program = ChildProgram(
+      "/usr/bin/env",
+      [
+        "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15", "--", host,
+        "coffer sync serve \(purpose.rawValue) \(space) \(Self.quoted(path))",
+      ])
+    var ends: [Int32] = [0, 0]
+    guard unsafe coffer_local_pair(&ends) == 0 else { throw FileError(errno: errno, "ssh") }
+    program.streams = [.descriptor(ends[1]), .descriptor(ends[1]), .same]
+    let started = program.start()
+    close(ends[1])
+    pipes = FramePipes(input: ends[0], output: ends[0])
+    process = started.process
+    guard started.errno == 0 else { throw FileError(errno: started.errno, "ssh") }
+    // If ssh has ended, a write is an error and no signal.
+    signal(SIGPIPE, SIG_IGN)
+    guard let greeting = try pipes.receive() else { throw FileError(.toolFailed, "ssh \(host) has ended") }
+    guard greeting.first == EngineCall.version, let answer = EngineAnswer(Array(greeting.dropFirst())) else {
+      throw FileError(.toolFailed, "\(host) has another version of coffer, or prints something before it starts")
+    }
+    if case .failed(let message) = answer { throw FileError(.toolFailed, "\(host): \(message)") }
+  }
+
+  deinit {
+    close(pipes.input)
+    if process > 0 { _ = ChildProgram.wait(for: process) }
+  }
+
+  /// For the shell of the other machine.
+  private static func quoted(_ path: String) -> String {
+    "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  private func answer(_ call: EngineCall) throws(FileError) -> EngineAnswer {
+    try pipes.send(call.bytes)
+    guard let bytes = try pipes.receive(), let answer = EngineAnswer(bytes) else {
+      throw FileError(.toolFailed, "the other end has ended, or answers in another form")
+    }
+    if case .failed(let message) = answer { throw FileError(.toolFailed, message) }
+    return answer
+  }
+
+  private static var otherAnswer: FileError { FileError(.toolFailed, "the other end answers another call") }
+
+  package func append(_ number: UInt64, _ entry: [UInt8]) throws(FileError) -> Appended {
+    guard case .appended(let outcome) = try answer(.append(number, entry)) else { throw Self.otherAnswer }
+    return outcome
+  }
+
+  package func read(from number: UInt64, limit: Int) throws(FileError) -> [NumberedEntry] {
+    guard case .entries(let entries) = try answer(.read(number, limit: limit)) else { throw Self.otherAnswer }
+    return entries
+  }
+
+  package func put(_ name: ObjectName, _ object: [UInt8]) throws(FileError) {
+    guard case .done = try answer(.put(name, object)) else { throw Self.otherAnswer }
+  }
+
+  package func get(_ name: ObjectName) throws(FileError) -> [UInt8]? {
+    guard case .object(let object) = try answer(.get(name)) else { throw Self.otherAnswer }
+    return object
+  }
+}

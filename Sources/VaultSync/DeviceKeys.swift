@@ -1,0 +1,89 @@
+package import Coffer
+package import CofferSync
+import SecretMemory
+package import VaultCore
+
+/// The keys of this device in one space: an item of the vault, which a copy of its file on another machine does not open.
+package struct DeviceKeys: Sendable {
+  /// The group of these items. No device shares it.
+  package static let group = AccessGroup(unchecked: "coffer.sync")
+  private static let service = "space"
+  /// The secret has three parts of this length: a seed to sign, one for boxes, and the key of the files of this device.
+  private static let seedByteCount = 32
+  private static let person = "user.person"
+  private static let name = "user.device"
+
+  package let space: Identifier
+  package let identity: DeviceIdentity
+  /// Seals the state in the files of this device.
+  let state: LockedBytes
+
+  private init(_ space: Identifier, _ seeds: borrowing Secret, person: String, name: String) throws {
+    guard seeds.count == 3 * Self.seedByteCount else { throw SyncError(.keysMalformed, space.description) }
+    let count = Self.seedByteCount
+    self.space = space
+    identity = try DeviceIdentity(
+      signingSeed: seeds.copy(0, count), boxSeed: seeds.copy(count, count), person: person, name: name)
+    state = LockedBytes(try seeds.copy(2 * count, count))
+  }
+
+  /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
+  /// - Throws: `otherDevice` if the vault has no key of this device; as `Keychain.add`.
+  package static func make(
+    in keychain: Keychain, person: String, name: String, _ body: (DeviceIdentity) throws -> (space: Identifier, state: LocalState)
+  ) throws -> (DeviceKeys, LocalState) {
+    let seeds = try Secret.random(count: 3 * seedByteCount)
+    let draft = try DeviceKeys(.zero, seeds, person: person, name: name)
+    let (space, state) = try body(draft.identity)
+    let keys = try DeviceKeys(space, seeds, person: person, name: name)
+    try StateFiles(keys, isMade: true).save(state)
+    var item = Item(service: service, account: space.description)
+    item.label = "Keys of this device in a space of coffer sync"
+    item[Self.person] = person
+    item[Self.name] = name
+    try keychain.add(item, secret: seeds, group: group, accessible: .whenUnlockedThisDevice)
+    return (keys, state)
+  }
+
+  /// The spaces of which this vault is a device.
+  /// - Throws: as `Keychain.items`.
+  package static func spaces(in keychain: Keychain) throws -> [Identifier] {
+    try entries(in: keychain).map(\.space)
+  }
+
+  private static func entries(in keychain: Keychain) throws -> [(space: Identifier, entry: Entry)] {
+    guard try keychain.contains(group) else { return [] }
+    return try keychain.items(KeychainQuery(service: service, group: group)).compactMap { entry in
+      entry.item["account"].flatMap { Identifier(hexadecimal: $0) }.map { ($0, entry) }
+    }
+  }
+
+  /// - Parameter space: nil for the only one.
+  /// - Throws: `noSpace`, `severalSpaces`, `keysMalformed`; as `Keychain.secret`.
+  package init(of space: Identifier?, in keychain: Keychain) throws {
+    let all = try Self.entries(in: keychain).filter { space == nil || $0.space == space }
+    guard let (found, entry) = all.first else { throw SyncError(.noSpace, space?.description ?? "") }
+    guard all.count == 1 else { throw SyncError(.severalSpaces, all.map(\.space.description).sorted().joined(separator: ", ")) }
+    try self.init(
+      found, keychain.secret(of: entry.reference), person: entry.item[Self.person] ?? "", name: entry.item[Self.name] ?? "")
+  }
+
+  /// Removes the keys from the vault for good, with the versions of the item.
+  package func remove(from keychain: Keychain) throws {
+    for (found, entry) in try Self.entries(in: keychain) where found == space { try keychain.removeForGood(entry.reference) }
+  }
+}
+
+extension Identifier {
+  /// - Returns: nil unless there are 32 digits.
+  package init?(hexadecimal text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count == 2 * Identifier.byteCount else { return nil }
+    var bytes: [UInt8] = []
+    for start in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16) else { return nil }
+      bytes.append(byte)
+    }
+    self.init(bytes)
+  }
+}

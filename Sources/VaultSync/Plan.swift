@@ -1,0 +1,83 @@
+import CofferSync
+import SecretMemory
+import VaultCore
+
+/// The writes that a device is about to make in the vault. They are noted before, so that after a crash they are not taken for changes
+/// of a person.
+struct Plan {
+  struct Step {
+    let tag: Identifier
+    /// nil: the item is removed.
+    let row: KnownRow?
+    /// The digest of the value that is written.
+    let digest: Digest
+  }
+
+  private static let stepsPerFrame = 1_000
+
+  var steps: [Step] = []
+
+  init() {}
+
+  init(nextPart: () throws -> LockedBytes?) throws {
+    while let frame = try nextPart() {
+      var reader = BodyReader(frame)
+      while reader.remaining > 0 {
+        let tag = try reader.readIdentifier()
+        let isWritten = try reader.readByte(in: 0...1) == 1
+        let row = isWritten ? try KnownRow(reading: &reader) : nil
+        steps.append(Step(tag: tag, row: row, digest: try reader.readDigest()))
+      }
+    }
+  }
+
+  func store(_ body: (LockedBytes) throws -> Void) throws {
+    for start in stride(from: 0, to: steps.count, by: Self.stepsPerFrame) {
+      var writer = BodyWriter()
+      for step in steps[start..<min(steps.count, start + Self.stepsPerFrame)] {
+        writer.append(step.tag)
+        writer.append(UInt8(step.row == nil ? 0 : 1))
+        step.row?.write(to: &writer)
+        writer.append(step.digest)
+      }
+      try body(writer.finish())
+    }
+  }
+}
+
+/// The value of an item: what its registers 1 and 2 hold.
+struct ItemValue {
+  let content: ItemContent
+  let secret: LockedBytes
+
+  /// - Throws: `VoidCause.form` for an item that is not shared.
+  init(_ entry: Entry, secret: consuming Secret) throws {
+    content = try ItemContent(entry)
+    self.secret = LockedBytes(secret)
+  }
+
+  init(_ content: ItemContent, _ secret: LockedBytes) { (self.content, self.secret) = (content, secret) }
+
+  /// Keyed by 32 secret bytes, so that no value can be guessed from it.
+  func digest(_ key: LockedBytes) throws -> Digest {
+    var writer = BodyWriter()
+    writer.append(key)
+    let content = content.bytes
+    writer.append(UInt32(content.count))
+    writer.append(content)
+    writer.append(secret)
+    return try LockedBytes.hash(writer.finish().secret)
+  }
+}
+
+extension ItemContent {
+  /// The times of the item are those of each vault.
+  /// - Throws: `VoidCause.form` for an item that is not shared.
+  init(_ entry: Entry) throws {
+    var item = entry.item
+    for name in ["created", "modified"] { item.attributes[name] = nil }
+    // It goes with an app of this machine.
+    guard item.attributes[Item.installBound] == nil else { throw VoidCause.form }
+    try self.init(item, in: entry.reference.group, accessibility: entry.accessibility)
+  }
+}

@@ -1,0 +1,34 @@
+import Coffer
+import CofferSync
+import VaultCore
+
+/// The items of the shared groups, as they lie in the vault.
+struct SharedItems {
+  /// By their tags.
+  private(set) var entries: [Identifier: Entry] = [:]
+  /// How many each group has.
+  private(set) var counts: [AccessGroup: Int] = [:]
+  /// Groups of which a record could not be read: an item that is not found there may be that.
+  private(set) var damagedGroups: Set<AccessGroup> = []
+  private(set) var damage: KeychainError?
+
+  /// - Throws: as `Keychain.items`.
+  init(of groups: Set<AccessGroup>, in keychain: Keychain) throws {
+    for group in groups.sorted() {
+      guard try keychain.contains(group) else { continue }
+      let listing = try keychain.listing(KeychainQuery(group: group))
+      if listing.damagedCount > 0 {
+        damagedGroups.insert(group)
+        damage = damage ?? listing.damaged.first
+      }
+      for entry in listing.entries {
+        // Items of this device alone stay here.
+        guard let content = try? ItemContent(entry) else { continue }
+        entries[content.tag] = entry
+        counts[group, default: 0] += 1
+      }
+    }
+  }
+
+  mutating func remove(_ tag: Identifier) { entries[tag] = nil }
+}

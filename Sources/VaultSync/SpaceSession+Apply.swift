@@ -1,0 +1,236 @@
+import Coffer
+import CofferRequests
+import CofferSync
+import SecretMemory
+import VaultCore
+
+/// The fold becomes items of the vault. A value that goes is kept there as a former version. Section 5.3 of docs/sync-format.md.
+extension SpaceSession {
+  /// The writes into the vault.
+  struct Applied {
+    var written = 0
+    var removed = 0
+    /// Items that the vault does not take, with the reason.
+    var refused: [(name: String, error: any Error)] = []
+  }
+
+  /// An item that the vault has in another state than the space.
+  private struct Difference {
+    let tag: Identifier
+    let value: ItemValue
+    let row: KnownRow
+    /// Secrets of others that lost, and that this vault has never had.
+    let lost: [LockedBytes]
+  }
+
+  /// - Parameter objects: The large values of the engine.
+  func apply(_ found: Collected, _ objects: ObjectSource) throws -> Applied {
+    var applied = Applied()
+    var (differences, removed): ([Difference], [Identifier]) = ([], [])
+    for key in Set(state.replica.state.entities.keys).union(state.replica.pending.map(\.operation.key)).sorted()
+    where key.kind == .item {
+      guard let entity = shown(key) else { continue }
+      let row = state.rows[key.tag]
+      guard entity.exists else {
+        if row != nil || found.outdated.contains(key.tag) { removed.append(key.tag) }
+        continue
+      }
+      guard let new = KnownRow(entity, version: row?.version), new != row else { continue }
+      do {
+        guard let difference = try difference(key.tag, entity, new, objects) else { continue }
+        // The value is there, and another device has written it too, or has seen it.
+        if let row, row.content == new.content, row.secret == new.secret, difference.lost.isEmpty {
+          state.rows[key.tag] = new
+        } else {
+          differences.append(difference)
+        }
+      } catch let error as VaultError {
+        throw error
+      } catch {
+        // A large value that the engine does not have now must not hold up the others.
+        applied.refused.append((try content(of: key.tag)?.item.shownName ?? key.tag.description, error))
+      }
+    }
+    // Items of outdated vaults that no device has any more.
+    removed += found.outdated.filter { shown(EntityKey(.item, $0)) == nil }
+    guard !differences.isEmpty || !removed.isEmpty else { return applied }
+    var plan = Plan()
+    plan.steps =
+      try removed.map { Plan.Step(tag: $0, row: nil, digest: .zero) }
+      + differences.map { Plan.Step(tag: $0.tag, row: $0.row, digest: try $0.value.digest(keys.state)) }
+    try files.save(plan)
+    for tag in removed { try remove(tag, found, &applied) }
+    try write(differences, found, &applied)
+    return applied
+  }
+
+  /// - Returns: nil for an item of a group that is not shared here.
+  private func difference(
+    _ tag: Identifier, _ entity: Entity, _ new: KnownRow, _ objects: ObjectSource
+  ) throws -> Difference? {
+    guard let content = entity.shown(.content), let secret = entity.shown(.secret) else { return nil }
+    let bytes = try state.replica.content(of: content, objects).secret.copyIntoUnprotectedBytes()
+    let item = try ItemContent(parsing: bytes)
+    guard state.groups.contains(item.group) else { return nil }
+    let known = state.rows[tag]?.seen.secret ?? []
+    let lost = try entity[.secret].dropFirst().filter { !known.contains($0.dot) && $0.value != secret }
+      .map { try state.replica.content(of: $0.value, objects) }
+    return Difference(tag: tag, value: ItemValue(item, try state.replica.content(of: secret, objects)), row: new, lost: lost)
+  }
+
+  // MARK: Writing
+
+  private func write(_ differences: [Difference], _ found: Collected, _ applied: inout Applied) throws {
+    var batches: [AccessGroup: [Difference]] = [:]
+    for difference in differences {
+      if let entry = found.items.entries[difference.tag] {
+        try carryOut(difference, &applied) { try update(entry, difference) }
+      } else if difference.value.content.accessibility == .whenUnlocked, difference.lost.isEmpty {
+        batches[difference.value.content.group, default: []].append(difference)
+      } else {
+        try carryOut(difference, &applied) { try add(difference) }
+      }
+    }
+    for (_, all) in batches.sorted(by: { $0.key < $1.key }) {
+      var rest = all[...]
+      while !rest.isEmpty {
+        var (count, byteCount) = (0, 0)
+        while count < rest.count, count < NewItems.maximumCount, count == 0 || byteCount < 256 << 10 {
+          byteCount += rest[rest.startIndex + count].value.secret.count
+          count += 1
+        }
+        try add(Array(rest.prefix(count)), &applied)
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  /// The item stays as it is if a person has changed it meanwhile: the next look at the vault finds that.
+  private func carryOut(_ difference: Difference, _ applied: inout Applied, _ body: () throws -> Void) throws {
+    do {
+      try body()
+      state.rows[difference.tag] = difference.row
+      // Another process may have changed it since; the next look at the vault compares the value.
+      state.rows[difference.tag]?.version = nil
+      applied.written += 1
+    } catch let error as KeychainError {
+      switch error.code {
+      case .conflict, .notFound: return
+      case .duplicate, .notAllowed, .missingEntitlement, .quotaExceeded, .confirmationNeeded, .confirmationRefused:
+        applied.refused.append((difference.value.content.item.shownName, error))
+      default: throw error
+      }
+    }
+  }
+
+  private func update(_ entry: Entry, _ difference: Difference) throws {
+    var entry = entry
+    func put(_ secret: borrowing Secret) throws {
+      // The attributes that this vault keeps for itself stay.
+      var item = difference.value.content.item
+      for name in ["created", "modified"] { item.attributes[name] = entry.item.attributes[name] }
+      let new = Entry(
+        reference: entry.reference, item: item, accessibility: entry.accessibility, generation: entry.generation)
+      try keychain.update(new, secret: secret)
+    }
+    let secrets = difference.lost + [difference.value.secret]
+    for (index, secret) in secrets.enumerated() {
+      if index > 0 { entry = try self.entry(entry.reference, with: secrets[index - 1]) }
+      try put(secret.secret)
+    }
+    if entry.accessibility != difference.value.content.accessibility {
+      try keychain.update(entry.reference, accessible: difference.value.content.accessibility) { _ in }
+    }
+  }
+
+  private func add(_ difference: Difference) throws {
+    let content = difference.value.content
+    let first = difference.lost.first ?? difference.value.secret
+    let reference = try keychain.add(
+      content.item, secret: first.secret, group: content.group, accessible: content.accessibility)
+    if !difference.lost.isEmpty {
+      var former = first
+      for secret in difference.lost.dropFirst() + [difference.value.secret] {
+        try keychain.update(entry(reference, with: former), secret: secret.secret)
+        former = secret
+      }
+    }
+  }
+
+  /// The item, if no other process has changed it since this one has written the secret.
+  /// - Throws: `conflict`.
+  private func entry(_ reference: Reference, with secret: LockedBytes) throws -> Entry {
+    let entry = try keychain.entry(reference)
+    guard try keychain.secret(of: reference, purpose: "to share it").isEqual(to: secret.secret) else {
+      throw KeychainError(.conflict)
+    }
+    return entry
+  }
+
+  /// One commit, so that their versions are one and tell whether another process has changed one of them since.
+  private func add(_ batch: [Difference], _ applied: inout Applied) throws {
+    var secrets = try Secret(count: batch.reduce(0) { $0 + $1.value.secret.count })
+    var offset = 0
+    for difference in batch {
+      secrets.write(difference.value.secret.secret, at: offset)
+      offset += difference.value.secret.count
+    }
+    let items = batch.map(\.value.content.item)
+    guard let group = batch.first?.value.content.group,
+      let new = NewItems(items, batch.map(\.value.secret.count), secrets: secrets)
+    else { return }
+    do {
+      try keychain.addAll(new, group: group)
+    } catch let error as KeychainError where error.code != .full && batch.count > 1 {
+      for difference in batch { try carryOut(difference, &applied) { try add(difference) } }
+      return
+    } catch let error as KeychainError where batch.count == 1 {
+      return try carryOut(batch[0], &applied) { throw error }
+    }
+    for difference in batch { state.rows[difference.tag] = difference.row }
+    for difference in batch { state.rows[difference.tag]?.version = nil }
+    applied.written += batch.count
+  }
+
+  /// Several items that have one version were written by one commit, which nobody else makes of so many.
+  func noteVersions(of tags: [Identifier]) throws {
+    guard tags.count > 1 else { return }
+    let items = try SharedItems(of: state.groups, in: keychain)
+    let versions = Dictionary(grouping: tags) { items.entries[$0]?.version }
+    for case (let version?, let tags) in versions where tags.count > 1 {
+      for tag in tags where state.rows[tag]?.version == nil { state.rows[tag]?.version = version }
+    }
+  }
+
+  // MARK: Removing
+
+  private func remove(_ tag: Identifier, _ found: Collected, _ applied: inout Applied) throws {
+    guard let entry = found.items.entries[tag] else {
+      state.rows[tag] = nil
+      return
+    }
+    do {
+      // An item that a person has changed a moment ago stays.
+      guard try keychain.entry(entry.reference).version == entry.version else { return }
+      let isKept = try keychain.remove(entry.reference)
+      if isKept, let last = try keychain.history(of: entry.reference).first, last.number != entry.version {
+        try keychain.restore(entry.reference)
+        return
+      }
+      state.rows[tag] = nil
+      applied.removed += 1
+    } catch let error as KeychainError where error.code == .notFound {
+      state.rows[tag] = nil
+    }
+  }
+}
+
+extension Item {
+  /// For people.
+  var shownName: String {
+    let names = itemClass.primaryAttributes.compactMap { name, _ -> String? in
+      if case .text(let text)? = attributes[name] { text } else { nil }
+    }
+    return names.isEmpty ? label ?? "" : names.reversed().joined(separator: "/")
+  }
+}

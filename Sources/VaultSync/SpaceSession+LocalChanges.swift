@@ -1,0 +1,134 @@
+import Coffer
+import CofferSync
+import SecretMemory
+import VaultCore
+
+/// Changes of a person become operations, before anything is folded. Section 6 of docs/sync-format.md.
+extension SpaceSession {
+  /// The result of a look at the vault.
+  struct Collected {
+    var items: SharedItems
+    var changed = 0
+    var deleted = 0
+    /// Deletions that wait for a person.
+    var held = 0
+    /// The vault is older than the files: it was restored from a backup.
+    var isPutBack = false
+    /// Items of such a vault that the space knows in another state.
+    var outdated: Set<Identifier> = []
+  }
+
+  /// - Parameter objects: Large values of the engine, to compare them. One that cannot be read counts as another value.
+  func collect(_ objects: ObjectSource) throws -> Collected {
+    try finishPlan()
+    let place = try PlaceItem(of: keys.space, in: keychain)
+    var found = Collected(items: try SharedItems(of: state.groups, in: keychain))
+    found.isPutBack = state.stamp.count > 0 && (place?.stamp.isBefore(state.stamp) ?? true)
+    for (tag, entry) in found.items.entries {
+      let row = state.rows[tag]
+      if found.isPutBack {
+        // An older value is none of a person, and one that is newer was written without a look at those of the others.
+        if entry.version <= place?.version ?? 0, shown(EntityKey(.item, tag)) != nil {
+          state.rows[tag] = nil
+          found.outdated.insert(tag)
+        } else if try collect(entry, tag, seen: SeenWrites(), objects) {
+          found.changed += 1
+        }
+      } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? SeenWrites(), objects) {
+        found.changed += 1
+      }
+    }
+    let missing = state.rows.keys.filter { found.items.entries[$0] == nil }
+    if found.isPutBack {
+      for tag in missing { state.rows[tag] = nil }
+    } else {
+      try collectDeletions(missing, &found)
+    }
+    return found
+  }
+
+  /// - Returns: Whether the item has another value than the space.
+  private func collect(_ entry: Entry, _ tag: Identifier, seen: SeenWrites, _ objects: ObjectSource) throws -> Bool {
+    let key = EntityKey(.item, tag)
+    let value = try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it"))
+    let shown = shown(key)
+    let exists = shown?.exists ?? false
+    let hasContent = try exists && isShown(LockedBytes(Secret(copying: value.content.bytes)), shown?.shown(.content), objects)
+    let hasSecret = try exists && isShown(value.secret, shown?.shown(.secret), objects)
+    if !hasContent || !hasSecret {
+      try state.replica.write(
+        tag, content: hasContent ? nil : value.content, secret: hasSecret ? nil : value.secret, at: entry.milliseconds,
+        seen: seen)
+    }
+    guard let after = self.shown(key), var row = KnownRow(after, version: entry.version) else { return false }
+    if !hasContent || !hasSecret, let own = state.replica.pending.last?.operation.dot {
+      // The row has the value of this change, which others may precede.
+      if !hasContent { row.content = own }
+      if !hasSecret { row.secret = own }
+      row.seen = seen
+      row.seen.life = [own]
+      if !hasContent { row.seen.content = [own] }
+      if !hasSecret { row.seen.secret = [own] }
+    }
+    state.rows[tag] = row
+    return !hasContent || !hasSecret
+  }
+
+  private func isShown(_ bytes: LockedBytes, _ value: Value?, _ objects: ObjectSource) throws -> Bool {
+    guard let value, value.count == bytes.count else { return false }
+    do {
+      return try state.replica.content(of: value, objects).secret.isEqual(to: bytes.secret)
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      return false
+    }
+  }
+
+  /// A missing item was deleted, unless it could not be read.
+  private func collectDeletions(_ missing: [Identifier], _ found: inout Collected) throws {
+    var byGroup: [AccessGroup: [EntityKey]] = [:]
+    for tag in missing {
+      let key = EntityKey(.item, tag)
+      guard shown(key)?.exists == true else {
+        state.rows[tag] = nil
+        continue
+      }
+      guard let group = try content(of: tag)?.group, !found.items.damagedGroups.contains(group) else { continue }
+      byGroup[group, default: []].append(key)
+    }
+    let now = milliseconds()
+    for (group, keys) in byGroup.sorted(by: { $0.key < $1.key }) {
+      let rows = state.rows
+      let isSent = try state.replica.delete(
+        keys.sorted(), ofGroupWith: keys.count + (found.items.counts[group] ?? 0), at: now, seen: { rows[$0.tag]?.seen })
+      for key in keys { state.rows[key.tag] = nil }
+      if isSent { found.deleted += keys.count } else { found.held += keys.count }
+    }
+  }
+
+  /// After a crash: writes that were planned and made are those of this device, and not of a person.
+  private func finishPlan() throws {
+    guard let plan = try files.plan() else { return }
+    let items = try SharedItems(of: state.groups, in: keychain)
+    for step in plan.steps {
+      guard let row = step.row else {
+        if items.entries[step.tag] == nil { state.rows[step.tag] = nil }
+        continue
+      }
+      guard let entry = items.entries[step.tag], entry.version != state.rows[step.tag]?.version,
+        try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it")).digest(keys.state)
+          == step.digest
+      else { continue }
+      state.rows[step.tag] = row
+      state.rows[step.tag]?.version = entry.version
+    }
+    try save()
+    try files.removePlan()
+  }
+}
+
+extension Entry {
+  /// When it was changed, by the clock of this machine: the vault keeps seconds.
+  fileprivate var milliseconds: Int64 { (item.modified?.secondsSince1970 ?? 0) * 1000 }
+}

@@ -1,0 +1,66 @@
+package import CofferSync
+package import VaultCore
+
+/// Devices and history.
+extension SpaceSession {
+  /// Adds a device with the next `synchronise`.
+  /// - Throws: errors of the files.
+  package func add(_ record: DeviceRecord) throws { try change { $0.replica.add(record) } }
+
+  /// Removes devices with the next `synchronise`.
+  /// - Throws: errors of the files.
+  package func remove(_ ids: [Identifier]) throws {
+    guard !ids.isEmpty else { return }
+    try change { $0.replica.remove(ids) }
+  }
+
+  /// Gives a device another role with the next `synchronise`.
+  /// - Throws: errors of the files.
+  package func setRole(_ id: Identifier, _ role: Role) throws { try change { $0.replica.setRole(id, role) } }
+
+  /// The devices of a name, of the beginning of an identifier with at least 8 digits, or of a person.
+  /// - Throws: `noDevice`; `severalDevices` if the name is that of several devices, or of a device and a person.
+  package func devices(_ name: String) throws -> [DeviceRecord] {
+    let all = Array(state.replica.membership.devices.values)
+    let named = all.filter { record in
+      record.name.order(name) == 0 || (name.utf8.count >= 8 && record.id.description.hasPrefix(name.lowercased()))
+    }
+    let ofPerson = all.filter { $0.person.order(name) == 0 }
+    guard !named.isEmpty || !ofPerson.isEmpty else { throw SyncError(.noDevice, name) }
+    if named.isEmpty { return ofPerson }
+    guard named.count == 1, ofPerson.isEmpty || ofPerson == named else { throw SyncError(.severalDevices, name) }
+    return named
+  }
+
+  /// Why a change of the members is not in the log.
+  /// - Parameter ids: The devices that it was about.
+  package func refusal(_ ids: [Identifier]) -> SyncError {
+    if ids.contains(state.replica.id) { return SyncError(.ownDevice) }
+    let membership = state.replica.membership
+    let isOwner = membership[state.replica.id]?.role == .owner
+    let hasOwner = membership.devices.values.contains { $0.role == .owner && !ids.contains($0.id) }
+    return SyncError(isOwner && !hasOwner ? .lastOwner : .notAllowed)
+  }
+
+  /// Sends the deletions that wait, or takes them back.
+  /// - Throws: errors of the files.
+  package func decideDeletions(areSent: Bool) throws {
+    try change { state in
+      if areSent { state.replica.acceptDeletions() } else { state.replica.discardDeletions() }
+    }
+  }
+
+  /// Leaves the own history for that of the engine. Section 3.3 of docs/sync-format.md.
+  /// - Throws: `Halt`; errors of the engine and of the files.
+  package func acceptHistory(of engine: any Engine) throws {
+    let replica = try state.replica.acceptingHistory(of: engine)
+    try change { $0.replica = replica }
+  }
+
+  /// Removes the keys from the vault, and the files.
+  /// - Throws: as `Keychain.removeForGood`; errors of the files.
+  package func forget() throws {
+    try keys.remove(from: keychain)
+    try files.remove()
+  }
+}

@@ -1,0 +1,78 @@
+package import CofferSync
+import Glibc
+import VaultCore
+
+/// The changes of one `synchronise`.
+package struct SyncReport {
+  /// Items of this vault that were changed or deleted, and became operations.
+  package var changed = 0
+  package var deleted = 0
+  /// Deletions that wait for a person.
+  package var held = 0
+  /// Operations that no read has shown yet.
+  package var pending = 0
+  /// Items of this vault that were written or removed.
+  package var written = 0
+  package var removed = 0
+  /// Items that the vault does not take, with the reason.
+  package var refused: [(name: String, error: any Error)] = []
+  /// A record of a shared group that cannot be read.
+  package var damage: (any Error)?
+  /// The vault was restored from a backup.
+  package var wasPutBack = false
+}
+
+extension SpaceSession {
+  /// How long a device may be silent, in milliseconds: others see by its entries that they have all of the log.
+  private static let longestSilence: Int64 = 7 * 86_400_000
+
+  /// Takes the changes of the vault, folds the log, appends what is pending, and writes the result into the vault.
+  /// - Throws: as `Keychain.items`; errors of the files; `Halt`; errors of the engine. The vault has the entries that were folded before the error.
+  package func synchronise(with engine: any Engine) throws -> SyncReport {
+    let objects: ObjectSource = { try engine.get($0) }
+    let found = try collect(objects)
+    var report = SyncReport(
+      changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
+    let now = milliseconds()
+    if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
+    try saveChanges(of: state.replica)
+    let before = (count: state.replica.count, rows: state.rows)
+    var replica = state.replica
+    var failure: (any Error)?
+    do {
+      repeat {
+        let count = replica.count
+        try replica.synchronise(with: engine) { try saveChanges(of: $0) }
+        if replica.count == count { break }
+      } while replica.hasMore
+      if replica.isCheckpointDue { _ = try replica.appendCheckpoint(to: engine) { try saveChanges(of: $0) } }
+      state.lastReached = now
+    } catch {
+      failure = error
+    }
+    state.replica = replica
+    if let last = replica.lastHeard[replica.id], last >= before.count { state.lastAppended = now }
+    let applied = try apply(found, objects)
+    try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key))
+    (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)
+    report.pending = replica.pending.count
+    if state.rows != before.rows || found.isPutBack || state.stamp.count == 0 {
+      var stamp = state.stamp
+      stamp.count += 1
+      // First the vault: one with a lower number is an older one.
+      try PlaceItem.write(stamp, of: keys.space, in: keychain)
+      state.stamp = stamp
+    }
+    try save()
+    try files.removePlan()
+    if let failure { throw failure }
+    return report
+  }
+}
+
+/// The time in milliseconds since 1970.
+func milliseconds() -> Int64 {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_REALTIME, &time)
+  return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+}

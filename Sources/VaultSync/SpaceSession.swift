@@ -1,0 +1,88 @@
+package import Coffer
+import CofferSync
+import SecretMemory
+package import VaultCore
+
+/// A vault as a device of a space, for one process. It has no network: the engine is passed to the calls that use it.
+package final class SpaceSession {
+  package let keys: DeviceKeys
+  let keychain: Keychain
+  let files: StateFiles
+  let values: ValueKey
+  package internal(set) var state: LocalState
+  /// The dots of pending operations that the files have, and the number of drafts.
+  private var saved: (pending: Set<Identifier>, drafts: Int) = ([], 0)
+
+  /// - Parameter space: nil for the only one.
+  /// - Throws: `SyncError`; `StoredReplicaError`; as `Keychain.items`; errors of the files.
+  package init(_ space: Identifier?, in keychain: Keychain) throws {
+    self.keychain = keychain
+    keys = try DeviceKeys(of: space, in: keychain)
+    files = try StateFiles(keys)
+    values = try ValueKey()
+    state = try files.load(values)
+    noteSaved()
+  }
+
+  private func noteSaved() {
+    saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count)
+  }
+
+  func save() throws {
+    try files.save(state)
+    noteSaved()
+  }
+
+  /// Writes the files if a change of this device is in none: a crash must not make it again under another dot. Entries are read
+  /// again.
+  func saveChanges(of replica: Replica) throws {
+    guard replica.drafts.count > saved.drafts || replica.pending.contains(where: { !saved.pending.contains($0.operation.dot) })
+    else { return }
+    state.replica = replica
+    try save()
+  }
+
+  // MARK: Changes of the members and groups
+
+  /// - Throws: errors of the files.
+  package func change(_ body: (inout LocalState) throws -> Void) throws {
+    try body(&state)
+    try save()
+  }
+
+  /// Shares the items of a group from the next `synchronise` on.
+  /// - Throws: `groupNotShared`, `groupInOtherSpace`; errors of the files.
+  package func share(_ group: AccessGroup, others: [LocalState]) throws {
+    guard !group.name.utf8.starts(with: "coffer.".utf8) else { throw SyncError(.groupNotShared, group.name) }
+    guard !others.contains(where: { $0.groups.contains(group) }) else { throw SyncError(.groupInOtherSpace, group.name) }
+    try change { $0.groups.insert(group) }
+  }
+
+  /// Shares them no longer. They stay in this vault, and in those of the others.
+  /// - Throws: errors of the files.
+  package func unshare(_ group: AccessGroup) throws {
+    let tags = try state.rows.keys.filter { try content(of: $0)?.group == group }
+    try change { state in
+      state.groups.remove(group)
+      for tag in tags { state.rows[tag] = nil }
+    }
+  }
+
+  /// The groups that have items in the space, with their number.
+  package func offeredGroups() throws -> [AccessGroup: Int] {
+    var counts: [AccessGroup: Int] = [:]
+    for key in state.replica.state.entities.keys where key.kind == .item && state.replica.state[key]?.exists == true {
+      if let group = try content(of: key.tag)?.group { counts[group, default: 0] += 1 }
+    }
+    return counts
+  }
+
+  /// The shown content of an item; nil if there is none, or if it lies in an object.
+  func content(of tag: Identifier) throws -> ItemContent? {
+    guard let value = shown(EntityKey(.item, tag))?.shown(.content), case .clear(let bytes) = value else { return nil }
+    return try? ItemContent(parsing: bytes)
+  }
+
+  /// The fold with the pending operations on top.
+  func shown(_ key: EntityKey) -> Entity? { state.replica.shown(key) }
+}

@@ -1,0 +1,202 @@
+import CofferFiles
+import CofferStorage
+package import CofferSync
+import SecretMemory
+import VaultCore
+
+/// The files of a device in one space, in the state directory of the user. They are sealed under a key of the vault.
+///
+/// One process uses them at a time: it has a lock as long as this value lives.
+package final class StateFiles {
+  private static let magic = Array("CofferR1".utf8)
+  private static let rowsPerFrame = 2_000
+  private static let stateName = FileName(constant: "state")
+  private static let planName = FileName(constant: "plan")
+
+  private let directory: OpenDirectory
+  private let log: OpenDirectory
+  private let objects: OpenDirectory
+  private let lock: DirectoryLock
+  private let keys: DeviceKeys
+  /// The entries that lie in the directory.
+  private var kept: Range<UInt64> = 0..<0
+
+  /// - Parameter isMade: Whether directories that are missing are made.
+  /// - Throws: `stateMissing`; `busy`, if another process has the lock for 10 s; errors of the system.
+  package init(_ keys: DeviceKeys, isMade: Bool = false) throws {
+    self.keys = keys
+    let path = try Self.path(of: keys.space)
+    guard let directory = try OpenDirectory.root(path, isMade: isMade) else { throw SyncError(.stateMissing, path) }
+    self.directory = directory
+    lock = try DirectoryLock(of: directory)
+    log = try directory.makeDirectory(FileName(constant: "log"))
+    objects = try directory.makeDirectory(FileName(constant: "objects"))
+  }
+
+  private static func path(of space: Identifier) throws -> String {
+    Path.join(Path.join(try Places(environment: { Environment[$0] }).state, "sync"), space.description)
+  }
+
+  /// Removes the files of this device.
+  package func remove() throws { try directory.removeContents() }
+
+  // MARK: Sealing
+
+  private func frameKey(_ file: FileName, _ index: Int) throws -> Key {
+    guard let key = Key(try keys.state.secret.duplicate()) else { throw SyncError(.keysMalformed) }
+    var context = Context("sync-file")
+    context.append(keys.space)
+    context.append(UInt64(index))
+    context.appendCounted(Array(file.description.utf8))
+    return try key.derive(context)
+  }
+
+  private func write(_ name: FileName, _ body: ((LockedBytes) throws -> Void) throws -> Void) throws {
+    let path = directory.below(name)
+    for leftover in TemporaryName.leftovers(of: name.description, in: directory.path) { try? Files<FileError>.remove(leftover) }
+    let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
+    try new.file.write(Self.magic)
+    var index = 0
+    try body { frame in
+      let box = try SecretBox.seal(frame.secret, key: frameKey(name, index))
+      index += 1
+      try new.file.write(UInt32(box.count).littleEndianBytes + box)
+    }
+    try new.file.synchronize()
+    _ = try new.replace(path)
+    try directory.synchronize()
+  }
+
+  /// - Returns: The next frame each time, nil at the end; nil if there is no file.
+  private func frames(of name: FileName) throws -> (() throws -> LockedBytes?)? {
+    guard let file = try directory.file(name) else { return nil }
+    var (offset, index) = (Self.magic.count, 0)
+    guard try file.read(at: 0, count: offset) == Self.magic else { throw SyncError(.stateMalformed, file.path) }
+    return { [self] in
+      let length = try file.read(at: offset, count: 4)
+      guard !length.isEmpty else { return nil }
+      guard length.count == 4 else { throw SyncError(.stateMalformed, file.path) }
+      let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
+      guard SecretBox.isBoxCount(count) else { throw SyncError(.stateMalformed, file.path) }
+      let box = try file.read(at: offset + 4, count: count)
+      offset += 4 + count
+      defer { index += 1 }
+      do {
+        return LockedBytes(try SecretBox.open(box, key: frameKey(name, index)))
+      } catch VaultError.Code.sealBroken, VaultError.Code.paddingNotCanonical, VaultError.Code.recordMalformed {
+        throw SyncError(.stateMalformed, file.path)
+      }
+    }
+  }
+
+  // MARK: The state
+
+  /// Entries and objects first, because the state names them.
+  package func save(_ state: LocalState) throws {
+    try saveEntries(state.replica)
+    try saveObjects(state.replica)
+    try write(Self.stateName) { add in
+      try add(state.header())
+      let rows = state.rows.sorted { $0.key < $1.key }
+      for start in stride(from: 0, to: rows.count, by: Self.rowsPerFrame) {
+        var writer = BodyWriter()
+        for (tag, row) in rows[start..<min(rows.count, start + Self.rowsPerFrame)] {
+          writer.append(tag)
+          row.write(to: &writer)
+        }
+        try add(writer.finish())
+      }
+      try state.replica.store(add)
+    }
+    try removeObjects(except: state.replica)
+  }
+
+  /// - Throws: `stateMissing`, `stateMalformed`; `StoredReplicaError`; errors of the system.
+  package func load(_ values: ValueKey) throws -> LocalState {
+    guard let next = try frames(of: Self.stateName) else { throw SyncError(.stateMissing, directory.path) }
+    do {
+      guard let first = try next() else { throw VoidCause.form }
+      let header = try LocalState.Header(reading: first)
+      var rows: [Identifier: KnownRow] = [:]
+      while rows.count < header.rowCount {
+        guard let frame = try next(), frame.count > 0 else { throw VoidCause.form }
+        var reader = BodyReader(frame)
+        while reader.remaining > 0 {
+          let tag = try reader.readIdentifier()
+          guard rows.updateValue(try KnownRow(reading: &reader), forKey: tag) == nil else { throw VoidCause.form }
+        }
+      }
+      let replica = try Replica(restoring: keys.identity, values, entry: entry, object: object, nextPart: next)
+      kept = replica.keptEntries.first.map { $0.number..<replica.count } ?? 0..<0
+      return LocalState(header, rows: rows, replica)
+    } catch is VoidCause {
+      throw SyncError(.stateMalformed, directory.path)
+    }
+  }
+
+  // MARK: Entries and objects
+
+  private static func name(_ number: UInt64) throws -> FileName { try FileName(TemporaryName.hexadecimal(number)) }
+
+  private static func name(_ object: ObjectName) throws -> FileName {
+    try FileName(
+      stride(from: 0, to: Digest.byteCount, by: 8).map { start in
+        TemporaryName.hexadecimal(object.digest.bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+      }.joined())
+  }
+
+  private func entry(_ number: UInt64) throws -> [UInt8]? { try log.contents(Self.name(number), limit: 1 << 20) }
+
+  private func object(_ name: ObjectName) throws -> [UInt8]? {
+    try objects.contents(Self.name(name), limit: ObjectSealer.maximumByteCount)
+  }
+
+  /// They are not synchronised: one that is lost is only not there to mend an engine that was put back.
+  private func saveEntries(_ replica: Replica) throws {
+    let entries = replica.keptEntries
+    for entry in entries where !kept.contains(entry.number) {
+      let name = try Self.name(entry.number)
+      try? log.remove(name)
+      try log.makeFile(name).write(entry.bytes)
+    }
+    let now = entries.first.map { $0.number..<replica.count } ?? 0..<0
+    for number in kept where !now.contains(number) { try? log.remove(Self.name(number)) }
+    kept = now
+  }
+
+  private func saveObjects(_ replica: Replica) throws {
+    var hasNew = false
+    for (name, bytes) in replica.keptObjects where try object(name) != bytes {
+      let path = objects.below(try Self.name(name))
+      let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
+      try new.file.write(bytes)
+      try new.file.synchronize()
+      _ = try new.replace(path)
+      hasNew = true
+    }
+    if hasNew { try objects.synchronize() }
+  }
+
+  private func removeObjects(except replica: Replica) throws {
+    let needed = Set(try replica.keptObjects.keys.map { try Self.name($0) })
+    for name in try objects.names() where !needed.contains(name) { try? objects.remove(name) }
+  }
+
+  // MARK: The plan
+
+  /// Notes what is about to be written into the vault.
+  func save(_ plan: Plan) throws { try write(Self.planName) { try plan.store($0) } }
+
+  func plan() throws -> Plan? {
+    guard let next = try frames(of: Self.planName) else { return nil }
+    do {
+      return try Plan(nextPart: next)
+    } catch is VoidCause {
+      throw SyncError(.stateMalformed, directory.below(Self.planName))
+    }
+  }
+
+  func removePlan() throws {
+    if try directory.status(Self.planName) != nil { try directory.remove(Self.planName) }
+  }
+}

@@ -1,0 +1,47 @@
+/// Why a vault cannot be synchronised. One code for each cause; the detail names what.
+package struct SyncError: Error, Equatable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
+    /// The vault is not a device of this space, or of none.
+    case noSpace
+    /// It is one of several, and none was named.
+    case severalSpaces
+    /// The item with the keys of this device has another length.
+    case keysMalformed
+    /// The files of this device in the state directory are missing.
+    case stateMissing
+    /// They do not open under the key in the vault, or have another form.
+    case stateMalformed
+    /// It is no `dir:PATH` or `ssh:HOST:PATH`.
+    case addressMalformed
+    /// Groups of that name are never shared.
+    case groupNotShared
+    /// The group is in another space.
+    case groupInOtherSpace
+    /// No device, or person, of that name.
+    case noDevice
+    case severalDevices
+    /// The role of this device does not allow it.
+    case notAllowed
+    /// No device removes itself.
+    case ownDevice
+    /// The space has no other owner.
+    case lastOwner
+    /// The device that is asked for has not answered in time.
+    case noAnswer
+    /// Another device has already answered under this code.
+    case codeTaken
+    /// Messages of the exchange that nobody who follows it has written.
+    case exchangeRefused
+    case wrongNumber
+    /// Changes that no other device has yet would be lost.
+    case changesPending
+  }
+
+  package let code: Code
+  /// For people. Not compared.
+  package let detail: String
+
+  package init(_ code: Code, _ detail: String = "") { (self.code, self.detail) = (code, detail) }
+
+  package static func == (left: SyncError, right: SyncError) -> Bool { left.code == right.code }
+}
