@@ -112,7 +112,7 @@ let package = Package(
     .target(
       name: "VaultSync",
       dependencies: [
-        "CofferSync", "Coffer", "CofferRequests", "CofferStorage", "VaultCore", "SecretMemory", "CofferFiles",
+        "CofferSync", "Coffer", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles",
       ]),
     .target(
       name: "PreferenceStore",
@@ -186,7 +186,8 @@ let package = Package(
     .executableTarget(
       name: "coffer-sync",
       dependencies: [
-        "VaultSync", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles", "VaultCore",
+        "VaultSync", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles", "CofferStorage",
+        "VaultCore",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),
     .executableTarget(
@@ -279,6 +280,11 @@ let package = Package(
     .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
     .testTarget(
       name: "SyncTests", dependencies: ["CofferSync", "PublicKeyBoxes", "VaultCore", "SecretMemory", "CofferTesting"]),
+    .testTarget(
+      name: "VaultSyncTests",
+      dependencies: [
+        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "VaultCore", "SecretMemory", "CofferTesting",
+      ]),
     .executableTarget(
       name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],
       path: "Tests/Support/EngineProbe"),

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coffer
 import CofferConsole
 import CofferFiles
+import CofferStorage
 import CofferSync
 import SyncEngines
 import VaultCore
@@ -20,14 +21,14 @@ struct SpaceOptions: ParsableArguments {
     return identifier
   }
 
-  func session() throws -> SpaceSession { try SpaceSession(identifier(), in: OpenSpace.keychain()) }
+  func session() throws -> SpaceSession { try OpenSpace.session(identifier(), in: OpenSpace.keychain()) }
 
   /// One after the other: the files of each have a lock.
   func sessions() throws -> [() throws -> SpaceSession] {
     let keychain = try OpenSpace.keychain()
     let spaces = try identifier().map { [$0] } ?? DeviceKeys.spaces(in: keychain)
     guard !spaces.isEmpty else { throw SyncError(.noSpace) }
-    return spaces.map { space in { try SpaceSession(space, in: keychain) } }
+    return spaces.map { space in { try OpenSpace.session(space, in: keychain) } }
   }
 }
 
@@ -47,6 +48,13 @@ enum OpenSpace {
     Hardening.hide()
     return keychain
   }
+
+  static func session(_ space: Identifier?, in keychain: Keychain) throws -> SpaceSession {
+    try SpaceSession(space, in: keychain, files: directory())
+  }
+
+  /// The state directory of the user.
+  static func directory() throws -> String { try Places(environment: { Environment[$0] }).state }
 
   private static let unlocking = "coffer unlock"
 

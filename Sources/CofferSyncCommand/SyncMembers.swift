@@ -57,7 +57,7 @@ struct SyncJoin: ParsableCommand {
     let (person, device) = try names.names()
     let keychain = try OpenSpace.keychain()
     let values = try ValueKey()
-    let (keys, _) = try DeviceKeys.make(in: keychain, person: person, name: device) { identity in
+    let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
       let code = Exchange.code()
       guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
       let exchange = Exchange(try address.connect(place, .temporary), until: Deadline(milliseconds: patience))
@@ -71,7 +71,7 @@ struct SyncJoin: ParsableCommand {
       let replica = try Replica(joining: identity, welcome, address.connect(welcome.space), values)
       return (welcome.space, try LocalState(replica, engine: address.description))
     }
-    let session = try SpaceSession(keys.space, in: keychain)
+    let session = try OpenSpace.session(keys.space, in: keychain)
     let offered = try session.offeredGroups()
     let present = try offered.keys.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
     for group in offered.keys.sorted() where !present.contains(group) { try session.share(group, others: []) }

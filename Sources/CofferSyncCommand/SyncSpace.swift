@@ -57,14 +57,14 @@ struct SyncInit: ParsableCommand {
     let keychain = try OpenSpace.keychain()
     let values = try ValueKey()
     var made: (any Engine)?
-    let (keys, _) = try DeviceKeys.make(in: keychain, person: person, name: device) { identity in
+    let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
       let replica = try Replica(founding: identity, random: SecretBox.randomBytes(32), values)
       // Before the vault has keys of a space that cannot be.
       made = try address.connect(replica.space, .new)
       return (replica.space, try LocalState(replica, engine: address.description))
     }
     guard let made else { return }
-    _ = try SpaceSession(keys.space, in: keychain).synchronise(with: made)
+    _ = try OpenSpace.session(keys.space, in: keychain).synchronise(with: made)
     Descriptor.error.note("This machine is the first device of space \(keys.space).\n")
     Descriptor.error.note(
       "To share a group of items: coffer sync share GROUP. To add a machine, there: coffer sync join \(address)\n")
@@ -89,7 +89,7 @@ struct SyncShare: ParsableCommand {
     let session = try space.session()
     let keychain = try OpenSpace.keychain()
     let others = try DeviceKeys.spaces(in: keychain).filter { $0 != session.keys.space }
-      .map { try SpaceSession($0, in: keychain).state }
+      .map { try OpenSpace.session($0, in: keychain).state }
     guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
     try session.share(group, others: others)
     try SyncNow.say(session.finish(), about: nil)

@@ -30,13 +30,14 @@ package struct DeviceKeys: Sendable {
   /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
   /// - Throws: `otherDevice` if the vault has no key of this device; as `Keychain.add`.
   package static func make(
-    in keychain: Keychain, person: String, name: String, _ body: (DeviceIdentity) throws -> (space: Identifier, state: LocalState)
+    in keychain: Keychain, files directory: String, person: String, name: String,
+    _ body: (DeviceIdentity) throws -> (space: Identifier, state: LocalState)
   ) throws -> (DeviceKeys, LocalState) {
     let seeds = try Secret.random(count: 3 * seedByteCount)
     let draft = try DeviceKeys(.zero, seeds, person: person, name: name)
     let (space, state) = try body(draft.identity)
     let keys = try DeviceKeys(space, seeds, person: person, name: name)
-    try StateFiles(keys, isMade: true).save(state)
+    try StateFiles(keys, in: directory, isMade: true).save(state)
     var item = Item(service: service, account: space.description)
     item.label = "Keys of this device in a space of coffer sync"
     item[Self.person] = person

@@ -9,8 +9,8 @@ struct Plan {
     let tag: Identifier
     /// nil: the item is removed.
     let row: KnownRow?
-    /// The digest of the value that is written.
-    let digest: Digest
+    /// The digests of the values that are written one after the other. The last one is that of the row.
+    let digests: [Digest]
   }
 
   private static let stepsPerFrame = 1_000
@@ -26,7 +26,8 @@ struct Plan {
         let tag = try reader.readIdentifier()
         let isWritten = try reader.readByte(in: 0...1) == 1
         let row = isWritten ? try KnownRow(reading: &reader) : nil
-        steps.append(Step(tag: tag, row: row, digest: try reader.readDigest()))
+        let count: UInt32 = try reader.readInteger()
+        steps.append(Step(tag: tag, row: row, digests: try (0..<count).map { _ in try reader.readDigest() }))
       }
     }
   }
@@ -38,7 +39,8 @@ struct Plan {
         writer.append(step.tag)
         writer.append(UInt8(step.row == nil ? 0 : 1))
         step.row?.write(to: &writer)
-        writer.append(step.digest)
+        writer.append(UInt32(step.digests.count))
+        for digest in step.digests { writer.append(digest) }
       }
       try body(writer.finish())
     }

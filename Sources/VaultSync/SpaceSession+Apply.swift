@@ -17,10 +17,12 @@ extension SpaceSession {
   /// An item that the vault has in another state than the space.
   private struct Difference {
     let tag: Identifier
-    let value: ItemValue
     let row: KnownRow
-    /// Secrets of others that lost, and that this vault has never had.
-    let lost: [LockedBytes]
+    /// The values that are written one after the other: secrets of others that lost, and that this vault has never had, before the
+    /// one that is shown. The protection class changes last, in a write of its own.
+    let stages: [ItemValue]
+
+    var value: ItemValue { stages[stages.count - 1] }
   }
 
   /// - Parameter objects: The large values of the engine.
@@ -37,9 +39,9 @@ extension SpaceSession {
       }
       guard let new = KnownRow(entity, version: row?.version), new != row else { continue }
       do {
-        guard let difference = try difference(key.tag, entity, new, objects) else { continue }
+        guard let difference = try difference(key.tag, entity, new, found.items.entries[key.tag], objects) else { continue }
         // The value is there, and another device has written it too, or has seen it.
-        if let row, row.content == new.content, row.secret == new.secret, difference.lost.isEmpty {
+        if let row, row.content == new.content, row.secret == new.secret, difference.stages.count == 1 {
           state.rows[key.tag] = new
         } else {
           differences.append(difference)
@@ -56,8 +58,8 @@ extension SpaceSession {
     guard !differences.isEmpty || !removed.isEmpty else { return applied }
     var plan = Plan()
     plan.steps =
-      try removed.map { Plan.Step(tag: $0, row: nil, digest: .zero) }
-      + differences.map { Plan.Step(tag: $0.tag, row: $0.row, digest: try $0.value.digest(keys.state)) }
+      try removed.map { Plan.Step(tag: $0, row: nil, digests: []) }
+      + differences.map { Plan.Step(tag: $0.tag, row: $0.row, digests: try $0.stages.map { try $0.digest(keys.state) }) }
     try files.save(plan)
     for tag in removed { try remove(tag, found, &applied) }
     try write(differences, found, &applied)
@@ -66,7 +68,7 @@ extension SpaceSession {
 
   /// - Returns: nil for an item of a group that is not shared here.
   private func difference(
-    _ tag: Identifier, _ entity: Entity, _ new: KnownRow, _ objects: ObjectSource
+    _ tag: Identifier, _ entity: Entity, _ new: KnownRow, _ entry: Entry?, _ objects: ObjectSource
   ) throws -> Difference? {
     guard let content = entity.shown(.content), let secret = entity.shown(.secret) else { return nil }
     let bytes = try state.replica.content(of: content, objects).secret.copyIntoUnprotectedBytes()
@@ -75,7 +77,11 @@ extension SpaceSession {
     let known = state.rows[tag]?.seen.secret ?? []
     let lost = try entity[.secret].dropFirst().filter { !known.contains($0.dot) && $0.value != secret }
       .map { try state.replica.content(of: $0.value, objects) }
-    return Difference(tag: tag, value: ItemValue(item, try state.replica.content(of: secret, objects)), row: new, lost: lost)
+    let present = try ItemContent(item.item, in: item.group, accessibility: entry?.accessibility ?? item.accessibility)
+    let shown = try state.replica.content(of: secret, objects)
+    var stages = (lost + [shown]).map { ItemValue(present, $0) }
+    if present != item { stages.append(ItemValue(item, shown)) }
+    return Difference(tag: tag, row: new, stages: stages)
   }
 
   // MARK: Writing
@@ -85,7 +91,7 @@ extension SpaceSession {
     for difference in differences {
       if let entry = found.items.entries[difference.tag] {
         try carryOut(difference, &applied) { try update(entry, difference) }
-      } else if difference.value.content.accessibility == .whenUnlocked, difference.lost.isEmpty {
+      } else if difference.value.content.accessibility == .whenUnlocked, difference.stages.count == 1 {
         batches[difference.value.content.group, default: []].append(difference)
       } else {
         try carryOut(difference, &applied) { try add(difference) }
@@ -124,36 +130,32 @@ extension SpaceSession {
   }
 
   private func update(_ entry: Entry, _ difference: Difference) throws {
-    var entry = entry
-    func put(_ secret: borrowing Secret) throws {
-      // The attributes that this vault keeps for itself stay.
-      var item = difference.value.content.item
-      for name in ["created", "modified"] { item.attributes[name] = entry.item.attributes[name] }
-      let new = Entry(
-        reference: entry.reference, item: item, accessibility: entry.accessibility, generation: entry.generation)
-      try keychain.update(new, secret: secret)
-    }
-    let secrets = difference.lost + [difference.value.secret]
-    for (index, secret) in secrets.enumerated() {
-      if index > 0 { entry = try self.entry(entry.reference, with: secrets[index - 1]) }
-      try put(secret.secret)
-    }
-    if entry.accessibility != difference.value.content.accessibility {
-      try keychain.update(entry.reference, accessible: difference.value.content.accessibility) { _ in }
-    }
+    try write(difference.stages[...], in: entry)
   }
 
   private func add(_ difference: Difference) throws {
-    let content = difference.value.content
-    let first = difference.lost.first ?? difference.value.secret
+    let first = difference.stages[0]
+    let content = first.content
     let reference = try keychain.add(
-      content.item, secret: first.secret, group: content.group, accessible: content.accessibility)
-    if !difference.lost.isEmpty {
-      var former = first
-      for secret in difference.lost.dropFirst() + [difference.value.secret] {
-        try keychain.update(entry(reference, with: former), secret: secret.secret)
-        former = secret
+      content.item, secret: first.secret.secret, group: content.group, accessible: content.accessibility)
+    guard difference.stages.count > 1 else { return }
+    try write(difference.stages.dropFirst(), in: entry(reference, with: first.secret))
+  }
+
+  private func write(_ stages: ArraySlice<ItemValue>, in entry: Entry) throws {
+    var entry = entry
+    for (index, stage) in zip(stages.indices, stages) {
+      if index > stages.startIndex { entry = try self.entry(entry.reference, with: stages[index - 1].secret) }
+      guard stage.content.accessibility == entry.accessibility else {
+        try keychain.update(entry.reference, accessible: stage.content.accessibility) { _ in }
+        continue
       }
+      // The attributes that this vault keeps for itself stay.
+      var item = stage.content.item
+      for name in ["created", "modified"] { item.attributes[name] = entry.item.attributes[name] }
+      let new = Entry(
+        reference: entry.reference, item: item, accessibility: entry.accessibility, generation: entry.generation)
+      try keychain.update(new, secret: stage.secret.secret)
     }
   }
 

@@ -35,6 +35,10 @@ extension SpaceSession {
       try state.replica.write(
         conflict.tag, content: conflict.registers.contains(.content) ? ItemContent(parsing: bytes) : nil,
         secret: conflict.registers.contains(.secret) ? value : nil, at: milliseconds())
+      // The vault has these values.
+      state.rows[conflict.tag] = state.replica.shown(EntityKey(.item, conflict.tag)).flatMap {
+        KnownRow($0, version: state.rows[conflict.tag]?.version)
+      }
     }
   }
 }

@@ -116,12 +116,17 @@ extension SpaceSession {
         if items.entries[step.tag] == nil { state.rows[step.tag] = nil }
         continue
       }
-      guard let entry = items.entries[step.tag], entry.version != state.rows[step.tag]?.version,
-        try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it")).digest(keys.state)
-          == step.digest
-      else { continue }
-      state.rows[step.tag] = row
-      state.rows[step.tag]?.version = entry.version
+      guard let entry = items.entries[step.tag], entry.version != state.rows[step.tag]?.version else { continue }
+      let value = try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it"))
+      guard let stage = step.digests.firstIndex(of: try value.digest(keys.state)) else { continue }
+      var next = row
+      next.version = entry.version
+      if stage + 1 < step.digests.count {
+        // Another value was to follow, and will.
+        (next.content, next.secret) = (.zero, .zero)
+        next.seen = state.rows[step.tag]?.seen ?? SeenWrites()
+      }
+      state.rows[step.tag] = next
     }
     try save()
     try files.removePlan()

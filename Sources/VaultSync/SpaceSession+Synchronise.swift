@@ -30,13 +30,13 @@ extension SpaceSession {
   /// - Throws: as `Keychain.items`; errors of the files; `Halt`; errors of the engine. The vault has the entries that were folded before the error.
   package func synchronise(with engine: any Engine) throws -> SyncReport {
     let objects: ObjectSource = { try engine.get($0) }
+    let before = (count: state.replica.count, rows: state.rows)
     let found = try collect(objects)
     var report = SyncReport(
       changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
     let now = milliseconds()
     if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
     try saveChanges(of: state.replica)
-    let before = (count: state.replica.count, rows: state.rows)
     var replica = state.replica
     var failure: (any Error)?
     do {

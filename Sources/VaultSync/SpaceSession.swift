@@ -13,12 +13,15 @@ package final class SpaceSession {
   /// The dots of pending operations that the files have, and the number of drafts.
   private var saved: (pending: Set<Identifier>, drafts: Int) = ([], 0)
 
-  /// - Parameter space: nil for the only one.
+  /// - Parameters:
+  ///   - space: nil for the only one.
+  ///   - keychain: The vault.
+  ///   - directory: The state directory of the user.
   /// - Throws: `SyncError`; `StoredReplicaError`; as `Keychain.items`; errors of the files.
-  package init(_ space: Identifier?, in keychain: Keychain) throws {
+  package init(_ space: Identifier?, in keychain: Keychain, files directory: String) throws {
     self.keychain = keychain
     keys = try DeviceKeys(of: space, in: keychain)
-    files = try StateFiles(keys)
+    files = try StateFiles(keys, in: directory)
     values = try ValueKey()
     state = try files.load(values)
     noteSaved()

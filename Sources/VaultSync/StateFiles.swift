@@ -1,5 +1,4 @@
 import CofferFiles
-import CofferStorage
 package import CofferSync
 import SecretMemory
 import VaultCore
@@ -21,20 +20,19 @@ package final class StateFiles {
   /// The entries that lie in the directory.
   private var kept: Range<UInt64> = 0..<0
 
-  /// - Parameter isMade: Whether directories that are missing are made.
+  /// - Parameters:
+  ///   - keys: The keys of the device.
+  ///   - state: The state directory of the user.
+  ///   - isMade: Whether directories that are missing are made.
   /// - Throws: `stateMissing`; `busy`, if another process has the lock for 10 s; errors of the system.
-  package init(_ keys: DeviceKeys, isMade: Bool = false) throws {
+  package init(_ keys: DeviceKeys, in state: String, isMade: Bool = false) throws {
     self.keys = keys
-    let path = try Self.path(of: keys.space)
+    let path = Path.join(Path.join(state, "sync"), keys.space.description)
     guard let directory = try OpenDirectory.root(path, isMade: isMade) else { throw SyncError(.stateMissing, path) }
     self.directory = directory
     lock = try DirectoryLock(of: directory)
     log = try directory.makeDirectory(FileName(constant: "log"))
     objects = try directory.makeDirectory(FileName(constant: "objects"))
-  }
-
-  private static func path(of space: Identifier) throws -> String {
-    Path.join(Path.join(try Places(environment: { Environment[$0] }).state, "sync"), space.description)
   }
 
   /// Removes the files of this device.

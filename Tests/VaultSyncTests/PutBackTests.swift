@@ -1,0 +1,76 @@
+import CofferTesting
+import Testing
+import VaultCore
+
+@testable import Coffer
+@testable import CofferSync
+@testable import VaultSync
+
+/// A vault that was restored from a backup, while the files of the device went on.
+@Suite struct PutBackTests {
+  /// The items that came since are no deletions of a person.
+  @Test func whatCameSinceComesAgain() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("old", "first")
+    try SynchroniseTests.settle(machines)
+    let backup = machines[0].backup()
+    try machines[1].set("new", "value")
+    try machines[1].set("old", "second")
+    try machines[0].set("own", "value")
+    try SynchroniseTests.settle(machines)
+    try machines[0].restore(backup)
+    let report = try machines[0].synchronise()
+    #expect(report.wasPutBack && report.deleted == 0 && report.changed == 0)
+    try SynchroniseTests.settle(machines)
+    let all = ["old": "second ", "new": "value ", "own": "value "]
+    #expect(try machines.map { try $0.values() } == [all, all])
+    #expect(try machines[0].session().conflicts().isEmpty)
+  }
+
+  /// A change after the restore was made without a look at the values that came since.
+  @Test func whatIsChangedAfterARestoreIsAConflict() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("old", "first")
+    try SynchroniseTests.settle(machines)
+    let backup = machines[0].backup()
+    try machines[1].set("old", "second")
+    try SynchroniseTests.settle(machines)
+    try machines[0].restore(backup)
+    try machines[0].set("old", "third")
+    try machines[0].set("fresh", "value")
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].values() == machines[1].values())
+    #expect(try machines[0].session().conflicts().map(\.name) == ["service/old"])
+    for machine in machines { #expect(try machine.versions("old").isSuperset(of: ["second", "third"])) }
+  }
+
+  /// A backup of an item that the others have deleted since.
+  @Test func whatTheOthersHaveDeletedGoes() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("old", "first")
+    try SynchroniseTests.settle(machines)
+    let backup = machines[0].backup()
+    try machines[1].remove("old")
+    try SynchroniseTests.settle(machines)
+    try machines[0].restore(backup)
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].values().isEmpty && machines[1].values().isEmpty)
+    #expect(try machines[0].versions("old") == ["first"])
+  }
+
+  @Test func aGroupThatIsSharedAfterARestoreLosesNothing() throws {
+    let machines = try SynchroniseTests.machines(2)
+    let other = try AccessGroup("other")
+    try machines[0].set("bob", "value", in: other)
+    try machines[0].set("old", "first")
+    try SynchroniseTests.settle(machines)
+    let backup = machines[0].backup()
+    try machines[0].set("old", "second")
+    try SynchroniseTests.settle(machines)
+    try machines[0].restore(backup)
+    try machines[0].session().share(other, others: [])
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].entry("bob", in: other) != nil)
+    #expect(try machines[1].session().offeredGroups()[other] == 1)
+  }
+}

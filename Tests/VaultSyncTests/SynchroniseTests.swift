@@ -1,0 +1,186 @@
+import CofferTesting
+import Foundation
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import Coffer
+@testable import CofferSync
+@testable import VaultSync
+
+/// The items of several vaults in one space.
+@Suite struct SynchroniseTests {
+  static func machines(_ count: Int) throws -> [Machine] {
+    let shared = MemoryEngine()
+    let machines = try (0..<count).map { try Machine(UInt8($0), shared) }
+    try machines[0].found()
+    for machine in machines.dropFirst() { try machine.join(machines[0]) }
+    return machines
+  }
+
+  /// Until no device has anything to do.
+  static func settle(_ machines: [Machine]) throws {
+    for _ in 0..<2 * machines.count { for machine in machines { try machine.synchronise() } }
+  }
+
+  @Test func changesTravelBothWays() throws {
+    let machines = try Self.machines(2)
+    let (one, two) = (machines[0], machines[1])
+    try one.set("bob", "first", label: "Bob")
+    #expect(try one.synchronise().changed == 1)
+    #expect(try two.synchronise().written == 1)
+    #expect(try two.values() == ["bob": "first Bob"])
+    try two.set("bob", "second")
+    try two.synchronise()
+    try one.synchronise()
+    #expect(try one.values() == ["bob": "second Bob"])
+    #expect(try one.versions("bob") == ["first", "second"])
+    try one.remove("bob")
+    #expect(try one.synchronise().deleted == 1)
+    #expect(try two.synchronise().removed == 1)
+    #expect(try two.values().isEmpty)
+    #expect(try two.versions("bob") == ["first", "second"])
+  }
+
+  /// A device that has nothing to do writes nothing, anywhere.
+  @Test func nothingIsWrittenTwice() throws {
+    let machines = try Self.machines(2)
+    try machines[0].set("bob", "first")
+    try Self.settle(machines)
+    let (commits, entries) = (machines.map(\.store.commitCount), machines[0].engine.count)
+    for machine in machines {
+      let report = try machine.synchronise()
+      #expect(report.changed + report.written + report.removed + report.deleted == 0)
+    }
+    #expect(machines.map(\.store.commitCount) == commits && machines[0].engine.count == entries)
+  }
+
+  @Test func bothValuesOfAConflictAreKept() throws {
+    let machines = try Self.machines(2)
+    try machines[0].set("bob", "first")
+    try Self.settle(machines)
+    try machines[0].set("bob", "left")
+    try machines[1].set("bob", "right", label: "Bob")
+    try Self.settle(machines)
+    #expect(try machines[0].values() == machines[1].values())
+    for machine in machines {
+      #expect(try machine.versions("bob").isSuperset(of: ["left", "right"]))
+      #expect(try machine.session().conflicts().map(\.name) == ["service/bob"])
+    }
+    // The label was changed by one of them alone, and is not part of it.
+    #expect(try machines[0].session().conflicts()[0].registers == [.secret])
+    #expect(try machines[0].values()["bob"]?.hasSuffix(" Bob") == true)
+    try machines[0].set("bob", "both")
+    try Self.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["bob": "both Bob"], ["bob": "both Bob"]])
+    #expect(try machines.allSatisfy { try $0.session().conflicts().isEmpty })
+  }
+
+  @Test func aConflictIsSettledWithTheShownValue() throws {
+    let machines = try Self.machines(2)
+    for (index, machine) in machines.enumerated() { try machine.set("bob", "value \(index)") }
+    try Self.settle(machines)
+    let shown = try machines[1].values()
+    try machines[1].keep()
+    #expect(try machines[1].synchronise().written == 0)
+    try Self.settle(machines)
+    #expect(try machines.allSatisfy { try $0.values() == shown && $0.session().conflicts().isEmpty })
+  }
+
+  @Test func anEditBeatsADeletionThatDidNotKnowIt() throws {
+    let machines = try Self.machines(2)
+    try machines[0].set("bob", "first")
+    try Self.settle(machines)
+    try machines[0].remove("bob")
+    try machines[1].set("bob", "second")
+    try Self.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["bob": "second "], ["bob": "second "]])
+  }
+
+  @Test func equalItemsOfTheFirstMeetingAreOne() throws {
+    let shared = MemoryEngine()
+    let (one, two) = (try Machine(0, shared), try Machine(1, shared))
+    for machine in [one, two] { try machine.set("same", "value") }
+    try one.set("other", "left")
+    try two.set("other", "right")
+    try one.found()
+    try two.join(one)
+    try Self.settle([one, two])
+    #expect(try one.values() == two.values())
+    #expect(try one.session().conflicts().map(\.name) == ["service/other"])
+    #expect(try one.versions("other") == ["left", "right"] && two.versions("other") == ["left", "right"])
+  }
+
+  @Test func itemsOfThisDeviceStay() throws {
+    let machines = try Self.machines(2)
+    let item = Item(service: "service", account: "device")
+    try machines[0].person.add(
+      item, secret: Secret(testing: "mine"), group: Machine.group, accessible: .whenUnlockedThisDevice)
+    try machines[0].set("elsewhere", "mine", in: AccessGroup("private"))
+    try Self.settle(machines)
+    #expect(try machines[1].values().isEmpty)
+    #expect(machines[0].engine.contains("mine") == false)
+  }
+
+  /// A group that another device shares is not taken, and nothing goes into a group of this vault that it does not share.
+  @Test func groupsAreTakenOneByOne() throws {
+    let machines = try Self.machines(2)
+    let other = try AccessGroup("other")
+    try machines[0].set("bob", "value", in: other)
+    try machines[1].set("bob", "mine", in: other)
+    try machines[0].session().share(other, others: [])
+    try Self.settle(machines)
+    #expect(try machines[1].session().offeredGroups() == [other: 1])
+    #expect(try machines[1].person.history(of: #require(try machines[1].entry("bob", in: other)).reference).count == 1)
+    try machines[1].session().share(other, others: [])
+    try Self.settle(machines)
+    #expect(try machines[1].person.history(of: #require(try machines[1].entry("bob", in: other)).reference).count > 1)
+    try machines[1].session().unshare(other)
+    try machines[0].set("bob", "later", in: other)
+    try Self.settle(machines)
+    #expect(try machines[1].session().offeredGroups() == [other: 1])
+    #expect(throws: SyncError(.groupNotShared)) { try machines[0].session().share(AccessGroup("coffer.sync"), others: []) }
+  }
+
+  @Test func manyDeletionsWaitForAPerson() throws {
+    let machines = try Self.machines(2)
+    for index in 0..<60 { try machines[0].set("item \(index)", "value") }
+    try Self.settle(machines)
+    for index in 0..<60 { try machines[0].remove("item \(index)") }
+    #expect(try machines[0].synchronise().held == 60)
+    #expect(try machines[0].synchronise().held == 0)
+    try Self.settle(machines)
+    #expect(try machines[0].values().isEmpty && machines[1].values().count == 60)
+    try machines[0].session().decideDeletions(areSent: false)
+    try Self.settle(machines)
+    #expect(try machines[0].values().count == 60)
+    for index in 0..<60 { try machines[0].remove("item \(index)") }
+    try machines[0].synchronise()
+    try machines[0].session().decideDeletions(areSent: true)
+    try Self.settle(machines)
+    #expect(try machines[1].values().isEmpty)
+  }
+
+  @Test func largeSecretsTravelAsObjects() throws {
+    let machines = try Self.machines(2)
+    let large = String(repeating: "0123456789", count: 20_000)
+    try machines[0].set("large", large)
+    try Self.settle(machines)
+    #expect(try machines[1].values() == ["large": large + " "])
+    try machines[1].set("large", large + "!")
+    try Self.settle(machines)
+    #expect(try machines[0].values() == ["large": large + "! "])
+    #expect(try machines[0].synchronise().changed == 0)
+  }
+}
+
+extension MemoryEngine {
+  /// The number of entries.
+  var count: Int { shared.log.count }
+
+  func contains(_ text: String) -> Bool {
+    (shared.log + Array(shared.objects.values)).contains {
+      $0.count >= text.utf8.count && Data($0).range(of: Data(text.utf8)) != nil
+    }
+  }
+}
