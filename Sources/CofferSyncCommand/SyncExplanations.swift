@@ -32,6 +32,8 @@ extension SyncError: Explained {
       .init(
         .integrity, "the messages are not those of one exchange: another program may be between the two",
         "begin again: coffer sync join")
+    case .exchangeEnded:
+      .init(.denied, "the other device has not added this one: a wrong number, or no right to", "begin again: coffer sync join")
     case .wrongNumber: .init(.denied, "is not the number: nothing has been added", "begin again: coffer sync join")
     case .changesPending:
       .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")

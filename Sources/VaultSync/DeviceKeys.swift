@@ -71,6 +71,7 @@ package struct DeviceKeys: Sendable {
 
   /// Removes the keys from the vault for good, with the versions of the item.
   package func remove(from keychain: Keychain) throws {
+    try PlaceItem.remove(of: space, from: keychain)
     for (found, entry) in try Self.entries(in: keychain) where found == space { try keychain.removeForGood(entry.reference) }
   }
 }

@@ -9,14 +9,20 @@ package struct Exchange {
   private static let letters = Array("bcdfghjklmnpqrstvwxz".utf8)
   package static let codeCount = 8
   private static let pause: UInt32 = 200_000
+  /// The last message of a member that adds nothing.
+  private static let end: [UInt8] = [0]
 
   private let engine: any Engine
   private let deadline: Deadline
+  private let check: () throws -> Void
 
   /// - Parameters:
   ///   - engine: The mailbox.
   ///   - deadline: Until when the other device is waited for.
-  package init(_ engine: any Engine, until deadline: Deadline) { (self.engine, self.deadline) = (engine, deadline) }
+  ///   - check: Called while it is waited for; an error ends the exchange.
+  package init(_ engine: any Engine, until deadline: Deadline, check: @escaping () throws -> Void = {}) {
+    (self.engine, self.deadline, self.check) = (engine, deadline, check)
+  }
 
   /// A new code, as in `bcdf-ghjk`.
   package static func code() -> String {
@@ -40,6 +46,7 @@ package struct Exchange {
   private func message(_ number: UInt64) throws -> [UInt8] {
     while true {
       if let entry = try engine.read(from: number, limit: 1).first, entry.number == number { return entry.bytes }
+      try check()
       guard !deadline.hasPassed else { throw SyncError(.noAnswer) }
       usleep(Self.pause)
     }
@@ -69,6 +76,7 @@ package struct Exchange {
     try post(2, answer.m2 + answer.names)
     if let number = joiner.number { try show(number) }
     let welcome = try message(3)
+    guard welcome != Self.end else { throw SyncError(.exchangeEnded) }
     return try checked { try joiner.open(welcome) }
   }
 
@@ -85,6 +93,19 @@ package struct Exchange {
     let commitment = try message(0)
     var adder = try checked { try Enrolment.Adder(replica, commitment: commitment, random: SecretBox.randomBytes(32)) }
     try post(1, adder.message)
+    do {
+      try post(3, answer(&adder, role, ask, add))
+    } catch {
+      // The other device waits for a message.
+      _ = try? engine.append(3, Self.end)
+      throw error
+    }
+  }
+
+  private func answer(
+    _ adder: inout Enrolment.Adder, _ role: Role, _ ask: (DeviceRecord) throws -> UInt64,
+    _ add: (DeviceRecord) throws -> Welcome
+  ) throws -> [UInt8] {
     let answer = try message(2)
     let record = try checked {
       try adder.take(
@@ -93,6 +114,6 @@ package struct Exchange {
     let number = try ask(record)
     let confirmed = try checked { try adder.confirm(number) }
     let welcome = try add(confirmed)
-    try post(3, try checked { try adder.welcome(welcome) })
+    return try checked { try adder.welcome(welcome) }
   }
 }

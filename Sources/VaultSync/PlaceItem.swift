@@ -24,6 +24,10 @@ struct PlaceItem {
     version = entry.version
   }
 
+  static func remove(of space: Identifier, from keychain: Keychain) throws {
+    if let entry = try entry(of: space, in: keychain) { try keychain.removeForGood(entry.reference) }
+  }
+
   static func write(_ stamp: Stamp, of space: Identifier, in keychain: Keychain) throws {
     let value = AttributeValue.data(stamp.bytes)
     if let entry = try entry(of: space, in: keychain) {

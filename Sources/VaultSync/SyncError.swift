@@ -33,6 +33,8 @@ package struct SyncError: Error, Equatable, Sendable {
     /// Messages of the exchange that nobody who follows it has written.
     case exchangeRefused
     case wrongNumber
+    /// The member has ended the exchange without adding the device.
+    case exchangeEnded
     /// Changes that no other device has yet would be lost.
     case changesPending
   }

@@ -26,7 +26,8 @@ final class CrashPoint: @unchecked Sendable {
 }
 
 /// An engine that is honest, in memory.
-final class MemoryEngine: Engine {
+final class MemoryEngine: Engine, @unchecked Sendable {
+  private let lock = NSRecursiveLock()
   var log: [[UInt8]] = []
   var objects: [ObjectName: [UInt8]] = [:]
   let crash: CrashPoint
@@ -41,6 +42,8 @@ final class MemoryEngine: Engine {
 
   func append(_ number: UInt64, _ entry: [UInt8]) throws -> Appended {
     try crash.step()
+    shared.lock.lock()
+    defer { shared.lock.unlock() }
     guard shared.log.count >= number else { return .shorter }
     guard shared.log.count == number else { return .taken }
     shared.log.append(entry)
@@ -50,6 +53,8 @@ final class MemoryEngine: Engine {
 
   func read(from number: UInt64, limit: Int) throws -> [NumberedEntry] {
     try crash.step()
+    shared.lock.lock()
+    defer { shared.lock.unlock() }
     guard number < shared.log.count else { return [] }
     return shared.log.enumerated().dropFirst(Int(number)).prefix(limit).map { NumberedEntry(UInt64($0.offset), $0.element) }
   }
@@ -104,6 +109,11 @@ final class Machine {
   }
 
   deinit { try? FileManager.default.removeItem(at: directory) }
+
+  static func identity(_ number: UInt8) throws -> DeviceIdentity {
+    func seed(_ byte: UInt8) throws -> Secret { try Secret(testing: [UInt8](repeating: byte, count: 31) + [number]) }
+    return try DeviceIdentity(signingSeed: seed(3), boxSeed: seed(4), person: "ada", name: "device \(number)")
+  }
 
   private static func deviceKey(_ number: UInt8) throws -> Secret {
     try Secret(testing: [UInt8](repeating: 0x40 + number, count: 32))
