@@ -43,10 +43,15 @@ extension SpaceSession {
         // The value is there, and another device has written it too, or has seen it.
         if let row, row.content == new.content, row.secret == new.secret, difference.stages.count == 1 {
           state.rows[key.tag] = new
+        } else if let entry = found.items.entries[key.tag], try hasValue(of: difference, entry) {
+          state.rows[key.tag] = new
+          state.rows[key.tag]?.version = entry.version
         } else {
           differences.append(difference)
         }
       } catch let error as VaultError {
+        throw error
+      } catch let error as KeychainError {
         throw error
       } catch {
         // A large value that the engine does not have now must not hold up the others.
@@ -82,6 +87,15 @@ extension SpaceSession {
     var stages = (lost + [shown]).map { ItemValue(present, $0) }
     if present != item { stages.append(ItemValue(item, shown)) }
     return Difference(tag: tag, row: new, stages: stages)
+  }
+
+  private func hasValue(of difference: Difference, _ entry: Entry) throws -> Bool {
+    guard difference.stages.count == 1, try ItemContent(entry) == difference.value.content else { return false }
+    do {
+      return try keychain.secret(of: entry.reference, purpose: "to share it").isEqual(to: difference.value.secret.secret)
+    } catch let error as KeychainError where error.code == .notFound {
+      return false
+    }
   }
 
   // MARK: Writing

@@ -36,7 +36,11 @@ package final class StateFiles {
   }
 
   /// Removes the files of this device.
-  package func remove() throws { try directory.removeContents() }
+  package func remove() throws {
+    try directory.removeContents()
+    try OpenDirectory.root(Path.parent(of: directory.path), isMade: false)?
+      .remove(FileName(Path.name(of: directory.path)), isDirectory: true)
+  }
 
   // MARK: Sealing
 

@@ -219,6 +219,10 @@ final class Machine {
       })
   }
 
+  func versionCount(_ account: String) throws -> Int {
+    try entry(account).map { try person.history(of: $0.reference).count } ?? 0
+  }
+
   private static func text(_ secret: borrowing Secret) -> String {
     String(decoding: secret.copyIntoUnprotectedBytes(), as: UTF8.self)
   }

@@ -81,10 +81,13 @@ import VaultCore
     for (index, machine) in machines.enumerated() { try machine.set("bob", "value \(index)") }
     try Self.settle(machines)
     let shown = try machines[1].values()
+    let counts = try machines.map { try $0.versionCount("bob") }
     try machines[1].keep()
     #expect(try machines[1].synchronise().written == 0)
     try Self.settle(machines)
     #expect(try machines.allSatisfy { try $0.values() == shown && $0.session().conflicts().isEmpty })
+    // An equal value is not written again.
+    #expect(try machines.map { try $0.versionCount("bob") } == counts)
   }
 
   @Test func anEditBeatsADeletionThatDidNotKnowIt() throws {
@@ -159,6 +162,17 @@ import VaultCore
     try machines[0].session().decideDeletions(areSent: true)
     try Self.settle(machines)
     #expect(try machines[1].values().isEmpty)
+  }
+
+  @Test func aDeviceThatLeavesForgetsTheSpace() throws {
+    let machines = try Self.machines(2)
+    try machines[0].set("bob", "value")
+    try Self.settle(machines)
+    try machines[1].session().forget()
+    #expect(try DeviceKeys.spaces(in: machines[1].keychain).isEmpty)
+    #expect(try machines[1].person.items(KeychainQuery(group: DeviceKeys.group)).isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: machines[1].directory.appending(path: "sync").path).isEmpty)
+    #expect(try machines[1].values() == ["bob": "value "])
   }
 
   @Test func largeSecretsTravelAsObjects() throws {
