@@ -283,7 +283,7 @@ let package = Package(
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "VaultCore", "SecretMemory", "CofferTesting",
+        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting",
       ]),
     .executableTarget(
       name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],

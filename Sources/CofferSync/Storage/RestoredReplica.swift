@@ -91,7 +91,8 @@ private struct ReplicaBuilder {
       let tag = try reader.readIdentifier()
       stores[tag] = try reader.readName(atMost: 255)
     case .row:
-      try state.add(try StateRow(reading: &reader, generation: state.state.generation, replica.values), store)
+      let row = try StateRow(reading: &reader, generation: state.state.generation, replica.values)
+      try state.add(row, Self.store(in: stores))
     case .end:
       guard try reader.readInteger() == count else { throw VoidCause.form }
       isComplete = true
@@ -99,7 +100,10 @@ private struct ReplicaBuilder {
     count += 1
   }
 
-  private func store(_ key: EntityKey, _: Entity) -> String? { key.kind == .setting ? stores[key.tag] : nil }
+  /// A closure that holds the builder would hold its state too, which each change would copy then.
+  private static func store(in stores: [Identifier: String]) -> (EntityKey, Entity) -> String? {
+    { key, _ in key.kind == .setting ? stores[key.tag] : nil }
+  }
 
   private func operation(_ reader: inout BodyReader) throws -> Operation {
     try Operation(reading: &reader, sender: replica.id, replica.values)
@@ -158,7 +162,7 @@ private struct ReplicaBuilder {
   }
 
   mutating func finish() throws -> Replica {
-    replica.state = try state.finish(store)
+    replica.state = try state.finish(Self.store(in: stores))
     return replica
   }
 }
