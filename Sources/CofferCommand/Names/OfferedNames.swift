@@ -84,7 +84,7 @@ enum OfferedNames {
   /// Each is percent-encoded, and so has no character with a meaning for a shell.
   private static func references(_ words: [String]) throws -> [String] {
     guard let keychain = try unlockedAgent(words) else { return [] }
-    return try keychain.listing(KeychainQuery(nil)).entries.map { $0.item.reference(in: $0.reference.group) }
+    return try keychain.listing(KeychainQuery(nil)).entries.shown(of: nil).map { $0.item.reference(in: $0.reference.group) }
   }
 
   /// A colon separates words in bash, and a name from its description in zsh.

@@ -77,7 +77,7 @@ private enum Listing {
     let found = try about(group.map { "group \($0.name)" } ?? "list") {
       try items.keychain.listing(KeychainQuery(itemClass?.itemClass, group: group))
     }
-    let entries = found.entries.filter(isWanted)
+    let entries = found.entries.shown(of: group).filter(isWanted)
       .sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     items.finish()
     if found.unavailableCount > 0 {

@@ -35,7 +35,7 @@ struct SecretPick: ParsableCommand {
     let group = try group.map { try AccessGroup($0) }
     let items = try access.open(vault)
     if let group, items.application == nil { try items.checkExists(group, hint: "--group names one of these") }
-    let entries = try about("pick") { try items.keychain.listing(KeychainQuery(group: group)).entries }
+    let entries = try about("pick") { try items.keychain.listing(KeychainQuery(group: group)).entries.shown(of: group) }
       .filter { !otp || CodeItem.isOne($0) }.sorted { ($0.reference.group.name, $0.name) < ($1.reference.group.name, $1.name) }
     guard !entries.isEmpty else {
       throw otp
