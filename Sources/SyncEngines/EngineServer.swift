@@ -15,7 +15,7 @@ package enum EngineServer {
       return try pipes.send([EngineCall.version] + EngineAnswer.failed(words(error)).bytes)
     }
     try pipes.send([EngineCall.version] + EngineAnswer.done.bytes)
-    while let bytes = try pipes.receive() {
+    while let bytes = try pipes.receive(isAnswer: false) {
       let answer: EngineAnswer
       do throws(FileError) {
         switch EngineCall(bytes) {
@@ -34,5 +34,5 @@ package enum EngineServer {
     }
   }
 
-  private static func words(_ error: FileError) -> String { error.detail.isEmpty ? error.code.name : error.detail }
+  private static func words(_ error: FileError) -> String { "\(error.code.name): \(error.detail)" }
 }

@@ -24,9 +24,11 @@ struct FramePipes {
     }
   }
 
+  /// - Parameter isAnswer: Whether the other end owes the frame, and is waited for no longer than for a piece.
   /// - Returns: nil at the end of the input.
   /// - Throws: `tooLarge`, `io`, also for an end within a frame.
-  func receive() throws(FileError) -> [UInt8]? {
+  func receive(isAnswer: Bool) throws(FileError) -> [UInt8]? {
+    if isAnswer { try wait() }
     guard let length = try read(4, isEndAllowed: true) else { return nil }
     let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
     guard count <= EngineCall.maximumByteCount else { throw FileError(.tooLarge, "a frame of \(count) bytes") }

@@ -29,11 +29,18 @@ package final class RemoteEngine: Engine {
     guard started.errno == 0 else { throw FileError(errno: started.errno, "ssh") }
     // If ssh has ended, a write is an error and no signal.
     signal(SIGPIPE, SIG_IGN)
-    guard let greeting = try pipes.receive() else { throw FileError(.toolFailed, "ssh \(host) has ended") }
-    guard greeting.first == EngineCall.version, let answer = EngineAnswer(Array(greeting.dropFirst())) else {
-      throw FileError(.toolFailed, "\(host) has another version of coffer, or prints something before it starts")
+    let greeting: [UInt8]?
+    do {
+      greeting = try pipes.receive(isAnswer: true)
+    } catch {
+      guard error.code == .tooLarge else { throw error }
+      throw Self.otherGreeting
     }
-    if case .failed(let message) = answer { throw FileError(.toolFailed, "\(host): \(message)") }
+    guard let greeting else { throw FileError(.toolFailed, "ssh has ended before coffer answered") }
+    guard greeting.first == EngineCall.version, let answer = EngineAnswer(Array(greeting.dropFirst())) else {
+      throw Self.otherGreeting
+    }
+    if case .failed(let message) = answer { throw Self.failure(message) }
   }
 
   deinit {
@@ -48,11 +55,22 @@ package final class RemoteEngine: Engine {
 
   private func answer(_ call: EngineCall) throws(FileError) -> EngineAnswer {
     try pipes.send(call.bytes)
-    guard let bytes = try pipes.receive(), let answer = EngineAnswer(bytes) else {
+    guard let bytes = try pipes.receive(isAnswer: true), let answer = EngineAnswer(bytes) else {
       throw FileError(.toolFailed, "the other end has ended, or answers in another form")
     }
-    if case .failed(let message) = answer { throw FileError(.toolFailed, message) }
+    if case .failed(let message) = answer { throw Self.failure(message) }
     return answer
+  }
+
+  /// An error of the directory there, as `EngineServer` writes it.
+  private static func failure(_ message: String) -> FileError {
+    let missing = FileError.Code.missing.name + ": "
+    return message.hasPrefix(missing)
+      ? FileError(.missing, String(message.dropFirst(missing.count))) : FileError(.toolFailed, message)
+  }
+
+  private static var otherGreeting: FileError {
+    FileError(.toolFailed, "that machine has another version of coffer, or its shell prints something before coffer starts")
   }
 
   private static var otherAnswer: FileError { FileError(.toolFailed, "the other end answers another call") }
