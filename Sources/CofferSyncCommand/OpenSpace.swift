@@ -10,7 +10,7 @@ import VaultSync
 
 /// The space that a command is about.
 struct SpaceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The space, if this vault is in several.", valueName: "ID"))
+  @Option(help: ArgumentHelp("The space, if this vault is in several.", valueName: "id"))
   var space: String?
 
   private func identifier() throws -> Identifier? {
@@ -22,6 +22,21 @@ struct SpaceOptions: ParsableArguments {
   }
 
   func session() throws -> SpaceSession { try OpenSpace.session(identifier(), in: OpenSpace.keychain()) }
+
+  /// Removes the keys from the vault and the files, also if these are missing or damaged.
+  func forget() throws -> DeviceKeys {
+    let keychain = try OpenSpace.keychain()
+    let keys = try DeviceKeys(of: identifier(), in: keychain)
+    let files: StateFiles?
+    do {
+      files = try StateFiles(keys)
+    } catch let error as SyncError where error.code == .stateMissing {
+      files = nil
+    }
+    try keys.remove(from: keychain)
+    try files?.remove()
+    return keys
+  }
 
   /// One after the other: the files of each have a lock.
   func sessions() throws -> [() throws -> SpaceSession] {
@@ -62,12 +77,32 @@ enum OpenSpace {
     guard let address = EngineAddress(text) else { throw SyncError(.addressMalformed, text) }
     return address
   }
+
+  /// - Throws: `EngineFailure`, as all calls of the engine.
+  static func connect(
+    _ address: EngineAddress, _ space: Identifier, _ purpose: EngineAddress.Purpose = .existing
+  ) throws(EngineFailure) -> any Engine {
+    do {
+      return ReachedEngine(try address.connect(space, purpose), address)
+    } catch {
+      throw EngineFailure(error, address)
+    }
+  }
 }
 
 extension SpaceSession {
-  func connect() throws -> any Engine { try OpenSpace.address(state.engine).connect(keys.space) }
+  func connect() throws -> any Engine { try OpenSpace.connect(OpenSpace.address(state.engine), keys.space) }
 
   /// Appends what a command has changed.
-  /// - Throws: errors of the engine: then it is appended with the next `coffer sync now`.
-  func finish() throws -> SyncReport { try synchronise(with: connect()) }
+  /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.
+  func finish() throws -> SyncReport {
+    let engine: any Engine
+    do {
+      engine = try connect()
+    } catch let failure as EngineFailure {
+      // The changes of the vault become pending ones, with the time and the values of now.
+      engine = MissingEngine(failure)
+    }
+    return try synchronise(with: engine)
+  }
 }

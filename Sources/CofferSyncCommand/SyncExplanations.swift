@@ -5,6 +5,8 @@ package import VaultSync
 extension SyncError: Explained {
   package var explanation: Explanation {
     switch code {
+    case .noSpace where !detail.isEmpty:
+      .init(.notFound, "this vault is not in this space", "coffer sync status shows the spaces")
     case .noSpace:
       .init(.notFound, "this vault is in no space", "to make one: coffer sync init ENGINE; to join one: coffer sync join ENGINE")
     case .severalSpaces: .init(.severalMatch, "this vault is in several spaces", "name one: --space ID")
@@ -24,7 +26,10 @@ extension SyncError: Explained {
     case .noDevice: .init(.notFound, "names neither a device nor a person of the space", "coffer sync members lists them")
     case .severalDevices: .init(.severalMatch, "several devices have this name", "name one by its identifier")
     case .notAllowed: .init(.denied, "the role of this device does not allow it", "an owner can do it")
-    case .ownDevice: .init(.usage, "a device does not remove itself", "coffer sync leave here; then remove it on another device")
+    case .ownDevice:
+      .init(
+        .usage, "a device neither removes itself nor changes its own role",
+        "on another device; or leave the space: coffer sync leave")
     case .lastOwner: .init(.usage, "no owner would be left", "coffer sync role DEVICE owner gives the role to another one")
     case .noAnswer: .init(.inputOutput, "the other device has not answered in 10 minutes", "begin again: coffer sync join")
     case .codeTaken: .init(.duplicate, "another device has answered under this code", "begin again: coffer sync join")

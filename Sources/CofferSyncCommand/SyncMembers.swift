@@ -13,6 +13,9 @@ extension Role: ExpressibleByArgument {
     guard let role = Role.allCases.first(where: { "\($0)" == argument }) else { return nil }
     self = role
   }
+
+  public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+  public var defaultValueDescription: String { "\(self)" }
 }
 
 struct SyncMembers: ParsableCommand {
@@ -47,7 +50,7 @@ struct SyncJoin: ParsableCommand {
       place of either. Groups that this vault does not have are shared at once; for others: coffer sync share GROUP.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH, as for the member.", valueName: "ENGINE"))
+  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH, as for the member.", valueName: "engine"))
   var engine: String
 
   @OptionGroup var names: DeviceOptions
@@ -60,7 +63,7 @@ struct SyncJoin: ParsableCommand {
     let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
       let code = Exchange.code()
       guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
-      let exchange = Exchange(try address.connect(place, .temporary), until: Deadline(milliseconds: patience))
+      let exchange = Exchange(try OpenSpace.connect(address, place, .temporary), until: Deadline(milliseconds: patience))
       let welcome = try exchange.join(identity) {
         Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
       } show: { number in
@@ -68,7 +71,7 @@ struct SyncJoin: ParsableCommand {
         let padded = String(repeating: "0", count: 8 - digits.count) + digits
         Descriptor.error.note("Type this number there: \(padded)\n")
       }
-      let replica = try Replica(joining: identity, welcome, address.connect(welcome.space), values)
+      let replica = try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), values)
       return (welcome.space, try LocalState(replica, engine: address.description))
     }
     let session = try OpenSpace.session(keys.space, in: keychain)
@@ -88,10 +91,10 @@ struct SyncAdd: ParsableCommand {
     commandName: "add", abstract: "Add the device that shows a code.",
     discussion: "Asks for the number that the device shows then. Members add devices of their own person; owners add any.")
 
-  @Argument(help: ArgumentHelp("The code that coffer sync join shows.", valueName: "CODE"))
+  @Argument(help: ArgumentHelp("The code that coffer sync join shows.", valueName: "code"))
   var code: String
 
-  @Option(help: ArgumentHelp("owner, member or reader.", valueName: "ROLE"))
+  @Option(help: ArgumentHelp("owner, member or reader.", valueName: "role"))
   var role = Role.member
 
   @OptionGroup var space: SpaceOptions
@@ -103,13 +106,7 @@ struct SyncAdd: ParsableCommand {
     let session = try space.session()
     _ = try session.finish()
     let address = try OpenSpace.address(session.state.engine)
-    let mailbox: any Engine
-    do {
-      mailbox = try address.connect(place)
-    } catch let error as FileError where error.code == .missing {
-      throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")
-    }
-    let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience))
+    let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
     try exchange.add(session.state.replica, as: role, ask: ask) { record in
       try session.add(record)
       _ = try session.finish()
@@ -117,6 +114,15 @@ struct SyncAdd: ParsableCommand {
         throw SyncError(.notAllowed, "\(record.person), \(record.name)")
       }
       return welcome
+    }
+  }
+
+  private func mailbox(_ place: Identifier, _ address: EngineAddress) throws -> any Engine {
+    do {
+      return try OpenSpace.connect(address, place)
+    } catch {
+      guard error.isMissing else { throw error }
+      throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")
     }
   }
 
@@ -140,10 +146,10 @@ struct SyncRole: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "role", abstract: "Give a device another role: owner, member or reader.")
 
-  @Argument(help: ArgumentHelp("Its name or its identifier.", valueName: "DEVICE"))
+  @Argument(help: ArgumentHelp("Its name or its identifier.", valueName: "device"))
   var device: String
 
-  @Argument(help: ArgumentHelp("owner, member or reader.", valueName: "ROLE"))
+  @Argument(help: ArgumentHelp("owner, member or reader.", valueName: "role"))
   var role: Role
 
   @OptionGroup var space: SpaceOptions
@@ -167,7 +173,7 @@ struct SyncRemove: ParsableCommand {
       used, and then here.
       """)
 
-  @Argument(help: ArgumentHelp("The name of a device, its identifier, or a person.", valueName: "DEVICE|PERSON"))
+  @Argument(help: ArgumentHelp("The name of a device, its identifier, or a person.", valueName: "name"))
   var name: String
 
   @OptionGroup var space: SpaceOptions

@@ -11,12 +11,22 @@ struct SyncNow: ParsableCommand {
 
   @OptionGroup var space: SpaceOptions
 
+  /// All spaces, also if the engine of one is not there.
+  /// - Throws: the first error.
   func run() throws {
     let sessions = try space.sessions()
+    var failure: (any Error)?
     for open in sessions {
-      let session = try open()
-      try Self.say(session.finish(), about: sessions.count > 1 ? session.keys.space : nil)
+      do { try Self.run(open(), isOneOfSeveral: sessions.count > 1) } catch { failure = failure ?? error }
     }
+    if let failure { throw failure }
+  }
+
+  private static func run(_ session: SpaceSession, isOneOfSeveral: Bool) throws {
+    try say(session.finish(), about: isOneOfSeveral ? session.keys.space : nil)
+    let replica = session.state.replica
+    guard replica.membership[replica.id]?.role == .reader, !replica.pending.isEmpty else { return }
+    Descriptor.error.note("note: this device is a reader: \(counted(replica.pending.count, "change")) of its vault stays here\n")
   }
 
   /// - Parameter space: nil if there is one alone.

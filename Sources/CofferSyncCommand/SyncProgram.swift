@@ -29,10 +29,20 @@ struct SyncProgram: ParsableCommand {
         try? Descriptor.output.write(fullMessage(for: error) + "\n")
         return ExitStatus.ok.rawValue
       }
-      let failure = isExplained(error) ? Failure(error) : Failure.usage(message(for: error), hint: "coffer sync --help")
+      let failure = isExplained(error) ? Failure(error) : misunderstood(error, Array(CommandLine.arguments.dropFirst()))
       Descriptor.error.note(failure.text)
       return failure.status.rawValue
     }
+  }
+
+  /// An error of the parser, in the form that `coffer` has for it.
+  private static func misunderstood(_ error: any Error, _ words: [String]) -> Failure {
+    let verb = words.first ?? ""
+    guard configuration.subcommands.contains(where: { $0.configuration.commandName == verb }) else {
+      return .usage("no such verb: \(verb)", hint: "coffer sync --help")
+    }
+    let message = message(for: error)
+    return .usage("arguments: \(message.prefix(1).lowercased())\(message.dropFirst())", hint: "coffer sync \(verb) --help")
   }
 
   /// Whether it is an error of a command, and none of the parser.

@@ -9,10 +9,10 @@ import VaultSync
 
 /// The person and the name of a device, as others see them.
 struct DeviceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The person who has this machine; the user, if it is left out.", valueName: "NAME"))
+  @Option(help: ArgumentHelp("The person who has this machine; the user, if it is left out.", valueName: "name"))
   var person: String?
 
-  @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "NAME"))
+  @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "name"))
   var device: String?
 
   func names() throws -> (person: String, device: String) {
@@ -42,11 +42,11 @@ struct SyncInit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make a space, with this machine as its first device.",
     discussion: """
-      ENGINE is where the log lies: dir:/PATH, a directory of this machine or of a file server, or ssh:HOST:/PATH, one of a machine \
+      The engine is where the log lies: dir:/PATH, a directory of this machine or of a file server, or ssh:HOST:/PATH, one of a machine \
       that has coffer and to which ssh logs in without a question. The directory exists already.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH.", valueName: "ENGINE"))
+  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH.", valueName: "engine"))
   var engine: String
 
   @OptionGroup var names: DeviceOptions
@@ -60,7 +60,7 @@ struct SyncInit: ParsableCommand {
     let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
       let replica = try Replica(founding: identity, random: SecretBox.randomBytes(32), values)
       // Before the vault has keys of a space that cannot be.
-      made = try address.connect(replica.space, .new)
+      made = try OpenSpace.connect(address, replica.space, .new)
       return (replica.space, try LocalState(replica, engine: address.description))
     }
     guard let made else { return }
@@ -79,7 +79,7 @@ struct SyncShare: ParsableCommand {
       version, and coffer sync conflicts lists the item. Items of this device alone stay here. All members of the space read them.
       """)
 
-  @Argument(help: ArgumentHelp("The group.", valueName: "GROUP"))
+  @Argument(help: ArgumentHelp("The group.", valueName: "group"))
   var group: String
 
   @OptionGroup var space: SpaceOptions
@@ -101,7 +101,7 @@ struct SyncUnshare: ParsableCommand {
     commandName: "unshare", abstract: "Share a group no longer from this machine.",
     discussion: "Its items stay here and with the other devices. Changes go neither way.")
 
-  @Argument(help: ArgumentHelp("The group.", valueName: "GROUP"))
+  @Argument(help: ArgumentHelp("The group.", valueName: "group"))
   var group: String
 
   @OptionGroup var space: SpaceOptions
@@ -128,12 +128,19 @@ struct SyncLeave: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
+    let keys = try force ? space.forget() : leave()
+    Descriptor.error.note("To remove it on another device: coffer sync remove '\(keys.identity.name.escapingControls())'\n")
+  }
+
+  private func leave() throws -> DeviceKeys {
     let session = try space.session()
-    guard force || session.state.replica.pending.isEmpty else {
+    // The vault may have changes that no command has seen.
+    _ = try session.finish()
+    guard session.state.replica.pending.isEmpty else {
       throw SyncError(.changesPending, counted(session.state.replica.pending.count, "change"))
     }
     try session.forget()
-    Descriptor.error.note("To remove it on another device: coffer sync remove '\(session.keys.identity.name)'\n")
+    return session.keys
   }
 }
 

@@ -52,8 +52,8 @@ struct SyncStatus: ParsableCommand {
     do {
       let behind = try session.connect().read(from: replica.count, limit: 100).count
       rows.append(row("behind", behind))
-    } catch {
-      rows.append(row("unreachable", Failure(error).message))
+    } catch let error as EngineFailure {
+      rows.append(row("unreachable", error.detail))
     }
     return rows
   }
@@ -67,7 +67,7 @@ struct SyncCheck: ParsableCommand {
       different logs.
       """)
 
-  @Option(help: ArgumentHelp("The words of another device: whether this one has the same for that entry.", valueName: "N:WORDS"))
+  @Option(help: ArgumentHelp("The words of another device: whether this one has the same for that entry.", valueName: "n:words"))
   var against: String?
 
   @OptionGroup var space: SpaceOptions
@@ -112,7 +112,7 @@ struct SyncConflicts: ParsableCommand {
       settles it.
       """)
 
-  @Option(help: ArgumentHelp("Settle it with the value that is shown.", valueName: "ITEM"))
+  @Option(help: ArgumentHelp("Settle it with the value that is shown.", valueName: "item"))
   var keep: String?
 
   @OptionGroup var space: SpaceOptions

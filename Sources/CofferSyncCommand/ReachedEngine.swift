@@ -1,0 +1,68 @@
+import CofferConsole
+import CofferFiles
+import CofferSync
+import SyncEngines
+import VaultCore
+
+/// An error of the engine, which is none of the files of this device.
+struct EngineFailure: Explained {
+  private let address: EngineAddress
+  private let error: any Error
+
+  init(_ error: any Error, _ address: EngineAddress) { (self.error, self.address) = (error, address) }
+
+  /// Whether the log, or the mailbox, is not there.
+  var isMissing: Bool { (error as? FileError)?.code == .missing }
+
+  /// In words, without the address.
+  var detail: String {
+    guard let error = error as? FileError else { return Failure(error).message }
+    return switch error.code {
+    case .missing: "it is not there: \(error.detail)"
+    case .toolFailed: error.detail
+    default: Failure(error).message
+    }
+  }
+
+  /// Always one status: for the caller the engine is the disk of another machine.
+  var explanation: Explanation {
+    .init(
+      .inputOutput, "\(address): the engine cannot be used",
+      isMissing ? "is the file server mounted? nothing is lost" : "nothing is lost; later: coffer sync now")
+  }
+}
+
+/// An engine whose errors name it.
+final class ReachedEngine: Engine {
+  private let engine: any Engine
+  private let address: EngineAddress
+
+  init(_ engine: any Engine, _ address: EngineAddress) { (self.engine, self.address) = (engine, address) }
+
+  private func reached<Result>(_ body: () throws -> Result) throws(EngineFailure) -> Result {
+    do { return try body() } catch { throw EngineFailure(error, address) }
+  }
+
+  func append(_ number: UInt64, _ entry: [UInt8]) throws(EngineFailure) -> Appended {
+    try reached { try engine.append(number, entry) }
+  }
+
+  func read(from number: UInt64, limit: Int) throws(EngineFailure) -> [NumberedEntry] {
+    try reached { try engine.read(from: number, limit: limit) }
+  }
+
+  func put(_ name: ObjectName, _ object: [UInt8]) throws(EngineFailure) { try reached { try engine.put(name, object) } }
+  func get(_ name: ObjectName) throws(EngineFailure) -> [UInt8]? { try reached { try engine.get(name) } }
+}
+
+/// An engine that was not reached.
+final class MissingEngine: Engine {
+  private let failure: EngineFailure
+
+  init(_ failure: EngineFailure) { self.failure = failure }
+
+  func append(_ number: UInt64, _ entry: [UInt8]) throws(EngineFailure) -> Appended { throw failure }
+  func read(from number: UInt64, limit: Int) throws(EngineFailure) -> [NumberedEntry] { throw failure }
+  func put(_ name: ObjectName, _ object: [UInt8]) throws(EngineFailure) { throw failure }
+  func get(_ name: ObjectName) throws(EngineFailure) -> [UInt8]? { throw failure }
+}
