@@ -41,6 +41,7 @@ all: setup
 	$(SWIFT) build $(RELEASE) --product coffer-strength
 	$(SWIFT) build $(RELEASE) --product coffer-ssh-agent
 	$(SWIFT) build $(RELEASE) --product coffer-secrets
+	$(SWIFT) build $(RELEASE) --product coffer-sync
 	$(MAKE) -s "$(MODULE)"
 
 $(MODULE): Sources/PAMCoffer/pam_coffer.c
@@ -103,6 +104,7 @@ install: $(if $(and $(wildcard $(COFFER)),$(wildcard $(MODULE))),,all)
 	install -D -m 755 -s "$(PROGRAMS)/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-ssh-agent" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent"
 	install -D -m 755 -s "$(PROGRAMS)/coffer-secrets" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets"
+	install -D -m 755 -s "$(PROGRAMS)/coffer-sync" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-sync"
 	install -D -m 644 -s "$(MODULE)" "$(DESTDIR)$(SECURITY)/pam_coffer.so"
 	install -D -m 644 /dev/null "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
 	sed 's|@PREFIX@|$(PREFIX)|g; s|@SECURITY@|$(SECURITY)|g' Packaging/pam/coffer >"$(DESTDIR)$(PREFIX)/share/pam-configs/coffer"
@@ -134,7 +136,8 @@ install: $(if $(and $(wildcard $(COFFER)),$(wildcard $(MODULE))),,all)
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/coffer" "$(DESTDIR)$(PREFIX)/bin/cofferd" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-logind" \
 	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-strength" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-ssh-agent" \
-	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer" \
+	  "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-secrets" "$(DESTDIR)$(PREFIX)/libexec/coffer/coffer-sync" \
+	  "$(DESTDIR)$(PREFIX)/share/pam-configs/coffer" \
 	  "$(DESTDIR)$(PREFIX)/share/xdg-desktop-portal/portals/coffer.portal" \
 	  "$(DESTDIR)$(PREFIX)"/lib*/security/pam_coffer.so "$(DESTDIR)$(PREFIX)"/lib/*/security/pam_coffer.so \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/coffer" \

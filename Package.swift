@@ -336,7 +336,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "Explanations", "SystemBench", "CLinux", "coffer-secrets", "CofferCommand", "CofferConsole", "DefaultsCommand",
+        "Explanations", "SystemBench", "CLinux", "coffer-secrets", "coffer-sync", "CofferCommand", "CofferConsole",
+        "DefaultsCommand",
         "PreferenceProbe",
         "CofferFiles",
         "CofferPropertyLists",
@@ -350,7 +351,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Coffer", "CofferCommand", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
+        "Coffer", "CofferCommand", "coffer-sync", "CofferConsole", "DefaultsCommand", "CofferTesting", "PreferenceStore",
         "PreferenceStoreCombine", "CofferStorage",
         "TemporaryHome", "AccessRights", "VaultCore", "SecretMemory",
       ],

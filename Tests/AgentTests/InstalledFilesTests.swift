@@ -61,6 +61,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
         "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket", "user/coffer-secrets.service",
+        "user/coffer-sync.service", "user/coffer-sync.timer",
         "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service", "system/coffer-credentials.socket",
         "system/coffer-backup@.service", "system/coffer-backup@.timer",
@@ -79,7 +80,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       let program = try #require(try values("ExecStart", in: unit).first?.split(separator: " ").first)
       let expected =
         switch unit.split(separator: "/").last {
-        case "coffer-backup.service", "coffer-backup@.service": "bin/coffer"
+        case "coffer-backup.service", "coffer-backup@.service", "coffer-sync.service": "bin/coffer"
         case "coffer-ssh-agent.service": "libexec/coffer/coffer-ssh-agent"
         case "coffer-secrets.service": "libexec/coffer/coffer-secrets"
         default: "bin/cofferd"
@@ -119,7 +120,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let names = [
         "cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer", "coffer-ssh-agent.service",
-        "coffer-ssh-agent.socket", "coffer-secrets.service",
+        "coffer-ssh-agent.socket", "coffer-secrets.service", "coffer-sync.service", "coffer-sync.timer",
       ]
       let paths = try names.map { name in
         let path = folder.appending(path: name)

@@ -22,7 +22,7 @@ private let areToolsThere = ["/usr/bin/systemd-analyze", "/usr/bin/strace"].allS
     "MountAPIVFS", "ProcSubset", "DeviceAllow", "DevicePolicy", "NetworkNamespacePath", "LogNamespace",
   ]
 
-  @Test(arguments: units + ["user/coffer-ssh-agent.service", "user/coffer-secrets.service"])
+  @Test(arguments: units + ["user/coffer-ssh-agent.service", "user/coffer-secrets.service", "user/coffer-sync.service"])
   func noOptionTakesANamespace(unit: String) throws {
     for line in try UnitFilter(Self.path(unit)).lines where line.contains("=") && !line.hasPrefix("#") {
       #expect(!Self.namespaced.contains { line.hasPrefix($0) }, "\(line)")

@@ -16,10 +16,10 @@ import Testing
         make -s -C '\(Self.root)' install SWIFT=false CC=false PROGRAMS="$programs" DESTDIR="$W/root" PREFIX=/usr DEFAULTS=1 >make.log 2>&1 ||
           { cat make.log; exit 1; }
         cd root/usr
-        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
+        ls bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets libexec/coffer/coffer-sync share/man/man1/coffer.1 share/zsh/site-functions/_coffer \\
           share/fish/vendor_completions.d/coffer.fish share/bash-completion/completions/coffer lib/systemd/user/cofferd.socket share/xdg-desktop-portal/portals/coffer.portal
         [ $(grep -c "$PWD" share/pam-configs/coffer) = 0 ] && [ -f "${PWD%/usr}$(awk 'NF == 3 { print $2 }' share/pam-configs/coffer)" ]
-        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets; do
+        for program in bin/coffer bin/cofferd libexec/coffer/coffer-logind libexec/coffer/coffer-strength libexec/coffer/coffer-ssh-agent libexec/coffer/coffer-secrets libexec/coffer/coffer-sync; do
           readelf -SW $program | grep -E '[.](symtab|debug_info) ' && exit 3
         done
         bin/git-credential-coffer capability | head -n 1

@@ -76,6 +76,9 @@ import Testing
       }
     }
     for program in ["coffer", "cofferd"] { visit(try help(program).command, []) }
+    // `coffer` starts a program of its own for it, which has the verbs.
+    commands["coffer sync"] = nil
+    visit(try help("coffer sync").command, [])
     // It has a grammar that the parser of the others does not know.
     commands["coffer defaults"] = nil
     for verb in DefaultsVerb.allCases {
@@ -148,7 +151,8 @@ import Testing
     // The first page names the nouns and the option of the program itself.
     for overview in [
       "coffer vault", "coffer secret", "coffer defaults", "coffer app", "coffer access", "coffer agent", "coffer group",
-      "coffer import", "coffer export", "coffer credential", "coffer ssh", "coffer bus", "coffer service", "coffer",
+      "coffer import", "coffer export", "coffer credential", "coffer ssh", "coffer bus", "coffer service", "coffer sync",
+      "coffer",
     ] {
       #expect(documented.removeValue(forKey: overview) != nil, "\(overview)")
     }
