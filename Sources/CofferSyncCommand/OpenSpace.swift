@@ -29,7 +29,7 @@ struct SpaceOptions: ParsableArguments {
     let keys = try DeviceKeys(of: identifier(), in: keychain)
     let files: StateFiles?
     do {
-      files = try StateFiles(keys)
+      files = try StateFiles(keys, in: OpenSpace.directory())
     } catch let error as SyncError where error.code == .stateMissing {
       files = nil
     }
