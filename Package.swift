@@ -187,7 +187,7 @@ let package = Package(
       name: "coffer-sync",
       dependencies: [
         "VaultSync", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles", "CofferStorage",
-        "VaultCore",
+        "VaultCore", "CLinux",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),
     .executableTarget(

@@ -63,7 +63,10 @@ struct SyncJoin: ParsableCommand {
     let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
       let code = Exchange.code()
       guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
-      let exchange = Exchange(try OpenSpace.connect(address, place, .temporary), until: Deadline(milliseconds: patience))
+      let mailbox = try OpenSpace.connect(address, place, .temporary)
+      // A signal ends the exchange, and not the process: the mailbox is removed.
+      let signals = WaitingSignals()
+      let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
       let welcome = try exchange.join(identity) {
         Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
       } show: { number in
