@@ -158,6 +158,14 @@ extension Keychain {
   @discardableResult
   public func remove(_ reference: Reference) throws -> Bool { try remove(reference, mustKeep: false) }
 
+  /// Removes an item if it was not changed since it was read.
+  /// - Returns: Whether it can be restored.
+  /// - Throws: `conflict` if it was changed; as `remove`.
+  @discardableResult
+  package func remove(_ entry: Entry) throws -> Bool {
+    try transport.answer(.remove(entry.reference, generation: entry.generation)).flag()
+  }
+
   /// - Parameter mustKeep: Whether an item that could not be restored stays: `notAllowed`, because of `nothingKept`.
   @discardableResult
   package func remove(_ reference: Reference, mustKeep: Bool) throws -> Bool {

@@ -90,7 +90,7 @@ extension ItemService {
       guard let entry = try vault.existingEntry(reference) else { return source }
       return try group == reference.group
         ? source : source + ofGroup(group, .write, .move(to: group), entry, entry.item, in: vault)
-    case .remove(let reference, mustKeep: _): return try aboutChanging(reference, .remove, in: vault)
+    case .remove(let reference, generation: _, mustKeep: _): return try aboutChanging(reference, .remove, in: vault)
     case .history(let reference):
       try caller.check(reference.group, .read)
       return []

@@ -16,8 +16,9 @@ package enum ItemRequest: ~Copyable, Sendable {
   case update(Reference, generation: UInt64, Item, Secret?, Accessibility?)
   /// Likewise, and into a group.
   case move(Reference, generation: UInt64, Item, AccessGroup)
+  /// - generation: Nil: removes the item whatever has been changed in it. Else as for `update`.
   /// - mustKeep: Whether it fails, and removes nothing, if the item could not be restored.
-  case remove(Reference, mustKeep: Bool = false)
+  case remove(Reference, generation: UInt64? = nil, mustKeep: Bool = false)
   /// Removes an item by its primary attributes, because one that cannot be read has no known reference.
   case discard(Item, AccessGroup, mustKeep: Bool = false)
   /// The versions of an item, also of a removed one: without values.
@@ -78,7 +79,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .addAll(_, let group, _): (group, nil)
       case .update(let reference, generation: _, _, _, _): (reference.group, reference.id)
       case .move(let reference, generation: _, _, _): (reference.group, reference.id)
-      case .remove(let reference, mustKeep: _): (reference.group, reference.id)
+      case .remove(let reference, generation: _, mustKeep: _): (reference.group, reference.id)
       case .discard(_, let group, mustKeep: _): (group, nil)
       case .history(let reference): (reference.group, reference.id)
       case .removed(_, let group, _): (group, nil)
@@ -115,7 +116,7 @@ package enum ItemRequest: ~Copyable, Sendable {
       case .addAll(let new, _, _): .addingAll(new.items.count)
       case .update(let reference, generation: _, _, _, _): .updating(reference)
       case .move(let reference, generation: _, _, _): .moving(reference)
-      case .remove(let reference, mustKeep: _): .removing(reference)
+      case .remove(let reference, generation: _, mustKeep: _): .removing(reference)
       case .discard: .removingUnread
       case .history: .nothing
       case .removed: .nothing

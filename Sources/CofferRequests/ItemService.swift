@@ -48,10 +48,14 @@ package struct ItemService {
       try checkMove(reference, to: group)
       try allowed(nil)
       return try move(reference, generation, item, to: group, in: &vault)
-    case .remove(let reference, let mustKeep):
+    case .remove(let reference, let generation, let mustKeep):
       try caller.check(reference.group, .write)
       try allowed(nil)
-      return .flag(try remove(mustKeep: mustKeep, in: &vault) { try $0.remove(reference, at: $1) })
+      return .flag(
+        try remove(mustKeep: mustKeep, in: &vault) { transaction, now in
+          if let generation { _ = try Self.entry(reference, generation, &transaction) }
+          return try transaction.remove(reference, at: now)
+        })
     case .discard(let item, let group, let mustKeep):
       try caller.check(group, .write)
       try allowed(nil)

@@ -84,8 +84,9 @@ extension ItemRequest {
       fields["generation"] = .integer(generation)
       fields["to-group"] = .text(group.name)
       return Message(fields: fields, parts: [try item.sent()])
-    case .remove(let reference, let mustKeep):
+    case .remove(let reference, let generation, let mustKeep):
       fields.set(reference)
+      fields["generation"] = generation.map { .integer($0) }
       fields["must-keep"] = .integer(mustKeep ? 1 : 0)
       return Message(fields: fields)
     case .discard(let item, let group, let mustKeep):

@@ -63,7 +63,8 @@ extension Request {
       let item = try content.item()
       return .items(.move(reference, generation: generation, item, try content.fields.requiredGroup("to-group")))
     case .remove:
-      return .items(.remove(try content.fields.reference(), mustKeep: try content.fields.flag("must-keep")))
+      let (reference, generation) = (try content.fields.reference(), try content.fields.integer("generation"))
+      return .items(.remove(reference, generation: generation, mustKeep: try content.fields.flag("must-keep")))
     case .discard:
       let (group, mustKeep) = (try content.fields.requiredGroup("group"), try content.fields.flag("must-keep"))
       return .items(.discard(try content.item(), group, mustKeep: mustKeep))

@@ -226,17 +226,18 @@ extension SpaceSession {
       return
     }
     do {
-      // An item that a person has changed a moment ago stays.
-      guard try keychain.entry(entry.reference).version == entry.version else { return }
-      let isKept = try keychain.remove(entry.reference)
-      if isKept, let last = try keychain.history(of: entry.reference).first, last.number != entry.version {
-        try keychain.restore(entry.reference)
-        return
-      }
+      try keychain.remove(entry)
       state.rows[tag] = nil
       applied.removed += 1
-    } catch let error as KeychainError where error.code == .notFound {
-      state.rows[tag] = nil
+    } catch let error as KeychainError {
+      switch error.code {
+      case .notFound: state.rows[tag] = nil
+      // A person has changed it a moment ago.
+      case .conflict: return
+      case .notAllowed, .missingEntitlement, .confirmationNeeded, .confirmationRefused:
+        applied.refused.append((entry.item.shownName, error))
+      default: throw error
+      }
     }
   }
 }

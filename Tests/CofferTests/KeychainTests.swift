@@ -247,6 +247,10 @@ struct Teams {
       } == .conflict)
     #expect(rounds == 102)
     #expect(try viewer.item(KeychainQuery(service: "mail")).item.comment == "ours after theirs")
+    // A removal of what was read leaves what was written since.
+    #expect(Self.code { try editor.remove(entry) } == .conflict)
+    try editor.remove(viewer.entry(reference))
+    #expect(Self.code { try viewer.entry(reference) } == .notFound)
   }
 
   @Test(arguments: Transport.allCases) func anInstallBoundItemNamesItsApp(_ transport: Transport) throws {

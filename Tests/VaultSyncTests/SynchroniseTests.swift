@@ -164,6 +164,19 @@ import VaultCore
     #expect(try machines[1].values().isEmpty)
   }
 
+  /// An item that was renamed is deleted by another device: nothing is asked for, and its versions stay.
+  @Test func aRenamedItemIsDeleted() throws {
+    let machines = try Self.machines(2)
+    try machines[0].set("bob", "value")
+    try Self.settle(machines)
+    try machines[0].rename("bob", to: "ada")
+    try Self.settle(machines)
+    #expect(try machines[1].values() == ["ada": "value "])
+    try machines[1].remove("ada")
+    try Self.settle(machines)
+    #expect(try machines.allSatisfy { try $0.values().isEmpty && $0.versions("ada") == ["value"] })
+  }
+
   @Test func aDeviceThatLeavesForgetsTheSpace() throws {
     let machines = try Self.machines(2)
     try machines[0].set("bob", "value")

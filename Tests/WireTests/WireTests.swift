@@ -153,8 +153,9 @@ struct Received: ~Copyable {
         #expect(item == self.item && group == .standard && mustKeep == mustBe)
       default: Issue.record("another call")
       }
-      switch try sent(.remove(reference, mustKeep: mustBe)) {
-      case .remove(let reference, let mustKeep): #expect(try reference == self.reference && mustKeep == mustBe)
+      switch try sent(.remove(reference, generation: mustBe ? 7 : nil, mustKeep: mustBe)) {
+      case .remove(let reference, let generation, let mustKeep):
+        #expect(try reference == self.reference && mustKeep == mustBe && generation == (mustBe ? 7 : nil))
       default: Issue.record("another call")
       }
     }
