@@ -42,6 +42,8 @@ let package = Package(
     .systemLibrary(name: "CZxcvbn", path: "Sources/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CGcrypt", path: "Sources/CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
+    .systemLibrary(
+      name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     // Trusted: keys, seals, format
     .target(name: "SecretMemory", dependencies: ["CSodium", "CLinux"], path: "Vault/SecretMemory", exclude: ["README.md"]),
     .target(name: "VaultCore", dependencies: ["SecretMemory", "CSodium"], path: "Vault/VaultCore", exclude: ["README.md"]),
@@ -79,6 +81,8 @@ let package = Package(
     // The log that devices will share: no files, sockets or clocks
     .target(name: "CofferSync", dependencies: ["PublicKeyBoxes", "VaultCore", "SecretMemory"]),
     .target(name: "SyncEngines", dependencies: ["CofferSync", "VaultCore", "CofferFiles", "CLinux"]),
+    // Only coffer-sync has libcurl
+    .target(name: "EtcdEngine", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles", "CCurl"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(
@@ -186,8 +190,8 @@ let package = Package(
     .executableTarget(
       name: "coffer-sync",
       dependencies: [
-        "VaultSync", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles", "CofferStorage",
-        "VaultCore", "CLinux",
+        "VaultSync", "EtcdEngine", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles",
+        "CofferStorage", "AppContainers", "VaultCore", "CLinux",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),
     .executableTarget(
@@ -293,6 +297,9 @@ let package = Package(
       dependencies: [
         "Children", "EngineProbe", "SyncEngines", "CofferSync", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting",
       ]),
+    .testTarget(
+      name: "EtcdEngineTests",
+      dependencies: ["Children", "EtcdEngine", "SyncEngines", "CofferSync", "CofferFiles", "VaultCore"]),
     .testTarget(
       name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),

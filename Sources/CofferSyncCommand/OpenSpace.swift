@@ -1,9 +1,11 @@
+import AppContainers
 import ArgumentParser
 import Coffer
 import CofferConsole
 import CofferFiles
 import CofferStorage
 import CofferSync
+import EtcdEngine
 import SyncEngines
 import VaultCore
 import VaultSync
@@ -83,10 +85,24 @@ enum OpenSpace {
     _ address: EngineAddress, _ space: Identifier, _ purpose: EngineAddress.Purpose = .existing
   ) throws(EngineFailure) -> any Engine {
     do {
-      return ReachedEngine(try address.connect(space, purpose), address)
+      let engine = try address.connect(space, purpose) { endpoints in
+        try EtcdEngine(endpoints, EtcdCertificates(in: certificates()), space: space, purpose)
+      }
+      return ReachedEngine(engine, address)
     } catch {
       throw EngineFailure(error, address)
     }
+  }
+}
+
+extension OpenSpace {
+  /// The directory of the certificates for etcd: `etcd` in COFFER_HOME, else in the user's directory of configuration.
+  private static func certificates() throws -> String {
+    let directories = try UserDirectories(environment: { Environment[$0] })
+    guard let configuration = try directories.configurationDirectory() else {
+      return Path.join(try directories.dataDirectory(), "etcd")
+    }
+    return Path.join(configuration, "coffer/etcd")
   }
 }
 

@@ -20,7 +20,8 @@ extension SyncError: Explained {
       .init(
         .integrity, "the files of this device are damaged, or of another vault",
         "coffer sync leave --force; then join again, and remove this device by its former identifier")
-    case .addressMalformed: .init(.usage, "is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root")
+    case .addressMalformed:
+      .init(.usage, "is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root; etcd:HOST:PORT")
     case .groupNotShared: .init(.usage, "is never shared", "groups that begin with coffer. are of this device alone")
     case .groupInOtherSpace: .init(.duplicate, "is shared in another space", "coffer sync unshare GROUP --space ID")
     case .noDevice: .init(.notFound, "names neither a device nor a person of the space", "coffer sync members lists them")

@@ -50,7 +50,7 @@ struct SyncJoin: ParsableCommand {
       place of either. Groups that this vault does not have are shared at once; for others: coffer sync share GROUP.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH, as for the member.", valueName: "engine"))
+  @Argument(help: ArgumentHelp("dir:/PATH, ssh:HOST:/PATH or etcd:HOST:PORT, as for the member.", valueName: "engine"))
   var engine: String
 
   @OptionGroup var names: DeviceOptions

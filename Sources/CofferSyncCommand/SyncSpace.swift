@@ -46,7 +46,7 @@ struct SyncInit: ParsableCommand {
       that has coffer and to which ssh logs in without a question. The directory exists already.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH or ssh:HOST:/PATH.", valueName: "engine"))
+  @Argument(help: ArgumentHelp("dir:/PATH, ssh:HOST:/PATH or etcd:HOST:PORT.", valueName: "engine"))
   var engine: String
 
   @OptionGroup var names: DeviceOptions

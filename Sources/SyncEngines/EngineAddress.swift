@@ -1,10 +1,12 @@
 package import CofferSync
 package import VaultCore
 
-/// Where the log of a space lies: `dir:PATH` or `ssh:HOST:PATH`, with an absolute path.
+/// Where the log of a space lies: `dir:PATH` or `ssh:HOST:PATH`, with an absolute path, or `etcd:HOST:PORT,…`.
 package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
   case directory(String)
   case ssh(host: String, path: String)
+  /// `HOST:PORT` of the members of a cluster.
+  case etcd([String])
 
   /// - Returns: nil for another form, a relative path, or a host that ssh would take for an option.
   package init?(_ text: String) {
@@ -21,8 +23,32 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
       let host = parts[1][..<colon]
       guard !host.isEmpty, !host.hasPrefix("-") else { return nil }
       self = .ssh(host: String(host), path: String(parts[1][parts[1].index(after: colon)...]))
+    case "etcd":
+      let endpoints = parts[1].split(separator: ",", omittingEmptySubsequences: false)
+      guard endpoints.allSatisfy(Self.isEndpoint) else { return nil }
+      self = .etcd(endpoints.map(String.init))
     default: return nil
     }
+  }
+
+  /// A name or an address, of IPv6 in brackets, and a port: nothing that a URL would take for another part.
+  private static func isEndpoint(_ text: Substring) -> Bool {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+      return false
+    }
+    var host = text[..<colon]
+    let isAddress = host.first == "[" && host.last == "]" && host.count > 2
+    if isAddress { host = host.dropFirst().dropLast() }
+    return !host.isEmpty
+      && host.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+          UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        case UInt8(ascii: ":"): isAddress
+        default: false
+        }
+      }
   }
 
   private static func colonBeforeSlash(_ text: Substring) -> Substring.Index? {
@@ -35,6 +61,7 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .directory(let path): "dir:\(path)"
     case .ssh(let host, let path): "ssh:\(host):\(path)"
+    case .etcd(let endpoints): "etcd:\(endpoints.joined(separator: ","))"
     }
   }
 
@@ -51,11 +78,15 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - space: The space, or the mailbox of an exchange.
   ///   - purpose: Whether its directories are made.
+  ///   - etcd: Connects to the members of a cluster: this module has no library for it.
   /// - Throws: errors of the engine.
-  package func connect(_ space: Identifier, _ purpose: Purpose = .existing) throws -> any Engine {
+  package func connect(
+    _ space: Identifier, _ purpose: Purpose = .existing, etcd: (_ endpoints: [String]) throws -> any Engine
+  ) throws -> any Engine {
     switch self {
     case .directory(let path): try DirectoryEngine(path, space: space, purpose)
     case .ssh(let host, let path): try RemoteEngine(host, path, space, purpose)
+    case .etcd(let endpoints): try etcd(endpoints)
     }
   }
 }

@@ -1,0 +1,160 @@
+import Children
+import CofferFiles
+import CofferSync
+import Glibc
+import SyncEngines
+import Testing
+import VaultCore
+
+@testable import EtcdEngine
+
+let hasServer: ConditionTrait = .enabled(if: unsafe access("/usr/bin/etcd", X_OK) == 0, "etcd-server is not installed")
+
+/// The engine with a real server.
+@Suite(.serialized, hasServer)
+struct EtcdEngineTests {
+  @Test func entriesAndObjectsAreKept() throws {
+    let server = try Server()
+    let engine = try server.ready()
+    #expect(try engine.append(1, [1]) == .shorter)
+    #expect(try engine.append(0, [0]) == .made)
+    #expect(try engine.append(0, [9]) == .taken)
+    #expect(try engine.append(1, [1]) == .made)
+    #expect(try engine.append(3, [3]) == .shorter)
+    #expect(try engine.append(.max, [3]) == .shorter)
+    #expect(try engine.read(from: 0, limit: 500) == [NumberedEntry(0, [0]), NumberedEntry(1, [1])])
+    #expect(try server.engine().read(from: 1, limit: 500) == [NumberedEntry(1, [1])])
+    #expect(try engine.read(from: 0, limit: 1) == [NumberedEntry(0, [0])])
+    for number in [2, 1 << 62, UInt64.max] { #expect(try engine.read(from: number, limit: 500) == []) }
+    let object = [UInt8](repeating: 5, count: ObjectSealer.maximumByteCount)
+    let name = ObjectName(of: object)
+    #expect(try engine.get(name) == nil)
+    try engine.put(name, object)
+    try engine.put(name, object)
+    #expect(try engine.get(name) == object)
+    #expect(code { _ = try engine.append(2, [UInt8](repeating: 0, count: 2 << 20)) } == .tooLarge)
+
+    // 16 and more of the longest, and many short ones.
+    let entry = [UInt8](repeating: 1, count: SealedEntry.maximumByteCount)
+    for number in UInt64(2)..<22 { #expect(try engine.append(number, entry) == .made) }
+    for number in UInt64(22)..<300 { #expect(try engine.append(number, [1]) == .made) }
+    #expect(try engine.read(from: 2, limit: 500).map(\.number) == Array(2..<18))
+    #expect(try engine.read(from: 18, limit: 500).map(\.number) == Array(18..<300))
+    #expect(try engine.read(from: 22, limit: 200).map(\.number) == Array(22..<222))
+
+    // A mailbox goes with its engine.
+    let place = try #require(Identifier([UInt8](repeating: 8, count: 16)))
+    #expect(code { _ = try server.engine(space: place) } == .missing)
+    do {
+      let mailbox = try server.engine(.temporary, space: place)
+      #expect(try server.engine(space: place).append(0, [1]) == .made)
+      #expect(try mailbox.read(from: 0, limit: 500).count == 1)
+    }
+    #expect(code { _ = try server.engine(space: place) } == .missing)
+    #expect(try engine.read(from: 299, limit: 500).count == 1)
+  }
+
+  @Test func acknowledgedEntriesSurviveTheServer() throws {
+    let server = try Server()
+    let engine = try server.ready()
+    for number in UInt64(0)..<20 { #expect(try engine.append(number, [1]) == .made) }
+    server.stop()
+    #expect(code { _ = try engine.append(20, [1]) } == .io)
+    server.start()
+    let other = try server.ready(.existing)
+    #expect(try other.read(from: 0, limit: 500).count == 20)
+    // The engine from before connects anew.
+    #expect(try engine.append(20, [1]) == .made)
+    // A stopped server is an error in time.
+    let hasty = try server.engine(milliseconds: 1000)
+    server.child?.signal(SIGSTOP)
+    #expect(code { _ = try hasty.append(21, [1]) } == .io)
+    server.child?.signal(SIGCONT)
+  }
+
+  @Test func certificatesAreProven() throws {
+    let server = try Server()
+    _ = try server.ready()
+    server.authority("foreign")
+    server.issue("stranger", by: "foreign")
+    server.issue("late", by: "ca", days: -1)
+    server.issue("trusting", by: "ca")
+    server.shell("cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem")
+    // The code is `io` if the end of the connection overtakes the reason.
+    for (user, sentence) in [
+      ("stranger", "refuses the certificate of this user"), ("late", "refuses the certificate of this user"),
+      ("trusting", "the certificate of the server is refused"), ("open", "others may use"), ("none", "No such file"),
+    ] {
+      let detail = detail { _ = try server.engine(as: user) }
+      #expect(detail.contains(sentence), "\(user): \(detail)")
+    }
+  }
+
+  @Test func writersGetEachNumberOnce() async throws {
+    let server = try Server()
+    _ = try server.ready()
+    let (endpoint, certificates) = (server.endpoint, try EtcdCertificates(in: "\(server.root)/ada"))
+    let made = try await withThrowingTaskGroup(of: [NumberedEntry].self) { group in
+      for writer in UInt8(0)..<4 {
+        group.addTask {
+          let engine = try EtcdEngine([endpoint], certificates, space: Server.space)
+          var (made, next): ([NumberedEntry], UInt64) = ([], 0)
+          while made.count < 25 {
+            if try engine.append(next, [writer]) == .made { made.append(NumberedEntry(next, [writer])) }
+            next += 1
+          }
+          return made
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    let entries = try server.engine().read(from: 0, limit: 500)
+    #expect(entries.count == 100 && made.sorted { $0.number < $1.number } == entries)
+  }
+
+  /// The user is the name in the certificate.
+  @Test func aRoleIsForThePrefixOfASpace() throws {
+    let server = try Server()
+    _ = try server.ready().append(0, [0])
+    server.issue("root", by: "ca")
+    server.issue("bob", by: "ca")
+    func text(_ field: UInt64, _ text: String) -> (inout MessageWriter) -> Void { { $0.data(field, Array(text.utf8)) } }
+    let root = try EtcdConnection(
+      [server.endpoint], EtcdCertificates(in: "\(server.root)/root"), connectMilliseconds: 10_000, callMilliseconds: 30_000)
+    func call(_ method: String, _ fields: (inout MessageWriter) -> Void...) throws {
+      var message = MessageWriter()
+      for field in fields { field(&message) }
+      _ = try root.call("Auth/\(method)", message.bytes)
+    }
+    try call("RoleAdd", text(1, "root"))
+    try call("RoleAdd", text(1, "team"))
+    try call("RoleGrantPermission", text(1, "team")) { message in
+      var permission = MessageWriter()
+      permission.integer(1, 2)
+      permission.data(2, Array("coffer/1/\(Server.space)/".utf8))
+      permission.data(3, Array("coffer/1/\(Server.space)0".utf8))
+      message.data(2, permission.bytes)
+    }
+    for user in ["root", "ada", "bob"] {
+      try call("UserAdd", text(1, user)) { $0.data(3, [8, 1]) }
+    }
+    try call("UserGrantRole", text(1, "root"), text(2, "root"))
+    try call("UserGrantRole", text(1, "ada"), text(2, "team"))
+    try call("AuthEnable")
+    #expect(try server.engine().append(1, [1]) == .made)
+    #expect(try server.engine().read(from: 0, limit: 500).count == 2)
+    #expect(code { _ = try server.engine(as: "bob") } == .accessDenied)
+    let other = try #require(Identifier([UInt8](repeating: 8, count: 16)))
+    #expect(code { _ = try server.engine(.new, space: other) } == .accessDenied)
+  }
+
+  @Test func aFullServerHasAnErrorOfItsOwn() throws {
+    let server = try Server("--quota-backend-bytes", "\(4 << 20)")
+    let engine = try server.ready()
+    let entry = [UInt8](repeating: 1, count: SealedEntry.maximumByteCount)
+    var next: UInt64 = 0
+    let failure = code { while next < 50, try engine.append(next, entry) == .made { next += 1 } }
+    #expect(failure == .full && next > 0)
+    #expect(try engine.read(from: 0, limit: 500).count == Int(next))
+  }
+}
