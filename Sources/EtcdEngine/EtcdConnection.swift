@@ -36,7 +36,7 @@ package struct EtcdCertificates: Sendable {
 
   private let endpoints: [String]
   private var current = 0
-  /// Of libcurl. It keeps the connection.
+  /// The handle of libcurl keeps the connection.
   private let handle: UnsafeMutableRawPointer
 
   init(
@@ -123,7 +123,7 @@ package struct EtcdCertificates: Sendable {
   }
 }
 
-/// What the trailers of an answer say.
+/// The outcome of a call, from the trailers of its answer.
 struct GRPCStatus {
   private(set) var code: Int?
   private(set) var message = ""
@@ -147,7 +147,7 @@ struct GRPCStatus {
     let text = "\(endpoint): \(message)"
     return switch code {
     case 0: nil
-    case nil: FileError(.toolFailed, "\(endpoint) is no etcd")
+    case nil: FileError(.toolFailed, "no server of etcd answers: \(endpoint)")
     case 3 where message.contains("too large"): FileError(.tooLarge, text)
     case 8 where message.contains("larger than max"): FileError(.tooLarge, text)
     case 7, 16: FileError(.accessDenied, "the role of this user at the engine does not allow it: \(text)")

@@ -29,7 +29,7 @@ struct MessageReader {
   enum Value {
     case integer(UInt64)
     case data(ArraySlice<UInt8>)
-    /// Of a form that no field has which is read here.
+    /// No field that is read here has this form.
     case other
   }
 
