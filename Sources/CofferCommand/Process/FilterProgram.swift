@@ -80,7 +80,8 @@ struct FilterProgram {
     return started.process
   }
 
-  private static func isReady(_ descriptor: Int32, _ deadline: Deadline?) -> Bool {
+  /// Waits until a descriptor can be read, or the program of a pidfd has ended. Returns false if that is not so at the deadline.
+  static func isReady(_ descriptor: Int32, _ deadline: Deadline?) -> Bool {
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let result = unsafe poll(&entry, 1, deadline?.left ?? -1)

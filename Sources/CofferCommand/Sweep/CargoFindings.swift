@@ -22,10 +22,14 @@ enum CargoFindings {
 
   private static var obstacle: String? {
     if !CalledName.isInstalled(program) { return "\(program) is not in PATH" }
-    guard let version = CargoProgram.minorVersion(), version >= firstVersion else {
-      return "takes cargo 1.\(firstVersion) or later in PATH"
+    do {
+      guard let version = try CargoProgram.minorVersion(), version >= firstVersion else {
+        return "takes cargo 1.\(firstVersion) or later in PATH"
+      }
+      return nil
+    } catch {
+      return "not looked at: \(Failure(error).message)"
     }
-    return nil
   }
 }
 
@@ -43,9 +47,14 @@ extension CargoConfiguration {
 
 enum CargoProgram {
   /// The second number of the version: 74 of 1.74.0. Returns nil if cargo is missing.
-  static func minorVersion() -> Int? {
-    guard let (status, output) = try? ProgramOutput.of("cargo", ["--version"]), status == 0 else { return nil }
-    let words = String(decoding: output, as: UTF8.self).split(separator: " ")
+  /// - Throws: other, if it does not end by itself.
+  static func minorVersion() throws -> Int? {
+    let outcome: ProgramOutput.Outcome
+    do { outcome = try ProgramOutput.of("cargo", ["--version"]) } catch let failure as Failure where failure.status == .notFound {
+      return nil
+    }
+    guard outcome.status == 0 else { return nil }
+    let words = String(decoding: outcome.output, as: UTF8.self).split(separator: " ")
     let numbers = words.dropFirst().first?.split(separator: ".") ?? []
     return numbers.first == "1" && numbers.count > 1 ? Int(numbers[1]) : nil
   }

@@ -7,10 +7,12 @@ struct GitConfiguration {
   /// The values of `credential.helper`.
   /// - Throws: not found, if there is no git; other, if it fails.
   static func helpers() throws -> [String] {
-    let (status, output) = try ProgramOutput.of("git", ["config", "--global", "--null", "--get-all", key])
+    let outcome = try ProgramOutput.of("git", ["config", "--global", "--null", "--get-all", key])
     // 1: there is no value.
-    guard status == 0 || status == 1 else { throw Failure(.other, "git config: ended with \(status)") }
-    return output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
+    guard outcome.status == 0 || outcome.status == 1 else { throw failure(outcome.status) }
+    return outcome.output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 
   static func add(_ helper: String) throws { try change(["--add", key, helper]) }
@@ -22,7 +24,11 @@ struct GitConfiguration {
 
   private static func change(_ words: [String]) throws {
     let status = try ProgramOutput.of("git", ["config", "--global"] + words).status
-    guard status == 0 else { throw Failure(.other, "git config: ended with \(status)") }
+    guard status == 0 else { throw failure(status) }
+  }
+
+  private static func failure(_ status: Int32) -> Failure {
+    Failure(.other, "git config: ended with \(status)", hint: "git config --global --list says why")
   }
 }
 

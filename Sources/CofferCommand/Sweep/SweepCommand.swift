@@ -24,7 +24,11 @@ struct SweepCommand: ParsableCommand {
   @Flag(help: "With --move or --undo: do not ask.")
   var force = false
 
-  @Flag(help: "Put the files back as they were, and remove the items that --move made.")
+  @Flag(
+    help: """
+      Put files back as they were, and remove the items that --move made: the named files, and all below named directories; \
+      without a path, all that a sweep has changed.
+      """)
   var undo = false
 
   @Flag(help: "As JSON.")

@@ -66,19 +66,24 @@ struct SweepUndo {
       }
       return all
     }
+    var named: Set<String> = []
     return try paths.flatMap { path in
       let target = Path.target(of: path) ?? path
       let linked = try Set(SweepPlaces.candidates(below: path).compactMap { Path.target(of: $0.path) })
-      func isNamed(_ path: String) -> Bool { path == target || path.hasPrefix(target + "/") || linked.contains(path) }
+      func isNamed(_ path: String) -> Bool {
+        path == target || path.hasPrefix(target == "/" ? target : target + "/") || linked.contains(path)
+      }
       let found = all.filter { isNamed($0.path) }
       let unread = unread.filter { isNamed($0.path) }
-      failures += unread.map(\.failure)
+      failures += unread.filter { !named.contains($0.path) }.map(\.failure)
       guard !found.isEmpty || !unread.isEmpty else {
         throw Failure(
           .notFound, "\(path): no sweep has changed it here",
           hint: others.first(where: isNamed).map { "the vault has it as it was elsewhere: \(Self.printing($0))" })
       }
-      return found
+      // Paths may be the same, or lie in one another.
+      defer { named.formUnion(found.map(\.path) + unread.map(\.path)) }
+      return found.filter { !named.contains($0.path) }
     }
   }
 
