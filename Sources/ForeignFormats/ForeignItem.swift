@@ -53,6 +53,8 @@ package struct LostPart: Sendable, Equatable {
     case otherKind = "other-kind"
     /// A file that is none of the format.
     case otherFile = "other-file"
+    /// Bytes that are no text: all of them are the secret of the item, and nothing else of it was found.
+    case notText = "not-text"
     /// A file that the archive or the database names and does not have.
     case fileMissing = "file-missing"
     /// An entry that has been removed, and lies in a bin.

@@ -33,6 +33,9 @@ package enum PassFormat {
     return try entry.item()
   }
 
+  /// Whether a file is read line by line.
+  package static func isText(_ content: HeldSecret) -> Bool { (try? SourceText(content.secret)) != nil }
+
   private static func withoutReturn(_ line: Range<Int>, _ text: SourceText) -> Range<Int> {
     !line.isEmpty && text[line.upperBound - 1] == 0x0D ? line.lowerBound..<line.upperBound - 1 : line
   }

@@ -35,6 +35,7 @@ struct ForeignReport {
     for part in lost {
       Descriptor.error.note("note: \(file):\(part.line): \(part.what): \(part.reason.words)\n".escapingControlsInLines())
     }
+    if plan.steps.isEmpty, lost.isEmpty { Descriptor.error.note("note: \(file.escapingControls()): has nothing to import\n") }
     if isTrial { Descriptor.error.note("note: a trial: nothing has been changed\n") }
   }
 }
@@ -50,6 +51,7 @@ extension LostPart.Reason {
     case .tooLarge: "is larger than an item can hold"
     case .otherKind: "stands twice; its program takes the other one"
     case .otherFile: "is not a file of this format"
+    case .notText: "is not UTF-8: the whole of it became the secret"
     case .fileMissing: "the file is not there"
     case .removed: "lies in the recycle bin"
     case .secretName: "its name looks like a secret, and names are listed; --not-a-secret keeps it"

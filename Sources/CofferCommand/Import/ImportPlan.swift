@@ -97,7 +97,12 @@ struct ImportPlan {
 
   /// - Parameter done: The items that are in the vault.
   static func failure(_ error: any Error, at name: String, done: Int, of count: Int) -> Failure {
-    let failure = Failure(error, about: name)
+    var failure = Failure(error, about: name)
+    if failure.status == .duplicate {
+      // The plan had no such item.
+      failure = Failure(
+        .duplicate, "\(name): another command has made this item meanwhile", hint: "the same command again goes on")
+    }
     guard done > 0 else { return failure }
     let progress = "\(done) of \(counted(count, "item")) copied, and in the vault"
     guard failure.status != .cancelled else {

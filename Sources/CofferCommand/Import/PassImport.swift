@@ -39,6 +39,7 @@ enum PassImport: ForeignFormat {
         lost.append(LostPart(line: 1, what: shown, .noSecret))
         continue
       }
+      if !PassFormat.isText(content) { lost.append(LostPart(line: 1, what: shown, .notText)) }
       items.append(item)
     }
     work.end()

@@ -85,7 +85,10 @@ enum OnePasswordImport: ForeignFormat {
     switch outcome.status {
     case 0, 1: return outcome.output
     case 11: return nil
-    default: throw Failure.usage("\(path): unzip has not read it to its end; nothing has been changed")
+    case 12:
+      throw Failure.usage(
+        "\(path): its parts overlap, as in an archive that is made to fill memory or disks; nothing has been changed")
+    default: throw Failure.usage("\(path): is no archive, or a damaged or cut-off one; nothing has been changed")
     }
   }
 }
