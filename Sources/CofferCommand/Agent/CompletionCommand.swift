@@ -29,7 +29,37 @@ struct CompletionCommand: ParsableCommand {
     let isRefused = { (line: Substring) in shell == .fish && line.contains("'version='") }
     let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { isRefused($0) ? String($0).replacing(" 'version' ", with: " ") : String($0) }.joined(separator: "\n")
-    try Descriptor.output.write((shell == .bash ? BashCompletion.completed(text) : text) + "\n")
+    switch shell {
+    case .bash: try Descriptor.output.write(OtherNames.completed(BashCompletion.completed(text)) + "\n")
+    case .zsh: try Descriptor.output.write(OtherNames.completed(text) + "\n")
+    case .fish: try Descriptor.output.write(text + "\n")
+    }
+  }
+}
+
+/// The other names of verbs, which the scripts for bash and zsh lack: `secret rename` gets the completion of `secret move`.
+private enum OtherNames {
+  static func completed(_ script: String) -> String {
+    var lines = script.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    add(of: Coffer.self, "_coffer", &lines)
+    return lines.joined(separator: "\n")
+  }
+
+  /// - Parameter function: The function of the command in the script. It calls that of a verb whose name stands in a pattern.
+  private static func add(of command: any ParsableCommand.Type, _ function: String, _ lines: inout [String]) {
+    guard let start = lines.firstIndex(of: "\(function)() {") else { return }
+    for verb in command.configuration.subcommands {
+      guard let name = verb.configuration.commandName else { continue }
+      add(of: verb, "\(function)_\(name)", &lines)
+      for other in verb.configuration.aliases {
+        let isPattern = { (line: String) in
+          line.hasSuffix(")") && line.dropLast().drop { $0 == " " }.split(separator: "|").contains { $0 == name }
+        }
+        guard let index = lines[start...].firstIndex(where: isPattern) else { continue }
+        lines[index] = "\(lines[index].dropLast())|\(other))"
+        lines.insert(contentsOf: ["\(function)_\(other)() {", "    \(function)_\(name) \"$@\"", "}", ""], at: start)
+      }
+    }
   }
 }
 

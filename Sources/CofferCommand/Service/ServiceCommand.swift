@@ -1,6 +1,8 @@
 import ArgumentParser
+import CLinux
 import CofferConsole
 import CofferFiles
+import Glibc
 import UnitCredentials
 import VaultCore
 
@@ -55,6 +57,26 @@ struct ServiceRoot: ParsableArguments {
 
   var map: CredentialMap { CredentialMap(at: root + CredentialMap.standardDirectory) }
 
+  /// The directories of systemd in which units lie.
+  private static let unitDirectories = [
+    "/etc/systemd/system", "/run/systemd/system", "/run/systemd/transient", "/run/systemd/generator",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system", "/lib/systemd/system",
+  ]
+
+  /// Whether there is a unit of this name, or the template of an instance. A link counts, wherever it leads: that of an image may lead
+  /// nowhere here.
+  func hasUnit(_ unit: String) -> Bool {
+    let template = unit.firstIndex(of: "@").map { unit[...$0] + ".service" }
+    return Self.unitDirectories.contains { directory in
+      [unit[...], template].contains { name in
+        guard let name else { return false }
+        var status = stat()
+        return unsafe lstat("\(root)\(directory)/\(name)", &status) == 0
+      }
+    }
+  }
+
   /// The file that tells systemd where the credential comes from.
   func dropIn(_ credential: UnitCredential) -> SystemFile {
     SystemFile(directory: "\(root)/etc/systemd/system/\(credential.unit).d", name: "coffer-\(credential.name).conf")
@@ -88,6 +110,10 @@ struct ServiceAdd: ParsableCommand {
       // The item first: the service is not started without it.
       try root.map.set(source, for: credential)
       try root.dropIn(credential).write(Self.dropIn(credential))
+    }
+    // systemd takes drop-ins of a unit that comes later.
+    if !root.hasUnit(credential.unit) {
+      Descriptor.error.note("note: \(credential.unit): no unit of this name is there yet; look whether the name is right\n")
     }
     Descriptor.error.note(
       "note: to make systemd read it: systemctl daemon-reload\n"
