@@ -20,7 +20,7 @@ extension KeychainError: Explained {
     case .groupOfTeam:
       .init(
         .denied, "belongs to a team's apps",
-        "open the vault with its passphrase (--no-agent), or let the command in for good: "
+        "open the vault with its passphrase or key file (--no-agent), or let the command in for good: "
           + "coffer app grant coffer GROUP --read --list")
     case .gate: .init(.denied, "the agent refuses it", "to open the vault here: --no-agent")
     case .systemGate:
@@ -28,7 +28,7 @@ extension KeychainError: Explained {
         .denied, "the system's agent refuses it",
         self.code == .notAllowed
           ? "as root: systemctl stop cofferd@UID.service"
-          : "to prove the owner: --passphrase-fd N or --recovery-key-fd N; the owner lets other programs in: coffer access allow")
+          : "to prove the owner: \(Self.ownerOptions); the owner lets other programs in: coffer access allow")
     case .auditLog:
       .init(
         .inputOutput, "the agent cannot write the audit log, and does nothing that it cannot log",
@@ -36,6 +36,10 @@ extension KeychainError: Explained {
     case .code, .absentAgent: code.explanation
     }
   }
+}
+
+extension KeychainError {
+  fileprivate static let ownerOptions = "--passphrase-fd N, --key-file FILE or --recovery-key-fd N"
 }
 
 extension KeychainError.Code {
@@ -57,12 +61,12 @@ extension KeychainError.Code {
     case .confirmationNeeded:
       .init(
         .locked, "the owner has to agree, and cannot be asked or has not answered",
-        "try again when the owner can answer; or prove to be the owner: --passphrase-fd N or --recovery-key-fd N")
+        "try again when the owner can answer; or prove to be the owner: \(KeychainError.ownerOptions)")
     case .confirmationRefused: .init(.denied, "its owner was asked, and refused")
     case .quotaExceeded:
       .init(
         .denied, "programs may add no more to this vault",
-        "the owner has no limit, and makes room for good: coffer secret purge --deleted --passphrase-fd N")
+        "the owner has no limit, and makes room for good: coffer secret purge --deleted --passphrase-fd N, or --key-file FILE")
     case .notAllowed: .init(.usage, "is not allowed")
     case .integrity: .init(.integrity, "the vault does not match its keys", Hints.damage)
     case .otherDevice: .init(.locked, "was sealed on another device")

@@ -26,7 +26,8 @@ struct SystemVersionTests {
     #expect(
       refused.status == 6
         && refused.errors.contains(": the system's agent refuses it (only the owner removes for good)\n")
-        && refused.errors.contains("\nhint: to prove the owner: --passphrase-fd N or --recovery-key-fd N; "), "\(refused)",
+        && refused.errors.contains("\nhint: to prove the owner: --passphrase-fd N, --key-file FILE or --recovery-key-fd N; "),
+      "\(refused)",
       sourceLocation: place)
   }
 

@@ -24,7 +24,7 @@ struct OpenItems {
         .locked,
         "group \(confirmation.group.name): its owner has to agree before \(name) may \(confirmation.deedText), and cannot be asked here",
         hint: name == Caller.commandName
-          ? "open the vault as its owner: --passphrase-fd N or --recovery-key-fd N; or answer at a terminal"
+          ? "open the vault as its owner: --passphrase-fd N, --key-file FILE or --recovery-key-fd N; or answer at a terminal"
           : "answer at a terminal")
     }
     guard try Question.isYes("May \(name) \(confirmation.deedText)? [y/N] ".escapingControls()) else { throw Failure.cancelled }

@@ -80,6 +80,7 @@ struct SecretSetOTP: ParsableCommand {
       guard CodeParameters.periods.contains(period) else { throw .usage("--period \(period): is not between 1 and 300") }
       parameters.moment = .time(period: period)
     }
+    guard counter != .max else { throw .usage("--counter: the highest number has no next one") }
     if let counter { parameters.moment = .counter(counter) }
     if let algorithm {
       guard let hash = KeyedHash(codeAlgorithm: algorithm) else {
@@ -121,6 +122,10 @@ struct SecretSetOTP: ParsableCommand {
 
   /// - Throws: usage, for a text that is neither a URI nor a key.
   private func uri(of text: borrowing Secret, _ parameters: CodeParameters, _ entry: Entry) throws -> CodeSource {
+    let isEmpty = text.withBytes { bytes in
+      (0..<bytes.byteCount).allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains(bytes.byte(at: $0)) }
+    }
+    guard !isEmpty else { throw Failure.usage("key: is empty; a key in base32 or a URI of the form otpauth://… is needed") }
     let isURI = text.withBytes { bytes in (0..<bytes.byteCount).contains { bytes.byte(at: $0) == UInt8(ascii: ":") } }
     guard isURI else {
       let (service, account) = ItemName.parts(of: entry.item)

@@ -15,7 +15,8 @@ extension TextError: Explained {
       .init(.usage, #"unknown escape in "…""#, #"escapes: \n \t \" \\ \$; '…' takes text as it is"#)
     case .textAfterQuote: .init(.usage, "text follows the closing quote", "a comment begins with #")
     case .zeroByte: .init(.usage, "holds a zero byte, which no variable can have")
-    case .valueNotText: .init(.other, "the secret is not UTF-8, so that this filter cannot write it", "base64 takes any bytes")
+    case .valueNotText:
+      .init(.other, "the secret is not UTF-8, and is written as text here", "in a template, base64 takes any bytes")
     case .valueNotXML: .init(.other, "the secret has a control character that XML cannot hold", "base64 takes any bytes")
     case .valueTooLarge: .init(.other, "the secret is too large for a filter: the result has at most 2 MiB")
     case .valueHasZeroByte:
