@@ -287,7 +287,8 @@ let package = Package(
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "CofferFiles", "VaultCore", "SecretMemory", "CofferTesting",
+        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "CofferFiles", "VaultCore", "VaultUpkeep", "SecretMemory",
+        "CofferTesting",
       ]),
     .executableTarget(
       name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],

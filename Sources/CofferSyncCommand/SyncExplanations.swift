@@ -74,7 +74,9 @@ extension Halt: Explained {
       .init(
         .inputOutput, "the engine lacks a large value that the log names", "try again later; a backup of the engine may have it")
     case .entriesMissing:
-      .init(.inputOutput, "the engine lacks entries of the log", "try again later; a device that is ahead puts them back")
+      .init(
+        .inputOutput, "the engine lacks entries of the log",
+        "a device that is ahead puts them back; if none has them any more: coffer sync accept-history")
     }
   }
 }

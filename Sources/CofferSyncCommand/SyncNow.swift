@@ -90,10 +90,16 @@ struct SyncAcceptHistory: ParsableCommand {
 
   func run() throws {
     let session = try space.session()
-    guard session.state.replica.halt != nil else {
-      return Descriptor.error.note("note: this device has not stopped: coffer sync now\n")
-    }
     let engine = try session.connect()
+    if session.state.replica.halt == nil {
+      do {
+        let report = try session.synchronise(with: engine)
+        Descriptor.error.note("note: this device has not stopped\n")
+        return try SyncNow.say(report, about: nil)
+      } catch Halt.entriesMissing {
+        // No device has them any more, as the person says.
+      }
+    }
     try session.acceptHistory(of: engine)
     try SyncNow.say(session.synchronise(with: engine), about: nil)
   }

@@ -11,11 +11,16 @@ struct SharedItems {
   /// Groups of which a record could not be read: an item that is not found there may be that.
   private(set) var damagedGroups: Set<AccessGroup> = []
   private(set) var damage: KeychainError?
+  /// Groups that the vault does not have: it never had them, or they were renamed or removed as a whole.
+  private(set) var missingGroups: Set<AccessGroup> = []
 
   /// - Throws: as `Keychain.items`.
   init(of groups: Set<AccessGroup>, in keychain: Keychain) throws {
     for group in groups.sorted() {
-      guard try keychain.contains(group) else { continue }
+      guard try keychain.contains(group) else {
+        missingGroups.insert(group)
+        continue
+      }
       let listing = try keychain.listing(KeychainQuery(group: group))
       if listing.damagedCount > 0 {
         damagedGroups.insert(group)

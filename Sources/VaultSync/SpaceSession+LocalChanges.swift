@@ -34,7 +34,7 @@ extension SpaceSession {
         } else if try collect(entry, tag, seen: SeenWrites(), objects) {
           found.changed += 1
         }
-      } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? SeenWrites(), objects) {
+      } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? seenBeforeDeletion(tag), objects) {
         found.changed += 1
       }
     }
@@ -45,6 +45,18 @@ extension SpaceSession {
       try collectDeletions(missing, &found)
     }
     return found
+  }
+
+  /// An item that this vault has again after it was deleted here, or by another device: its author saw the values that it had. If the
+  /// deletion waits for a person, it is none any more.
+  private func seenBeforeDeletion(_ tag: Identifier) -> SeenWrites {
+    let key = EntityKey(.item, tag)
+    guard let deleted = shown(key), !deleted.exists else { return SeenWrites() }
+    state.replica.discardDeletions { $0 == key }
+    var seen = SeenWrites(shown(key))
+    // Also a deletion that is on its way.
+    seen.life.formUnion(deleted[.life].map(\.dot))
+    return seen
   }
 
   /// - Returns: Whether the item has another value than the space.
@@ -101,7 +113,8 @@ extension SpaceSession {
     for (group, keys) in byGroup.sorted(by: { $0.key < $1.key }) {
       let rows = state.rows
       let isSent = try state.replica.delete(
-        keys.sorted(), ofGroupWith: keys.count + (found.items.counts[group] ?? 0), at: now, seen: { rows[$0.tag]?.seen })
+        keys.sorted(), ofGroupWith: keys.count + (found.items.counts[group] ?? 0), at: now,
+        isHeld: found.items.missingGroups.contains(group), seen: { rows[$0.tag]?.seen })
       for key in keys { state.rows[key.tag] = nil }
       if isSent { found.deleted += keys.count } else { found.held += keys.count }
     }

@@ -54,6 +54,8 @@ extension SpaceSession {
   /// - Throws: `Halt`; errors of the engine and of the files.
   package func acceptHistory(of engine: any Engine) throws {
     let replica = try state.replica.acceptingHistory(of: engine)
+    // Entries of other numbers than before may have the same names.
+    files.forgetEntries()
     try change { $0.replica = replica }
   }
 

@@ -65,7 +65,11 @@ package final class SpaceSession {
   /// - Throws: errors of the files.
   package func unshare(_ group: AccessGroup) throws {
     let tags = try state.rows.keys.filter { try content(of: $0)?.group == group }
+    // Deletions that wait are of a group that was renamed or removed.
+    let held = Set(
+      try state.replica.pending.filter(\.isHeld).map(\.operation.key).filter { try content(of: $0.tag)?.group == group })
     try change { state in
+      state.replica.discardDeletions { held.contains($0) }
       state.groups.remove(group)
       for tag in tags { state.rows[tag] = nil }
     }

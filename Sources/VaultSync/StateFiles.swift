@@ -166,6 +166,9 @@ package final class StateFiles {
     kept = now
   }
 
+  /// The next `save` writes all entries: they are of another history.
+  func forgetEntries() { kept = 0..<0 }
+
   private func saveObjects(_ replica: Replica) throws {
     var hasNew = false
     for (name, bytes) in replica.keptObjects where try object(name) != bytes {

@@ -4,6 +4,7 @@ import Foundation
 import SecretMemory
 import Testing
 import VaultCore
+import VaultUpkeep
 
 @testable import Coffer
 @testable import CofferSync
@@ -193,6 +194,12 @@ final class Machine {
   func rename(_ account: String, to other: String) throws {
     guard let entry = try entry(account), try self.entry(other) == nil else { return }
     try person.update(entry.reference) { $0["account"] = other }
+  }
+
+  func renameGroup(to new: AccessGroup) throws {
+    var vault = try Vault.openThrowAway(store, deviceKey: Self.deviceKey(number))
+    try vault.transaction { try $0.renameGroup(Self.group, to: new) }
+    (keychain, person) = try Self.open(store, number, crash)
   }
 
   func entry(_ account: String, in group: AccessGroup = group) throws -> Entry? {

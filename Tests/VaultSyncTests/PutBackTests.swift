@@ -58,6 +58,27 @@ import VaultCore
     #expect(try machines[0].versions("old") == ["first"])
   }
 
+  /// The entries of the accepted history are kept, and mend an engine that is put back afterwards.
+  @Test func anAcceptedHistoryMendsAnEngine() throws {
+    let machines = try SynchroniseTests.machines(2)
+    for value in ["first", "second", "third"] {
+      try machines[0].set("bob", value)
+      try SynchroniseTests.settle(machines)
+    }
+    let log = machines[0].engine.shared
+    log.log[log.count - 1] = [UInt8](repeating: 7, count: 400)
+    for machine in machines {
+      #expect(throws: Halt.replaced) { try machine.synchronise() }
+      try machine.session().acceptHistory(of: machine.engine)
+    }
+    try SynchroniseTests.settle(machines)
+    log.log.removeLast(log.count - 2)
+    try SynchroniseTests.settle(machines)
+    try machines[1].set("bob", "fourth")
+    try SynchroniseTests.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["bob": "fourth "], ["bob": "fourth "]])
+  }
+
   @Test func aGroupThatIsSharedAfterARestoreLosesNothing() throws {
     let machines = try SynchroniseTests.machines(2)
     let other = try AccessGroup("other")

@@ -164,6 +164,59 @@ import VaultCore
     #expect(try machines[1].values().isEmpty)
   }
 
+  /// An item that is made anew has its new value, whatever the clock says, and the deleted one is no conflict.
+  @Test func anItemIsMadeAnewAfterItsDeletion() throws {
+    let machines = try Self.machines(2)
+    for account in ["a", "b", "c", "d", "e", "f"] {
+      try machines[0].set(account, "old")
+      try machines[0].synchronise()
+      try machines[0].remove(account)
+      try machines[0].synchronise()
+      try machines[0].set(account, "new")
+    }
+    try machines[0].set("g", "old")
+    try Self.settle(machines)
+    try machines[0].remove("g")
+    try Self.settle(machines)
+    try machines[1].set("g", "new")
+    try Self.settle(machines)
+    for machine in machines {
+      #expect(try machine.values().values.allSatisfy { $0 == "new " } && machine.values().count == 7)
+      #expect(try machine.session().conflicts().isEmpty)
+    }
+  }
+
+  /// An item that is there again is not one of the deletions that wait, and can be deleted alone.
+  @Test func anItemOfHeldDeletionsIsMadeAnew() throws {
+    let machines = try Self.machines(2)
+    for index in 0..<60 { try machines[0].set("item \(index)", "value") }
+    try Self.settle(machines)
+    for index in 0..<60 { try machines[0].remove("item \(index)") }
+    try Self.settle(machines)
+    try machines[0].set("item 3", "new")
+    try machines[0].set("item 4", "value")
+    try Self.settle(machines)
+    #expect(try machines[0].session().state.replica.pending.count == 58)
+    #expect(try machines[1].values()["item 3"] == "new ")
+    try machines[0].remove("item 3")
+    try Self.settle(machines)
+    #expect(try machines[1].values()["item 3"] == nil)
+    #expect(try machines[0].values() == ["item 4": "value "] && machines[1].values().count == 59)
+  }
+
+  /// A group that is not there any more was renamed, perhaps: its items stay with the others.
+  @Test func theDeletionOfAGroupWaits() throws {
+    let machines = try Self.machines(2)
+    for account in ["a", "b"] { try machines[0].set(account, "value") }
+    try Self.settle(machines)
+    try machines[0].renameGroup(to: AccessGroup("crew"))
+    #expect(try machines[0].synchronise().held == 2)
+    try Self.settle(machines)
+    #expect(try machines[1].values().count == 2)
+    try machines[0].session().unshare(Machine.group)
+    #expect(try machines[0].session().state.replica.pending.isEmpty)
+  }
+
   /// An item that was renamed is deleted by another device: nothing is asked for, and its versions stay.
   @Test func aRenamedItemIsDeleted() throws {
     let machines = try Self.machines(2)

@@ -88,7 +88,7 @@ enum OnePasswordImport: ForeignFormat {
     case 12:
       throw Failure.usage(
         "\(path): its parts overlap, as in an archive that is made to fill memory or disks; nothing has been changed")
-    default: throw Failure.usage("\(path): is no archive, or a damaged or cut-off one; nothing has been changed")
+    default: throw Failure.usage("\(path): is not an archive, or a damaged or cut-off one; nothing has been changed")
     }
   }
 }

@@ -15,7 +15,7 @@ enum ProgramOutput {
     let output: [UInt8]
   }
 
-  /// What the program writes to standard error is dropped: it would stand between the lines of this one.
+  /// Its standard error is dropped: the lines would stand between those of this program.
   /// - Parameter patience: How long it may take, in milliseconds. Then it is ended, with its group.
   /// - Throws: not found, if the program is missing; other, if a signal has ended it, also that of this function.
   static func of(_ name: String, _ words: [String], patience: Int = Self.patience) throws -> Outcome {

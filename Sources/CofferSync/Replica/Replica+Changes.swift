@@ -67,15 +67,17 @@ extension Replica {
   ///   - keys: Those that exist no longer.
   ///   - groupCount: The number of those in the group before.
   ///   - modified: In milliseconds since 1970.
+  ///   - isHeld: Whether they wait for a person, however few they are.
   ///   - seen: The writes of each that the person saw; nil: those that this device shows.
   /// - Returns: False if the deletions wait until a person confirms them.
   @discardableResult
   package mutating func delete(
-    _ keys: [EntityKey], ofGroupWith groupCount: Int, at modified: Int64, seen: (EntityKey) -> SeenWrites? = { _ in nil }
+    _ keys: [EntityKey], ofGroupWith groupCount: Int, at modified: Int64, isHeld: Bool = false,
+    seen: (EntityKey) -> SeenWrites? = { _ in nil }
   )
     throws -> Bool
   {
-    let isHeld = DeletionGuard.holds(keys.count, of: groupCount)
+    let isHeld = isHeld || DeletionGuard.holds(keys.count, of: groupCount)
     for key in keys where shown(key)?.exists == true {
       try change(key, [(.life, Operation.deleted)], seen(key) ?? SeenWrites(shown(key)), at: modified, isHeld: isHeld)
     }
@@ -88,8 +90,9 @@ extension Replica {
   }
 
   /// Takes back the deletions that wait, also for this device.
-  package mutating func discardDeletions() {
-    pending.removeAll(where: \.isHeld)
+  /// - Parameter isTaken: Which of them.
+  package mutating func discardDeletions(_ isTaken: (EntityKey) -> Bool = { _ in true }) {
+    pending.removeAll { $0.isHeld && isTaken($0.operation.key) }
   }
 
   /// The bytes of a value of this space.
