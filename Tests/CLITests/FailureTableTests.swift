@@ -1,4 +1,3 @@
-import Explanations
 import CofferApps
 import CofferCommand
 import CofferConsole
@@ -9,6 +8,7 @@ import CofferRequests
 import CofferStorage
 import CredentialProtocols
 import DefaultsCommand
+import Explanations
 import ForeignFormats
 import ProgramSecrets
 import SecretMemory

@@ -1,8 +1,8 @@
-import Explanations
 import AccessRights
 import Coffer
 import CofferConsole
 import CofferRequests
+import Explanations
 import VaultCore
 
 /// The items that a command works with: the agent's, or those of the vault that the command has opened itself.

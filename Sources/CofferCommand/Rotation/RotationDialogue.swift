@@ -1,7 +1,7 @@
-import Explanations
 import CofferConsole
 import CofferLifecycle
 import CofferStorage
+import Explanations
 import SecretMemory
 import VaultCore
 

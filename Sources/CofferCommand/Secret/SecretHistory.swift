@@ -1,7 +1,7 @@
-import Explanations
 import ArgumentParser
 import Coffer
 import CofferConsole
+import Explanations
 import SecretMemory
 import VaultCore
 

@@ -1,8 +1,8 @@
-import Explanations
 import CofferConsole
 import CofferLifecycle
 import CofferStorage
 import CofferWire
+import Explanations
 import SecretMemory
 import VaultCore
 import VaultUpkeep

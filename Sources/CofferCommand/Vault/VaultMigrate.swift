@@ -1,8 +1,8 @@
-import Explanations
 import ArgumentParser
 import CofferConsole
 import CofferFiles
 import CofferStorage
+import Explanations
 import Glibc
 import SecretMemory
 import VaultCore

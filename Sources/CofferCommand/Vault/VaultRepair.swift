@@ -1,7 +1,7 @@
-import Explanations
 import ArgumentParser
 import CofferConsole
 import CofferWire
+import Explanations
 import SecretMemory
 import VaultCore
 import VaultUpkeep
