@@ -26,9 +26,10 @@ struct EngineFailure: Explained {
 
   /// Always one status: for the caller the engine is the disk of another machine.
   var explanation: Explanation {
-    .init(
-      .inputOutput, "\(address): the engine cannot be used",
-      isMissing ? "is the file server mounted? nothing is lost" : "nothing is lost; later: coffer sync now")
+    let isFile = if case .etcd = address { false } else { true }
+    let missing = isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
+    return .init(
+      .inputOutput, "\(address): the engine cannot be used", isMissing ? missing : "nothing is lost; later: coffer sync now")
   }
 }
 

@@ -50,17 +50,10 @@ struct SyncJoin: ParsableCommand {
       place of either. Groups that this vault does not have are shared at once; for others: coffer sync share GROUP.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH, ssh:HOST:/PATH or etcd:HOST:PORT, as for the member.", valueName: "engine"))
-  var engine: String
-
-  @OptionGroup var names: DeviceOptions
+  @OptionGroup var device: NewDeviceOptions
 
   func run() throws {
-    let address = try OpenSpace.address(engine)
-    let (person, device) = try names.names()
-    let keychain = try OpenSpace.keychain()
-    let values = try ValueKey()
-    let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
+    let session = try device.make { identity, address in
       let code = Exchange.code()
       guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
       let mailbox = try OpenSpace.connect(address, place, .temporary)
@@ -74,10 +67,9 @@ struct SyncJoin: ParsableCommand {
         let padded = String(repeating: "0", count: 8 - digits.count) + digits
         Descriptor.error.note("Type this number there: \(padded)\n")
       }
-      let replica = try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), values)
-      return (welcome.space, try LocalState(replica, engine: address.description))
+      return try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), ValueKey())
     }
-    let session = try OpenSpace.session(keys.space, in: keychain)
+    let keychain = try OpenSpace.keychain()
     let offered = try session.offeredGroups()
     let present = try offered.keys.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
     for group in offered.keys.sorted() where !present.contains(group) { try session.share(group, others: []) }

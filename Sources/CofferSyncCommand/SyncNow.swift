@@ -52,7 +52,7 @@ struct SyncNow: ParsableCommand {
     }
     if let damage = report.damage {
       Descriptor.error.note(
-        "note: a shared group has a damaged record, so no deletion in it is sent: \(Failure(damage).message.escapingControls())\n"
+        "note: the vault has a damaged record, which is left as it is: \(Failure(damage).message.escapingControls())\n"
       )
     }
   }

@@ -7,16 +7,28 @@ import SyncEngines
 import VaultCore
 import VaultSync
 
-/// The person and the name of a device, as others see them.
-struct DeviceOptions: ParsableArguments {
+/// A device that is made: where the log of its space lies, and the person and the name that others see.
+struct NewDeviceOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("dir:/PATH, ssh:HOST:/PATH or etcd:HOST:PORT.", valueName: "engine"))
+  var engine: String
+
   @Option(help: ArgumentHelp("The person who has this machine; the user, if it is left out.", valueName: "name"))
   var person: String?
 
   @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "name"))
   var device: String?
 
-  func names() throws -> (person: String, device: String) {
-    (try checked(person ?? Self.user(), "--person"), try checked(device ?? Self.host(), "--device"))
+  /// New keys, with the files and the item of the vault.
+  /// - Parameter body: Founds or joins the space.
+  /// - Returns: The space, open.
+  func make(_ body: (DeviceIdentity, EngineAddress) throws -> Replica) throws -> SpaceSession {
+    let address = try OpenSpace.address(engine)
+    let (person, name) = (try checked(person ?? Self.user(), "--person"), try checked(device ?? Self.host(), "--device"))
+    let keychain = try OpenSpace.keychain()
+    let space = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
+      try LocalState(body(identity, address), engine: address.description)
+    }
+    return try OpenSpace.session(space, in: keychain)
   }
 
   private func checked(_ name: String, _ option: String) throws -> String {
@@ -42,32 +54,23 @@ struct SyncInit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Make a space, with this machine as its first device.",
     discussion: """
-      The engine is where the log lies: dir:/PATH, a directory of this machine or of a file server, or ssh:HOST:/PATH, one of a machine \
-      that has coffer and to which ssh logs in without a question. The directory exists already.
+      The engine is where the log lies: dir:/PATH, a directory of this machine or of a file server; ssh:HOST:/PATH, one of a machine \
+      that has coffer and to which ssh logs in without a question; or etcd:HOST:PORT, a cluster of etcd. A directory exists already.
       """)
 
-  @Argument(help: ArgumentHelp("dir:/PATH, ssh:HOST:/PATH or etcd:HOST:PORT.", valueName: "engine"))
-  var engine: String
-
-  @OptionGroup var names: DeviceOptions
+  @OptionGroup var device: NewDeviceOptions
 
   func run() throws {
-    let address = try OpenSpace.address(engine)
-    let (person, device) = try names.names()
-    let keychain = try OpenSpace.keychain()
-    let values = try ValueKey()
-    var made: (any Engine)?
-    let (keys, _) = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: device) { identity in
-      let replica = try Replica(founding: identity, random: SecretBox.randomBytes(32), values)
+    let session = try device.make { identity, address in
+      let replica = try Replica(founding: identity, random: SecretBox.randomBytes(32), ValueKey())
       // Before the vault has keys of a space that cannot be.
-      made = try OpenSpace.connect(address, replica.space, .new)
-      return (replica.space, try LocalState(replica, engine: address.description))
+      _ = try OpenSpace.connect(address, replica.space, .new)
+      return replica
     }
-    guard let made else { return }
-    _ = try OpenSpace.session(keys.space, in: keychain).synchronise(with: made)
-    Descriptor.error.note("This machine is the first device of space \(keys.space).\n")
+    _ = try session.finish()
+    Descriptor.error.note("This machine is the first device of space \(session.keys.space).\n")
     Descriptor.error.note(
-      "To share a group of items: coffer sync share GROUP. To add a machine, there: coffer sync join \(address)\n")
+      "To share a group of items: coffer sync share GROUP. To add a machine, there: coffer sync join \(device.engine)\n")
   }
 }
 

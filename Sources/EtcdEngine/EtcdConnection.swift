@@ -62,7 +62,7 @@ package struct EtcdCertificates: Sendable {
       do {
         return try attempt(method, request)
       } catch {
-        // A member that is cut off says so, or nothing. Repeating is harmless: who appends reads what there is then.
+        // A member that is cut off says so, or nothing. Repeating is harmless: a writer reads afterwards.
         guard error.code == .io else { throw error }
         last = error
         current = (current + 1) % endpoints.count

@@ -45,10 +45,7 @@ package final class EtcdEngine: Engine {
   private var log: [UInt8] { prefix + Array("log/".utf8) }
 
   private func key(of number: UInt64) -> [UInt8] { log + Array(TemporaryName.hexadecimal(number).utf8) }
-  private func key(of object: ObjectName) -> [UInt8] {
-    let digits = Array("0123456789abcdef".utf8)
-    return prefix + Array("obj/".utf8) + object.digest.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-  }
+  private func key(of object: ObjectName) -> [UInt8] { prefix + Array("obj/\(object.hexadecimal)".utf8) }
 
   // MARK: Calls
 

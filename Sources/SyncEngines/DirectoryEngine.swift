@@ -28,7 +28,7 @@ package final class DirectoryEngine: Engine {
     let isMade = purpose != .existing
     var spaces = try OpenDirectory.foreign(path)
     for name in [FileName(constant: "coffer"), FileName(constant: "1")] { spaces = try Self.directory(name, in: spaces, isMade) }
-    let name = try FileName(Self.hexadecimal(space.bytes))
+    let name = try FileName(space.description)
     let place = try Self.directory(name, in: spaces, isMade)
     temporary = purpose == .temporary ? (spaces, name) : nil
     log = try Self.directory(FileName(constant: "log"), in: place, isMade)
@@ -53,19 +53,12 @@ package final class DirectoryEngine: Engine {
 
   // MARK: Names
 
-  /// 16 digits for each 8 bytes.
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    stride(from: 0, to: bytes.count, by: 8).map { start in
-      TemporaryName.hexadecimal(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
-    }.joined()
-  }
-
   private static func name(of number: UInt64) throws(FileError) -> FileName {
     try FileName(TemporaryName.hexadecimal(number))
   }
 
   private static func name(of object: ObjectName) throws(FileError) -> FileName {
-    try FileName(hexadecimal(object.digest.bytes))
+    try FileName(object.hexadecimal)
   }
 
   // MARK: The log

@@ -28,14 +28,16 @@ package struct DeviceKeys: Sendable {
   }
 
   /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
+  /// - Returns: The space.
   /// - Throws: `otherDevice` if the vault has no key of this device; as `Keychain.add`.
   package static func make(
     in keychain: Keychain, files directory: String, person: String, name: String,
-    _ body: (DeviceIdentity) throws -> (space: Identifier, state: LocalState)
-  ) throws -> (DeviceKeys, LocalState) {
+    _ body: (DeviceIdentity) throws -> LocalState
+  ) throws -> Identifier {
     let seeds = try Secret.random(count: 3 * seedByteCount)
     let draft = try DeviceKeys(.zero, seeds, person: person, name: name)
-    let (space, state) = try body(draft.identity)
+    let state = try body(draft.identity)
+    let space = state.replica.space
     let keys = try DeviceKeys(space, seeds, person: person, name: name)
     try StateFiles(keys, in: directory, isMade: true).save(state)
     var item = Item(service: service, account: space.description)
@@ -43,7 +45,7 @@ package struct DeviceKeys: Sendable {
     item[Self.person] = person
     item[Self.name] = name
     try keychain.add(item, secret: seeds, group: group, accessible: .whenUnlockedThisDevice)
-    return (keys, state)
+    return space
   }
 
   /// The spaces of which this vault is a device.
@@ -54,7 +56,10 @@ package struct DeviceKeys: Sendable {
 
   private static func entries(in keychain: Keychain) throws -> [(space: Identifier, entry: Entry)] {
     guard try keychain.contains(group) else { return [] }
-    return try keychain.items(KeychainQuery(service: service, group: group)).compactMap { entry in
+    let listing = try keychain.listing(KeychainQuery(service: service, group: group))
+    // A damaged record elsewhere in the vault holds nothing up.
+    if listing.entries.isEmpty, let damage = listing.damaged.first { throw damage }
+    return listing.entries.compactMap { entry in
       entry.item["account"].flatMap { Identifier(hexadecimal: $0) }.map { ($0, entry) }
     }
   }
@@ -77,7 +82,7 @@ package struct DeviceKeys: Sendable {
 }
 
 extension Identifier {
-  /// - Returns: nil unless there are 32 digits.
+  /// - Returns: nil unless there are 32 digits, the lower ones of hexadecimal numbers.
   package init?(hexadecimal text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 2 * Identifier.byteCount else { return nil }
@@ -87,5 +92,7 @@ extension Identifier {
       bytes.append(byte)
     }
     self.init(bytes)
+    // A number may have a sign.
+    guard description.utf8.elementsEqual(digits) else { return nil }
   }
 }

@@ -67,9 +67,8 @@ package struct LocalState: Sendable {
   /// The items of these groups that are in the space, by their tags.
   var rows: [Identifier: KnownRow] = [:]
   var stamp: Stamp
-  /// When this device last appended and last reached the engine, in milliseconds since 1970; 0 for never.
+  /// When this device last appended, in milliseconds since 1970; 0 for never.
   var lastAppended: Int64 = 0
-  package internal(set) var lastReached: Int64 = 0
 
   package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = []) throws {
     (self.replica, self.engine, self.groups) = (replica, engine, groups)
@@ -86,7 +85,6 @@ package struct LocalState: Sendable {
     for group in groups.sorted() { writer.append(text: group.name) }
     writer.append(stamp.bytes)
     writer.append(lastAppended)
-    writer.append(lastReached)
     writer.append(UInt32(rows.count))
     return try writer.finish()
   }
@@ -94,7 +92,7 @@ package struct LocalState: Sendable {
   init(_ header: Header, rows: [Identifier: KnownRow], _ replica: Replica) {
     (self.replica, self.rows) = (replica, rows)
     (engine, groups, stamp) = (header.engine, header.groups, header.stamp)
-    (lastAppended, lastReached) = (header.lastAppended, header.lastReached)
+    lastAppended = header.lastAppended
   }
 
   /// The part that is not the replica, as it is read.
@@ -103,7 +101,6 @@ package struct LocalState: Sendable {
     let groups: Set<AccessGroup>
     let stamp: Stamp
     let lastAppended: Int64
-    let lastReached: Int64
     /// The number of rows that follow.
     let rowCount: Int
 
@@ -115,7 +112,7 @@ package struct LocalState: Sendable {
       groups = Set(
         try (0..<groupCount).map { _ in try AccessGroup(try reader.readName(atMost: AccessGroup.maximumByteCount)) })
       stamp = Stamp(instance: try reader.readIdentifier(), count: try reader.readInteger())
-      (lastAppended, lastReached) = (try reader.readInteger(), try reader.readInteger())
+      lastAppended = try reader.readInteger()
       rowCount = Int(try reader.readInteger(UInt32.self))
       try reader.readEnd()
     }

@@ -8,8 +8,7 @@ struct SharedItems {
   private(set) var entries: [Identifier: Entry] = [:]
   /// How many each group has.
   private(set) var counts: [AccessGroup: Int] = [:]
-  /// Groups of which a record could not be read: an item that is not found there may be that.
-  private(set) var damagedGroups: Set<AccessGroup> = []
+  /// A record that could not be read: an item that is not found may be that.
   private(set) var damage: KeychainError?
   /// Groups that the vault does not have: it never had them, or they were renamed or removed as a whole.
   private(set) var missingGroups: Set<AccessGroup> = []
@@ -22,10 +21,7 @@ struct SharedItems {
         continue
       }
       let listing = try keychain.listing(KeychainQuery(group: group))
-      if listing.damagedCount > 0 {
-        damagedGroups.insert(group)
-        damage = damage ?? listing.damaged.first
-      }
+      damage = damage ?? listing.damaged.first
       for entry in listing.entries {
         // Items of this device alone stay here.
         guard let content = try? ItemContent(entry) else { continue }
@@ -34,6 +30,4 @@ struct SharedItems {
       }
     }
   }
-
-  mutating func remove(_ tag: Identifier) { entries[tag] = nil }
 }

@@ -79,7 +79,7 @@ extension SpaceSession {
     let bytes = try state.replica.content(of: content, objects).secret.copyIntoUnprotectedBytes()
     let item = try ItemContent(parsing: bytes)
     guard state.groups.contains(item.group) else { return nil }
-    let known = state.rows[tag]?.seen.secret ?? []
+    let known = state.rows[tag]?.seen[.secret] ?? []
     let lost = try entity[.secret].dropFirst().filter { !known.contains($0.dot) && $0.value != secret }
       .map { try state.replica.content(of: $0.value, objects) }
     let present = try ItemContent(item.item, in: item.group, accessibility: entry?.accessibility ?? item.accessibility)
@@ -208,7 +208,7 @@ extension SpaceSession {
     applied.written += batch.count
   }
 
-  /// Several items that have one version were written by one commit, which nobody else makes of so many.
+  /// Several items that have one version were written by one commit. Changes of a person are commits of one item each.
   func noteVersions(of tags: [Identifier]) throws {
     guard tags.count > 1 else { return }
     let items = try SharedItems(of: state.groups, in: keychain)

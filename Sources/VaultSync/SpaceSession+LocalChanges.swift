@@ -42,7 +42,7 @@ extension SpaceSession {
     if found.isPutBack {
       for tag in missing { state.rows[tag] = nil }
     } else {
-      try collectDeletions(missing, &found)
+      try collectDeletions(missing, &found, objects)
     }
     return found
   }
@@ -55,7 +55,7 @@ extension SpaceSession {
     state.replica.discardDeletions { $0 == key }
     var seen = SeenWrites(shown(key))
     // Also a deletion that is on its way.
-    seen.life.formUnion(deleted[.life].map(\.dot))
+    seen[.life].formUnion(deleted[.life].map(\.dot))
     return seen
   }
 
@@ -78,9 +78,9 @@ extension SpaceSession {
       if !hasContent { row.content = own }
       if !hasSecret { row.secret = own }
       row.seen = seen
-      row.seen.life = [own]
-      if !hasContent { row.seen.content = [own] }
-      if !hasSecret { row.seen.secret = [own] }
+      row.seen[.life] = [own]
+      if !hasContent { row.seen[.content] = [own] }
+      if !hasSecret { row.seen[.secret] = [own] }
     }
     state.rows[tag] = row
     return !hasContent || !hasSecret
@@ -97,8 +97,9 @@ extension SpaceSession {
     }
   }
 
-  /// A missing item was deleted, unless it could not be read.
-  private func collectDeletions(_ missing: [Identifier], _ found: inout Collected) throws {
+  /// A missing item was deleted, unless it could not be read. Each is looked up once more: a list leaves out damaged items, and those of a
+  /// vault that was locked at that moment.
+  private func collectDeletions(_ missing: [Identifier], _ found: inout Collected, _ objects: ObjectSource) throws {
     var byGroup: [AccessGroup: [EntityKey]] = [:]
     for tag in missing {
       let key = EntityKey(.item, tag)
@@ -106,8 +107,10 @@ extension SpaceSession {
         state.rows[tag] = nil
         continue
       }
-      guard let group = try content(of: tag)?.group, !found.items.damagedGroups.contains(group) else { continue }
-      byGroup[group, default: []].append(key)
+      guard let content = try readableContent(of: tag, objects), state.groups.contains(content.group), try isGone(content) else {
+        continue
+      }
+      byGroup[content.group, default: []].append(key)
     }
     let now = milliseconds()
     for (group, keys) in byGroup.sorted(by: { $0.key < $1.key }) {
@@ -117,6 +120,30 @@ extension SpaceSession {
         isHeld: found.items.missingGroups.contains(group), seen: { rows[$0.tag]?.seen })
       for key in keys { state.rows[key.tag] = nil }
       if isSent { found.deleted += keys.count } else { found.held += keys.count }
+    }
+  }
+
+  /// The shown content of an item.
+  /// - Returns: nil if it lies in an object that the engine does not give now: the deletion waits for that.
+  private func readableContent(of tag: Identifier, _ objects: ObjectSource) throws -> ItemContent? {
+    guard let value = shown(EntityKey(.item, tag))?.shown(.content) else { return nil }
+    do {
+      return try ItemContent(parsing: state.replica.content(of: value, objects).secret.copyIntoUnprotectedBytes())
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      return nil
+    }
+  }
+
+  /// Whether the vault does not have the item, or as one of this device alone. A damaged one is there.
+  /// - Throws: `locked`; as `Keychain.items`.
+  private func isGone(_ content: ItemContent) throws -> Bool {
+    let query = KeychainQuery(content.item.itemClass, group: content.group, attributes: content.item.primaryKey)
+    do {
+      return try !keychain.items(query).contains { (try? ItemContent($0))?.tag == content.tag }
+    } catch let error as KeychainError where error.code == .integrity {
+      return false
     }
   }
 

@@ -16,7 +16,7 @@ package struct SyncReport {
   package var removed = 0
   /// Items that the vault does not take, with the reason.
   package var refused: [(name: String, error: any Error)] = []
-  /// A record of a shared group that cannot be read.
+  /// A record that cannot be read.
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
@@ -46,7 +46,6 @@ extension SpaceSession {
         if replica.count == count { break }
       } while replica.hasMore
       if replica.isCheckpointDue { _ = try replica.appendCheckpoint(to: engine) { try saveChanges(of: $0) } }
-      state.lastReached = now
     } catch {
       failure = error
     }

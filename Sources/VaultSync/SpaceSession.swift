@@ -87,7 +87,7 @@ package final class SpaceSession {
   /// The shown content of an item; nil if there is none, or if it lies in an object.
   func content(of tag: Identifier) throws -> ItemContent? {
     guard let value = shown(EntityKey(.item, tag))?.shown(.content), case .clear(let bytes) = value else { return nil }
-    return try? ItemContent(parsing: bytes)
+    return try ItemContent(parsing: bytes)
   }
 
   /// The fold with the pending operations on top.

@@ -140,12 +140,7 @@ package final class StateFiles {
 
   private static func name(_ number: UInt64) throws -> FileName { try FileName(TemporaryName.hexadecimal(number)) }
 
-  private static func name(_ object: ObjectName) throws -> FileName {
-    try FileName(
-      stride(from: 0, to: Digest.byteCount, by: 8).map { start in
-        TemporaryName.hexadecimal(object.digest.bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
-      }.joined())
-  }
+  private static func name(_ object: ObjectName) throws -> FileName { try FileName(object.hexadecimal) }
 
   private func entry(_ number: UInt64) throws -> [UInt8]? { try log.contents(Self.name(number), limit: 1 << 20) }
 

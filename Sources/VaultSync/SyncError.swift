@@ -30,7 +30,7 @@ package struct SyncError: Error, Equatable, Sendable {
     case noAnswer
     /// Another device has already answered under this code.
     case codeTaken
-    /// Messages of the exchange that nobody who follows it has written.
+    /// The messages are not those of one exchange.
     case exchangeRefused
     case wrongNumber
     /// The member has ended the exchange without adding the device.

@@ -84,6 +84,9 @@ import Waiting
     _ = try named.peer(number, start: start, user: user)
     #expect(throws: Peer.Failure.gone) { _ = try named.peer(number, start: start, user: user + 1) }
     _ = try named.peer(number, start: start, user: user)
+    // Two processes may start within one tick of the clock.
+    #expect((try? named.peer(getpid(), start: start, user: user))?.process != number)
+    _ = try named.peer(number, start: start, user: user)
     let own = try #require(ProcessStart.ticks(of: getpid()))
     #expect(try named.peer(getpid(), start: own, user: user).process == getpid())
     _ = try named.peer(number, start: start, user: user)

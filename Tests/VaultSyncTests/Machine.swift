@@ -16,10 +16,16 @@ final class CrashPoint: @unchecked Sendable {
 
   /// nil for never.
   var callsUntilCrash: Int?
+  /// Carried out before the call with this number, counted from now.
+  var interruption: (calls: Int, act: () -> Void)?
   private(set) var calls = 0
 
   func step() throws {
     calls += 1
+    if let interruption {
+      self.interruption = interruption.calls > 0 ? (interruption.calls - 1, interruption.act) : nil
+      if interruption.calls <= 0 { interruption.act() }
+    }
     guard let left = callsUntilCrash else { return }
     callsUntilCrash = left - 1
     if left <= 0 { throw Crash() }
@@ -139,12 +145,12 @@ final class Machine {
   /// The first device of a space.
   func found() throws {
     let values = try ValueKey()
-    let (keys, _) = try DeviceKeys.make(in: keychain, files: directory.path, person: "ada", name: "device \(number)") {
+    let space = try DeviceKeys.make(in: keychain, files: directory.path, person: "ada", name: "device \(number)") {
       identity in
       let replica = try Replica(founding: identity, random: [UInt8](repeating: number, count: 32), values)
-      return (replica.space, try LocalState(replica, engine: "memory"))
+      return try LocalState(replica, engine: "memory")
     }
-    #expect(try DeviceKeys.spaces(in: keychain) == [keys.space])
+    #expect(try DeviceKeys.spaces(in: keychain) == [space])
     try share()
   }
 
@@ -155,7 +161,7 @@ final class Machine {
       try session.add(identity.record(.member))
       _ = try session.synchronise(with: member.engine)
       let welcome = try #require(Welcome(session.state.replica))
-      return (welcome.space, try LocalState(Replica(joining: identity, welcome, engine, values), engine: "memory"))
+      return try LocalState(Replica(joining: identity, welcome, engine, values), engine: "memory")
     }
     try share()
   }
@@ -196,10 +202,34 @@ final class Machine {
     try person.update(entry.reference) { $0["account"] = other }
   }
 
+  /// The vault is locked before a call, and opened again afterwards.
+  func synchronise(lockingBeforeCall calls: Int) throws {
+    let person = person
+    do {
+      let session = try session()
+      crash.interruption = (calls, { try? person.lock() })
+      _ = try? session.synchronise(with: engine)
+      crash.interruption = nil
+    }
+    try unlock()
+  }
+
+  /// The attributes of an item do not open any more.
+  func damage(_ account: String) throws {
+    guard let id = try entry(account)?.reference.id, let record = store.records[id] else { return }
+    let head = record.head
+    store.records[id] = SealedRecord(
+      id: id, group: head.group, meta: head.meta, attributes: [head.attributes[0] ^ 1] + head.attributes.dropFirst(),
+      secret: record.secret)
+    try unlock()
+  }
+
+  private func unlock() throws { (keychain, person) = try Self.open(store, number, crash) }
+
   func renameGroup(to new: AccessGroup) throws {
     var vault = try Vault.openThrowAway(store, deviceKey: Self.deviceKey(number))
     try vault.transaction { try $0.renameGroup(Self.group, to: new) }
-    (keychain, person) = try Self.open(store, number, crash)
+    try unlock()
   }
 
   func entry(_ account: String, in group: AccessGroup = group) throws -> Entry? {

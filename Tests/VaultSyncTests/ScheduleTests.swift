@@ -8,7 +8,7 @@ import VaultCore
 
 /// Three devices whose persons change items at random, and which crash at any call of the vault or the engine.
 @Suite struct ScheduleTests {
-  /// The values that persons have written, and which of them somebody who saw them has replaced or deleted.
+  /// The values that persons have written, and those that a person has replaced or deleted who saw them.
   private struct Model {
     var values: [String: Set<String>] = [:]
     var ended: [String: Set<String>] = [:]

@@ -9,6 +9,11 @@ package struct ObjectName: Hashable, Sendable {
 
   package init(of object: [UInt8]) { digest = Digest(Digest.hash(object, byteCount: Digest.byteCount)) ?? .zero }
 
+  /// 64 digits, as an engine names it.
+  package var hexadecimal: String {
+    digest.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   package static func == (left: ObjectName, right: ObjectName) -> Bool { left.digest == right.digest }
   package func hash(into hasher: inout Hasher) { hasher.combine(digest.bytes) }
 }

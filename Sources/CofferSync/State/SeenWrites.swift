@@ -2,9 +2,8 @@ package import VaultCore
 
 /// The writes of an item or a setting that a person saw, by register: a change replaces them, and no others.
 package struct SeenWrites: Equatable, Sendable {
-  package var content: Set<Identifier> = []
-  package var secret: Set<Identifier> = []
-  package var life: Set<Identifier> = []
+  /// Without registers of which none was seen.
+  private var dots: [Register: Set<Identifier>] = [:]
 
   package init() {}
 
@@ -15,19 +14,7 @@ package struct SeenWrites: Equatable, Sendable {
   }
 
   package subscript(register: Register) -> Set<Identifier> {
-    get {
-      switch register {
-      case .content: content
-      case .secret: secret
-      case .life: life
-      }
-    }
-    set {
-      switch register {
-      case .content: content = newValue
-      case .secret: secret = newValue
-      case .life: life = newValue
-      }
-    }
+    get { dots[register] ?? [] }
+    set { dots[register] = newValue.isEmpty ? nil : newValue }
   }
 }
