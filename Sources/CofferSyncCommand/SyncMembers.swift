@@ -47,26 +47,16 @@ struct SyncJoin: ParsableCommand {
     commandName: "join", abstract: "Become a device of a space: shows a code for coffer sync add on a member.",
     discussion: """
       Waits up to 10 minutes. Then it shows a number, which you type on the member: so no program between the two can take the \
-      place of either. Groups that this vault does not have are shared at once; for others: coffer sync share GROUP.
+      place of either. If the member has taken the number, press Return here. Groups that this vault does not have are shared at \
+      once; for others: coffer sync share GROUP.
       """)
 
   @OptionGroup var device: NewDeviceOptions
 
   func run() throws {
     let session = try device.make { identity, address in
-      let code = Exchange.code()
-      guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
-      let mailbox = try OpenSpace.connect(address, place, .temporary)
-      // A signal ends the exchange, and not the process: the mailbox is removed.
-      let signals = WaitingSignals()
-      let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
-      let welcome = try exchange.join(identity) {
-        Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
-      } show: { number in
-        let digits = String(number)
-        let padded = String(repeating: "0", count: 8 - digits.count) + digits
-        Descriptor.error.note("Type this number there: \(padded)\n")
-      }
+      let welcome = try Self.welcome(identity, address)
+      try Self.confirm()
       return try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), ValueKey())
     }
     let keychain = try OpenSpace.keychain()
@@ -78,6 +68,46 @@ struct SyncJoin: ParsableCommand {
       Descriptor.error.note(
         "note: the space has the group \(group), and so has this vault. To join them: coffer sync share '\(group)'\n")
     }
+  }
+
+  private static func welcome(_ identity: DeviceIdentity, _ address: EngineAddress) throws -> Welcome {
+    let code = Exchange.code()
+    guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
+    let mailbox = try OpenSpace.connect(address, place, .temporary)
+    // A signal ends the exchange, and not the process: the mailbox is removed.
+    let signals = WaitingSignals()
+    let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
+    return try exchange.join(identity) {
+      Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
+    } show: { number in
+      let digits = String(number)
+      let padded = String(repeating: "0", count: 8 - digits.count) + digits
+      Descriptor.error.note("Type this number there: \(padded)\n")
+    }
+  }
+
+  /// A program between the two welcomes this device to a space of its own, whatever number was typed on the member.
+  private static func confirm() throws {
+    Descriptor.error.note("If it was taken there without an error, press Return; else Ctrl-C: ")
+    guard try Descriptor.input.line() != nil else {
+      throw Failure(.cancelled, "not confirmed: this vault has not joined", hint: "on the member: coffer sync members")
+    }
+  }
+}
+
+extension Descriptor {
+  /// - Returns: The next line, or 64 bytes of a longer one; nil at the end.
+  fileprivate borrowing func line() throws -> [UInt8]? {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while line.count < 64 {
+      guard try unsafe withUnsafeMutableBytes(of: &byte, { try unsafe read(into: $0) }) == 1 else {
+        return line.isEmpty ? nil : line
+      }
+      if byte == 10 { return line }
+      line.append(byte)
+    }
+    return line
   }
 }
 
@@ -122,15 +152,9 @@ struct SyncAdd: ParsableCommand {
   }
 
   private func ask(_ record: DeviceRecord) throws -> UInt64 {
-    let input = Descriptor.input
     Descriptor.error.note(
       "\(record.name.escapingControls()) of \(record.person.escapingControls()), as \(role). The number that it shows: ")
-    var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while line.count < 64, try unsafe withUnsafeMutableBytes(of: &byte, { try unsafe input.read(into: $0) }) == 1, byte != 10 {
-      line.append(byte)
-    }
-    let digits = line.filter { (48...57).contains($0) }
+    let digits = try Descriptor.input.line()?.filter { (48...57).contains($0) } ?? []
     guard !digits.isEmpty else { throw Failure(.cancelled, "no number was typed: nothing has been changed") }
     guard digits.count == 8, let number = UInt64(String(decoding: digits, as: UTF8.self)) else { throw SyncError(.wrongNumber) }
     return number
