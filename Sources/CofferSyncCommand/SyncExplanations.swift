@@ -64,8 +64,8 @@ extension Halt: Explained {
       .init(.integrity, "a checkpoint of the log has another state than this device", "coffer sync accept-history reads all anew")
     case .keyWithheld:
       .init(
-        .integrity, "a member has removed a device and not given this one the new key",
-        "an owner removes that member and this device, which joins anew")
+        .integrity, "the member that has added this device has given it a wrong key",
+        "coffer sync leave --force; then join again with another member, which removes this device")
     case .keyMissing: .init(.integrity, "no key of this device opens the log", "join the space anew: coffer sync leave")
     case .removed:
       .init(.denied, "this device was removed from the space", "its items stay; to forget the space: coffer sync leave --force")

@@ -78,8 +78,6 @@ extension ItemContent {
   init(_ entry: Entry) throws {
     var item = entry.item
     for name in ["created", "modified"] { item.attributes[name] = nil }
-    // It goes with an app of this machine.
-    guard item.attributes[Item.installBound] == nil else { throw VoidCause.form }
     try self.init(item, in: entry.reference.group, accessibility: entry.accessibility)
   }
 }

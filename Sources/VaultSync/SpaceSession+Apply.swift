@@ -78,15 +78,26 @@ extension SpaceSession {
     guard let content = entity.shown(.content), let secret = entity.shown(.secret) else { return nil }
     let bytes = try state.replica.content(of: content, objects).secret.copyIntoUnprotectedBytes()
     let item = try ItemContent(parsing: bytes)
+    // The fold has not seen a content that lies in an object.
+    guard item.tag == tag else { throw VoidCause.tag }
     guard state.groups.contains(item.group) else { return nil }
     let known = state.rows[tag]?.seen[.secret] ?? []
     let lost = try entity[.secret].dropFirst().filter { !known.contains($0.dot) && $0.value != secret }
-      .map { try state.replica.content(of: $0.value, objects) }
+      .compactMap { try available($0.value, objects) }
     let present = try ItemContent(item.item, in: item.group, accessibility: entry?.accessibility ?? item.accessibility)
     let shown = try state.replica.content(of: secret, objects)
     var stages = (lost + [shown]).map { ItemValue(present, $0) }
     if present != item { stages.append(ItemValue(item, shown)) }
     return Difference(tag: tag, row: new, stages: stages)
+  }
+
+  /// A value that is not shown. One that nobody has must not hold up the shown one.
+  private func available(_ value: Value, _ objects: ObjectSource) throws -> LockedBytes? {
+    do {
+      return try state.replica.content(of: value, objects)
+    } catch Halt.objectMissing, VoidCause.tag {
+      return nil
+    }
   }
 
   private func hasValue(of difference: Difference, _ entry: Entry) throws -> Bool {

@@ -76,6 +76,20 @@ def box_seal(message, public, ephemeral_seed):
     return own + out.raw
 
 
+def box(message, nonce, public, secret):
+    out = ctypes.create_string_buffer(len(message) + 16)
+    _lib.crypto_box_easy(out, message, ctypes.c_ulonglong(len(message)), nonce, public, secret)
+    return nonce + out.raw
+
+
+def box_open(sealed, public, secret):
+    """The message, or None if the box does not open."""
+    out = ctypes.create_string_buffer(max(1, len(sealed) - 40))
+    if _lib.crypto_box_open_easy(out, sealed[24:], ctypes.c_ulonglong(len(sealed) - 24), sealed[:24], public, secret) != 0:
+        return None
+    return out.raw[:len(sealed) - 40]
+
+
 def box_seal_open(box, seed):
     """The message, or None if the box does not open."""
     public, secret = box_keypair(seed)

@@ -3,7 +3,6 @@
     python3 sync_check.py FILE"""
 import sys
 
-from format import HASH
 from sync_format import Halt, Log
 
 
@@ -31,8 +30,6 @@ def differences(lines):
             space = bytes.fromhex(values[0])
         elif word == "key":
             log = Log(space, box_seed, {0: bytes.fromhex(values[0])})
-        elif word == "object":
-            log.objects[HASH(bytes.fromhex(values[0]))] = bytes.fromhex(values[0])
         elif word == "entry":
             found = [log.fold(entry_bytes(values[1])), values[1]]
         elif word == "halt":

@@ -10,7 +10,7 @@ OWNER, MEMBER, READER = 1, 2, 3
 ITEM, SETTING = 1, 2
 CONTENT, SECRET, LIFE = 1, 2, 3
 LINKED = (1, 2, 3, 4, 8)
-LOCAL = ("sync", "former", "origin", "origin-version", "replaced", "deleted")
+LOCAL = ("sync", "former", "origin", "origin-version", "replaced", "deleted", "created", "modified", "install-bound")
 
 
 class Void(Exception):
@@ -158,11 +158,11 @@ class Value:
         return u32(self.length) + self.data if self.name is None else u32(self.length | 1 << 31) + self.name
 
     @classmethod
-    def read(cls, r, register):
+    def read(cls, r, register, kind):
         word = r.int(4)
         length = word & 0x7FFFFFFF
         if word >> 31:
-            if register == LIFE or not MAX_INLINE < length <= MAX_VALUE:
+            if register == LIFE or kind == SETTING or not MAX_INLINE < length <= MAX_VALUE:
                 raise Void("form")
             return cls(name=r.take(32), length=length)
         if length > MAX_INLINE:
@@ -204,7 +204,7 @@ class Operation:
             if kind == SETTING and register == SECRET or parts and parts[-1][0] >= register:
                 raise Void("form")
             replaced = r.ascending(r.int(2))
-            parts.append((register, replaced, Value.read(r, register)))
+            parts.append((register, replaced, Value.read(r, register, kind)))
         operation = cls(kind, author, tag_, modified, parts)
         if operation.dot != dot:
             raise Void("form")
@@ -360,7 +360,7 @@ class Log:
         self.id, self.number, self.chain, self.epoch = None, 0, ZERO32, 0
         self.hints, self.keys = dict(keys), {}
         self.devices, self.removed, self.link, self.link_number = {}, set(), ZERO32, 0
-        self.state, self.objects = State(), {}
+        self.state = State()
 
     def fold(self, entry):
         """The cause if the entry is void, else "valid"; raises Halt."""
@@ -455,7 +455,7 @@ class Log:
         if body.kind == 2:
             right = keys_are_for([body.record], clear)
         elif body.kind == 3:
-            right = len(clear) >= 168 and keys_are_for(self.staying(body.ids), clear[168:])
+            right = len(clear) >= 168 and keys_are_for(self.staying(body.ids), clear[200:], 80)
         else:
             right = clear == b""
         if not right:
@@ -483,54 +483,39 @@ class Log:
             raise Void("target")
 
     def next_key(self, clear, ids):
-        back = clear[:168]
-        own = None
+        """The key, which all who stay get and which leads back: a box opens with the secret key of either side."""
+        back, public, boxes = clear[:168], clear[168:200], clear[200:]
+        staying, own = self.staying(ids), None
         if self.box_seed is not None:
-            public = sodium.box_keypair(self.box_seed)[0]
-            for index, device in enumerate(self.staying(ids)):
-                if device.box == public:
-                    own = sodium.box_seal_open(clear[168 + 88 * index + 8:168 + 88 * (index + 1)], self.box_seed)
+            own_public, own_secret = sodium.box_keypair(self.box_seed)
+            for index, device in enumerate(staying):
+                if device.box == own_public:
+                    own = sodium.box_open(boxes[80 * index + 8:80 * (index + 1)], public, own_secret)
         key = own or self.hints.get(self.epoch + 1)
         if key is None:
-            raise Halt("keyMissing")
+            raise Void("key")
         try:
             former = box_seal_open(KDF(key, "sync-back", self.space), back)
         except Void:
             former = None
-        if former != self.keys[self.epoch]:
-            raise Halt("keyWithheld")
+        sender, secret = sodium.box_keypair(KDF(key, "sync-sender", self.space))
+        if former != self.keys[self.epoch] or sender != public or any(
+                sodium.box_open(boxes[80 * i + 8:80 * (i + 1)], device.box, secret) != key for i, device in enumerate(staying)):
+            raise Void("key")
         return key
 
     def check_content(self, operation):
         store = None
         for register, _, value in operation.parts:
-            data = value.data
-            if value.name is not None:
-                data = self.resolve(value)
-            if register != CONTENT:
+            if register != CONTENT or value.name is not None:
                 continue
             if operation.kind == ITEM:
-                tag_ = item_content(data)
+                tag_ = item_content(value.data)
             else:
-                store, tag_ = setting_content(data)
+                store, tag_ = setting_content(value.data)
             if tag_ != operation.tag:
                 raise Void("tag")
         return store
-
-    def resolve(self, value):
-        blob = self.objects.get(value.name)
-        if blob is None:
-            raise Halt("objectMissing")
-        epoch = int.from_bytes(blob[:4], "little")
-        if epoch not in self.keys:
-            raise Void("tag")
-        try:
-            data = box_seal_open(KDF(self.keys[epoch], "sync-object", self.space), blob[4:])
-        except Void:
-            raise Void("tag") from None
-        if len(data) != value.length:
-            raise Void("tag")
-        return data
 
     def apply(self, entry, body, key, stores):
         kind = body.kind
@@ -555,6 +540,6 @@ class Log:
             self.link, self.link_number = HASH(entry), self.number
 
 
-def keys_are_for(devices, clear):
-    return len(clear) == 88 * len(devices) and all(
-        clear[88 * i:88 * i + 8] == device.id[:8] for i, device in enumerate(devices))
+def keys_are_for(devices, clear, size=88):
+    return len(clear) == size * len(devices) and all(
+        clear[size * i:size * i + 8] == device.id[:8] for i, device in enumerate(devices))

@@ -8,7 +8,7 @@ import sys
 
 import coffer_format as f
 import sodium
-from contents import INTEGER, TEXT, pack_list, primary_list
+from contents import INTEGER, TEXT, TIME, pack_list, primary_list
 from format import HASH, KDF, PAD, u8, u16, u32, u64
 from sync_format import (CONTENT, ITEM, LIFE, MEMBER, OWNER, READER, SECRET, SETTING, ZERO32, Halt, Log, Operation, Record, Value,
                          entry_key, signed, space_of, tag, text)
@@ -100,17 +100,21 @@ class Writer:
 
     def put_object(self, data, epoch=0):
         blob = u32(epoch) + self.seal_box(KDF(self.keys[epoch], "sync-object", self.space), data)
-        self.say("object", blob)
-        self.log.objects[HASH(blob)] = blob
         return HASH(blob)
 
     def member(self, payload):
         return self.log.link + payload
 
-    def removal(self, ids, key, receivers=None, back=None, own=None):
+    def next_keys(self, key, records, wrong=()):
+        """The boxes of a removal; `wrong` are devices that get another key."""
+        sender, secret = sodium.box_keypair(KDF(key, "sync-sender", self.space))
+        return sender + b"".join(
+            r.id[:8] + sodium.box(bytes(32) if r.id in wrong else key, self.random(24), r.box, secret) for r in records)
+
+    def removal(self, ids, key, back=None, wrong=()):
         back = self.seal_box(KDF(key, "sync-back", self.space), self.keys[self.log.epoch] if back is None else back)
-        clear = back + self.sealed(key, self.log.staying(ids) if receivers is None else receivers)
-        return self.member(u8(0) + u16(len(ids)) + b"".join(sorted(ids))), clear
+        return (self.member(u8(0) + u16(len(ids)) + b"".join(sorted(ids))),
+                back + self.next_keys(key, self.log.staying(ids), wrong))
 
 
 def item(group, account, label=None, protection=1, **more):
@@ -181,9 +185,9 @@ def bodies(w, owner, member):
     w.void("clear", 2, owner, w.member(good.pack()))
     w.void("clear", 2, owner, w.member(good.pack()), clear=w.sealed(w.keys[0], [member.record]))
     payload, clear = w.removal([member.id], w.random(32))
-    w.void("clear", 3, owner, payload, clear=clear[:-88])
+    w.void("clear", 3, owner, payload, clear=clear[:-80])
     w.void("clear", 3, owner, payload, clear=clear[:167])
-    w.void("clear", 3, owner, payload, clear=clear[:168] + clear[256:] + clear[168:256])
+    w.void("clear", 3, owner, payload, clear=clear[:200] + clear[280:] + clear[200:280])
     w.void("link", 4, owner, ZERO32 + member.id + u8(READER))
 
 
@@ -207,9 +211,12 @@ def rights(w):
     w.void("target", 4, owner, w.member(outsider.id + u8(MEMBER)))
     w.void("target", 4, owner, w.member(owner.id + u8(MEMBER)))
     payload, clear = w.removal([bob_reader.id], w.random(32), back=bytes(32))
-    w.halt("keyWithheld", 3, owner, payload, clear=clear)
-    payload, clear = w.removal([bob_reader.id], w.keys[0])
-    w.halt("keyWithheld", 3, owner, payload, clear=clear[:168] + w.sealed(bytes(32), w.log.staying([bob_reader.id])))
+    w.void("key", 3, owner, payload, clear=clear)
+    # A wrong key for the reader of this file, or for another device; and keys of another sender.
+    for wrong in (owner, member):
+        payload, clear = w.removal([bob_reader.id], w.random(32), wrong=[wrong.id])
+        w.void("key", 3, owner, payload, clear=clear)
+    w.void("key", 3, owner, payload, clear=clear[:168] + w.next_keys(w.random(32), w.log.staying([bob_reader.id])))
 
 
 def life(author, tag_, value=b"\1", kind=ITEM, modified=1, replaced=()):
@@ -239,6 +246,7 @@ def malformed(w, owner, member):
     for bad in (b"", b"\3" + content[1:], b"\0" + content[1:], b"\1" + u32(2**32 - 1) + content[5:],
                 item(b"coffer.sync", "bob")[0], item(b"", "bob")[0], item(b"a\nb", "bob")[0], item(b"g" * 256, "bob")[0],
                 b"\1" + text(b"default"), content + b"\0", item(b"default", "a\nb")[0], item(b"default", "b" * 1025)[0],
+                item(b"default", "bob", modified=(TIME, 1))[0], item(b"default", "bob", **{"install-bound": (TEXT, "x")})[0],
                 item(b"default", "bob", sync=(TEXT, "x"))[0], item(b"default", "bob", former=(TEXT, "x"))[0],
                 item(b"default", "bob", label=None, comment=(INTEGER, 1))[0]):
         w.void("form", 5, owner, Operation(ITEM, owner.id, tag_, 5, [(CONTENT, [], Value(bad))]).pack(owner.id))
@@ -248,20 +256,17 @@ def malformed(w, owner, member):
         w.void("form", 5, owner, Operation(SETTING, owner.id, good[1], 5, [(CONTENT, [], Value(bad))]).pack(owner.id))
     w.void("tag", 5, owner, Operation(ITEM, owner.id, bytes(16), 5, [content_part]).pack(owner.id))
     w.void("tag", 5, owner, Operation(SETTING, owner.id, tag_, 5, [(CONTENT, [], Value(good[0]))]).pack(owner.id))
-    large = Value(name=w.put_object(b"x" * 70_000), length=70_001)
-    w.void("tag", 5, owner, Operation(ITEM, owner.id, tag_, 5, [(SECRET, [], large)]).pack(owner.id))
-    blob = u32(0) + bytes(168)
-    w.say("object", blob)
-    w.log.objects[HASH(blob)] = blob
-    w.void("tag", 5, owner, Operation(ITEM, owner.id, tag_, 5, [(SECRET, [], Value(name=HASH(blob), length=70_000))]).pack(owner.id))
-    w.halt("objectMissing", 5, owner, Operation(
-        ITEM, owner.id, tag_, 5, [(SECRET, [], Value(name=bytes(32), length=70_000))]).pack(owner.id))
+    w.void("form", 5, owner, Operation(
+        SETTING, owner.id, good[1], 5, [(CONTENT, [], Value(name=bytes(32), length=70_000))]).pack(owner.id))
 
 
 def fold(w, owner, member):
     content, tag_ = item(b"default", "bob", "one")
     one = Operation(ITEM, owner.id, tag_, 10, [(CONTENT, [], Value(content)), (SECRET, [], Value(b"hunter2")), (LIFE, [], Value(b"\1"))])
     w.write(5, owner, one.pack(owner.id))
+    # An object that nobody has.
+    away = Operation(ITEM, owner.id, tag_, 1, [(SECRET, [], Value(name=bytes(32), length=70_000))])
+    w.write(5, owner, away.pack(owner.id))
     # Two that do not know of each other, one with a clock that is twenty years off, and one that replaces both.
     apart = [Operation(ITEM, device.id, tag_, modified, [(SECRET, [one.dot], Value(secret)), (LIFE, [one.dot], Value(b"\1"))])
              for device, modified, secret in ((owner, 11, b"left"), (member, 631_152_000_000, b"right"))]
@@ -327,7 +332,7 @@ def main():
 
 
 HEADER = """# A log with entries that break one rule each. See docs/sync-format.md and Tests/Reference/sync_vectors.py. Values in hexadecimal.
-# device SEEDS, space ID, key K_0: the reader. object BYTES: is there from now on. entry CAUSE BYTES: "valid" or the cause why it is void; +N: N zeros.
+# device SEEDS, space ID, key K_0: the reader. entry CAUSE BYTES: "valid" or the cause why it is void; +N: N zeros.
 # halt CAUSE BYTES: the fold stops before this entry, which is not in the log. state DIGEST: of the state by now.
 # end C EPOCH LINK DEVICES."""
 

@@ -134,18 +134,25 @@ import VaultCore
     // A deletion makes room for one, and a value that fills the store is refused.
     try space.owner.delete([EntityKey(.setting, SettingContent.tag(store: "store", key: "k0"))], ofGroupWith: 1024, at: 2)
     try space.owner.write(SettingContent(store: "store", key: "new", value: [1]), at: 3)
-    try space.owner.write(SettingContent(store: "store", key: "k1", value: [UInt8](repeating: 1, count: 1_040_000)), at: 3)
+    for number in 1...17 {
+      try space.owner.write(SettingContent(store: "store", key: "k\(number)", value: [UInt8](repeating: 1, count: 62_000)), at: 3)
+    }
     try space.synchronise(&space.owner)
     #expect(space.owner.refused.count == 1 && space.owner.state.quota.used(by: "store").keys == 1024)
     // Another store has its own, up to the last byte.
-    let fill = { (count: Int) in try SettingContent(store: "full", key: "k", value: [UInt8](repeating: 1, count: count)) }
-    let limit = SettingsQuota.maximumByteCount - 9
-    try space.owner.write(fill(limit), at: 1)
+    for key in "abcdefghijklmnop" {
+      let value = [UInt8](repeating: 1, count: Value.maximumInlineCount - 9)
+      try space.owner.write(SettingContent(store: "full", key: "\(key)", value: value), at: 1)
+    }
     try space.synchronise(&space.owner)
     #expect(space.owner.refused.count == 1 && space.owner.state.quota.used(by: "full").bytes == SettingsQuota.maximumByteCount)
-    try space.owner.write(SettingContent(store: "full", key: "l", value: [1]), at: 1)
+    try space.owner.write(SettingContent(store: "full", key: "q", value: [1]), at: 1)
     try space.synchronise(&space.owner)
     #expect(space.owner.refused.count == 2)
+    #expect(throws: VoidCause.form) {
+      let value = [UInt8](repeating: 1, count: Value.maximumInlineCount)
+      try space.owner.write(SettingContent(store: "large", key: "k", value: value), at: 1)
+    }
     try space.synchronise(&other)
     #expect(try other.state.digest(other.values) == space.owner.state.digest(space.owner.values))
   }

@@ -24,7 +24,6 @@ import VaultCore
     var identity: DeviceIdentity?
     var space: Identifier?
     var replica: Replica?
-    var objects: [ObjectName: [UInt8]] = [:]
     var causes: Set<VoidCause> = []
     for line in lines where !line.hasPrefix("#") {
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -38,19 +37,16 @@ import VaultCore
       case "key":
         replica = Replica(try #require(identity), space: try #require(space), try ValueKey())
         replica?.hints[0] = LockedBytes(try Secret(testing: Self.bytes(first)))
-      case "object":
-        let object = try Self.bytes(first)
-        objects[ObjectName(of: object)] = object
       case "entry":
         let entry = try Self.bytes(words[2])
-        let cause = try replica?.fold(entry) { objects[$0] }
+        let cause = try replica?.fold(entry)
         #expect(cause?.rawValue ?? "valid" == first, "entry \(replica?.count ?? 0)")
         if let cause { causes.insert(cause) }
       case "halt":
         let entry = try Self.bytes(words[2])
         let before = replica?.chain
         do {
-          try replica?.fold(entry) { objects[$0] }
+          try replica?.fold(entry)
           Issue.record("no halt: \(first)")
         } catch let halt as Halt {
           #expect("\(halt)".hasPrefix(first), "\(halt)")
@@ -105,7 +101,7 @@ extension Simulation {
     lines.append("key \(hex(key.secret.copyIntoUnprotectedBytes()))")
     for entry in simulation.engine.logs[0] {
       var next = reader
-      let cause = try next.fold(entry) { _ in nil }
+      let cause = try next.fold(entry)
       // The device that is removed gets no key.
       if next.membership.removed.contains(reader.id) { break }
       reader = next

@@ -3,8 +3,11 @@ package import VaultCore
 
 /// Register 1 of an item. Section 5.1 of docs/sync-format.md.
 package struct ItemContent: Equatable, Sendable {
-  /// The attributes that each vault has for itself: the state of the log, and the history of the item.
-  static let localAttributes = ["sync", "former", "origin", "origin-version", "replaced", "deleted"]
+  /// The attributes that each vault has for itself: the state of the log, the history of the item, its times, and the app of this machine
+  /// with which it goes.
+  static let localAttributes = [
+    "sync", "former", "origin", "origin-version", "replaced", "deleted", "created", "modified", Item.installBound,
+  ]
   /// Groups that hold the keys of the devices never leave a vault.
   private static let localPrefix = "coffer."
 

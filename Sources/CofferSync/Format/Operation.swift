@@ -92,7 +92,7 @@ package struct Operation: Equatable, Sendable {
       else { throw VoidCause.form }
       let replacedCount: UInt16 = try reader.readInteger()
       let replaced = try reader.readAscending(Int(replacedCount))
-      let value = try Value(reading: &reader, of: register, values)
+      let value = try Value(reading: &reader, of: register, kind, values)
       if register == .life { guard value == Self.alive || value == Self.deleted else { throw VoidCause.form } }
       parts.append(Part(register: register, replaced: replaced, value: value))
     }

@@ -52,11 +52,14 @@ package enum Value: Equatable, Sendable {
   }
 
   /// - Throws: `form`.
-  init(reading reader: inout BodyReader, of register: Register, _ values: ValueKey) throws {
+  init(reading reader: inout BodyReader, of register: Register, _ kind: Kind, _ values: ValueKey) throws {
     let word: UInt32 = try reader.readInteger()
     let count = Int(word & ~Self.objectBit)
     if word & Self.objectBit != 0 {
-      guard register != .life, count > Self.maximumInlineCount, count <= Padding.maximumCount else { throw VoidCause.form }
+      // The quota needs the store that the content of a setting names, and no entry waits for an object.
+      guard register != .life, kind == .item, count > Self.maximumInlineCount, count <= Padding.maximumCount else {
+        throw VoidCause.form
+      }
       self = .object(ObjectName(digest: try reader.readDigest()), count: count)
     } else {
       guard count <= Self.maximumInlineCount else { throw VoidCause.form }

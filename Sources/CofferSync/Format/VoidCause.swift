@@ -1,6 +1,6 @@
 /// The cause for which an entry changes nothing. Section 3.1 of docs/sync-format.md, in the order in which they are checked.
 package enum VoidCause: String, Error, CaseIterable, Sendable {
-  case length, magic, space, number, chain, epoch, seal, author, signature, form, clear, link, right, record, target, tag
+  case length, magic, space, number, chain, epoch, seal, author, signature, form, clear, link, right, record, target, key, tag
 }
 
 /// The cause for which the fold stops before an entry.
@@ -11,7 +11,7 @@ package enum Halt: Error, Equatable, Sendable {
   case replaced
   /// A checkpoint has another state than this device.
   case checkpointFalse
-  /// The author of a removal, or of an addition, has not sealed the right key for this device.
+  /// The member that has added this device has not sealed the right key for it.
   case keyWithheld
   /// No key for the epoch: the device was not a member when it began, and has no later key that leads to it.
   case keyMissing

@@ -1,4 +1,5 @@
 import PublicKeyBoxes
+import SecretMemory
 package import VaultCore
 
 /// The devices of a space after an entry, and the rules for who may change them. Section 4 of docs/sync-format.md.
@@ -89,7 +90,7 @@ enum SealedKeys {
   }
 
   /// Whether the bytes are keys for these devices, as far as others can see.
-  static func areFor(_ devices: [DeviceRecord], _ bytes: ArraySlice<UInt8>) -> Bool {
+  static func areFor(_ devices: [DeviceRecord], _ bytes: ArraySlice<UInt8>, byteCount: Int = byteCount) -> Bool {
     guard bytes.count == devices.count * byteCount else { return false }
     return devices.enumerated().allSatisfy { index, device in
       let start = bytes.startIndex + index * byteCount
@@ -103,6 +104,58 @@ enum SealedKeys {
     let box = Array(bytes[start..<start + byteCount - prefixByteCount])
     guard let key = try identity.box.openSealed(box) else { return nil }
     return LockedBytes(key)
+  }
+
+  // MARK: The key that a removal begins
+
+  /// Of one device: the prefix and a box.
+  private static let nextByteCount = prefixByteCount + 32 + PublicKeyBox.boxOverhead
+
+  /// The boxes are from a pair that the key itself gives: each device that has the key sees whether all have it.
+  private static func sender(_ next: LockedBytes, _ space: Identifier) throws -> PublicKeyBox.KeyPair {
+    var context = Context("sync-sender")
+    context.append(space)
+    guard let key = try next.key() else { throw VoidCause.seal }
+    return try PublicKeyBox.KeyPair(seed: key.derive(context).secret)
+  }
+
+  static func sealNext(_ next: LockedBytes, for devices: [DeviceRecord], _ space: Identifier) throws -> [UInt8] {
+    let sender = try sender(next, space)
+    return try devices.reduce(into: sender.publicKey) { bytes, device in
+      guard let box = sender.seal(next.secret, to: device.boxKey) else { throw VoidCause.form }
+      bytes += device.id.bytes.prefix(prefixByteCount) + box
+    }
+  }
+
+  static func areNext(for devices: [DeviceRecord], _ bytes: ArraySlice<UInt8>) -> Bool {
+    areFor(devices, bytes.dropFirst(PublicKeyBox.publicKeyByteCount), byteCount: nextByteCount)
+  }
+
+  private static func nextBox(_ index: Int, _ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    let start = bytes.startIndex + PublicKeyBox.publicKeyByteCount + index * nextByteCount
+    return Array(bytes[start + prefixByteCount..<start + nextByteCount])
+  }
+
+  /// The key for the device at an index.
+  static func openNext(_ index: Int, _ bytes: ArraySlice<UInt8>, _ identity: DeviceIdentity) throws -> LockedBytes? {
+    let sender = Array(bytes.prefix(PublicKeyBox.publicKeyByteCount))
+    guard let key = try identity.box.open(nextBox(index, bytes), from: sender) else { return nil }
+    return LockedBytes(key)
+  }
+
+  /// Whether each device gets this key.
+  static func all(_ devices: [DeviceRecord], get next: LockedBytes, from bytes: ArraySlice<UInt8>, _ space: Identifier) throws
+    -> Bool
+  {
+    let sender = try sender(next, space)
+    guard bytes.starts(with: sender.publicKey) else { return false }
+    for (index, device) in devices.enumerated() {
+      // A box opens on both of its sides.
+      guard let key = try sender.open(nextBox(index, bytes), from: device.boxKey), key.isEqual(to: next.secret) else {
+        return false
+      }
+    }
+    return true
   }
 
   private static func backKey(_ key: LockedBytes, _ space: Identifier) throws -> Key {

@@ -44,7 +44,9 @@ extension Replica {
       let present = ids.filter { membership[$0] != nil }.sorted()
       let next = LockedBytes(try .random(count: Key.byteCount))
       let back = try SealedKeys.sealBack(key, under: next, space)
-      return (.remove(present, erase: erase), back + (try SealedKeys.seal(next, for: membership.staying(without: present))))
+      return (
+        .remove(present, erase: erase), back + (try SealedKeys.sealNext(next, for: membership.staying(without: present), space))
+      )
     }
   }
 

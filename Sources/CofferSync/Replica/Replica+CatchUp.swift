@@ -41,13 +41,13 @@ extension Replica {
         var next = found.replica
         try next.take(entries[found.index], from: engine)
         let run = Self.run(entries[found.index...], from: entries[found.index].number)
-        for entry in run { try next.fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
+        for entry in run { try next.fold(entry.bytes, forksAreVoid: forksAreVoid) }
         self = next
         return true
       }
       for entry in entries[run.endIndex...] where try proven.isOfMember(entry) { throw Halt.entriesMissing }
     }
-    for entry in run { try fold(entry.bytes, { try engine.get($0) }, forksAreVoid: forksAreVoid) }
+    for entry in run { try fold(entry.bytes, forksAreVoid: forksAreVoid) }
     return !run.isEmpty
   }
 
@@ -82,15 +82,15 @@ extension Replica {
     var next = self
     do {
       try next.place(before: entry)
-      let proven = try next.prove(entry.bytes, { _ in nil })
+      let proven = try next.prove(entry.bytes)
       guard proven.body.payload.isLinked else { return }
     } catch is VoidCause {
       return
-    } catch Halt.checkpointFalse, Halt.objectMissing {
+    } catch Halt.checkpointFalse {
       // Not an entry of the members.
       return
     }
-    try next.fold(entry.bytes, { _ in nil })
+    try next.fold(entry.bytes)
     next.kept = []
     self = next
   }
@@ -99,15 +99,13 @@ extension Replica {
     var next = self
     do {
       try next.place(before: entry)
-      let proven = try next.prove(entry.bytes, { _ in nil })
+      let proven = try next.prove(entry.bytes)
       if case .checkpoint = proven.body.payload { return true }
       return false
     } catch Halt.checkpointFalse {
       // It is one, of a state that is not here yet.
       return true
     } catch is VoidCause {
-      return false
-    } catch Halt.objectMissing {
       return false
     }
   }
@@ -127,8 +125,8 @@ extension Replica {
     let before = state
     do {
       state = try SpaceState(parts, digest: digest, values) { key, entity in
-        guard key.kind == .setting, let content = entity.shown(.content) else { return nil }
-        return try store(of: content, engine)
+        guard key.kind == .setting, case .clear(let content) = entity.shown(.content) else { return nil }
+        return try Self.tag(of: content, .setting).store
       }
     } catch is VoidCause {
       throw Halt.checkpointFalse
@@ -136,15 +134,5 @@ extension Replica {
     kept = []
     pending.removeAll { state.knows($0.operation) }
     try completePending(from: before)
-  }
-
-  private func store(of content: Value, _ engine: any Engine) throws -> String? {
-    switch content {
-    case .clear(let bytes): return try Self.tag(of: bytes, .setting).store
-    case .secret: return nil
-    case .object(let name, let count):
-      let value = try resolve(name, count: count) { try engine.get($0) }
-      return try Self.tag(of: value.secret.copyIntoUnprotectedBytes(), .setting).store
-    }
   }
 }

@@ -56,7 +56,9 @@ extension Replica {
   }
 
   /// Writes a setting.
+  /// - Throws: `form`, for one that is too long.
   package mutating func write(_ setting: SettingContent, at modified: Int64) throws {
+    guard setting.bytes.count <= Value.maximumInlineCount else { throw VoidCause.form }
     let value = try value(.content, Secret(copying: setting.bytes))
     let key = EntityKey(.setting, setting.tag)
     try change(key, [(.content, value), (.life, Operation.alive)], SeenWrites(shown(key)), at: modified)

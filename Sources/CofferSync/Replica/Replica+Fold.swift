@@ -8,11 +8,11 @@ extension Replica {
   /// - Throws: `Halt`, and the errors of the machine: then nothing has changed, and the entry is folded later.
   @discardableResult
   package mutating func fold(
-    _ entry: [UInt8], _ objects: ObjectSource, forksAreVoid: Bool = false
+    _ entry: [UInt8], forksAreVoid: Bool = false
   ) throws -> VoidCause? {
     guard !membership.removed.contains(id) else { throw Halt.removed }
     do {
-      let proven = try prove(entry, objects, forksAreVoid: forksAreVoid)
+      let proven = try prove(entry, forksAreVoid: forksAreVoid)
       try apply(proven, entry)
       advance(entry, isValid: true)
       return nil

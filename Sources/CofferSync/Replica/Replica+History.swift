@@ -46,9 +46,6 @@ extension Replica {
         uploads[name] = try engine.get(name)
       }
     }
-    for case .object(let name, _) in pending.flatMap({ $0.operation.parts.map(\.value) }) where uploads[name] == nil {
-      throw Halt.objectMissing(name)
-    }
   }
 
   /// The operations of the valid entries that are kept, in their order.

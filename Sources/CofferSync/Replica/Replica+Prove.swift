@@ -17,7 +17,7 @@ package typealias ObjectSource = (ObjectName) throws -> [UInt8]?
 extension Replica {
   /// Proves an entry in the order of section 3.1 of docs/sync-format.md. Changes nothing.
   /// - Throws: `VoidCause`; `Halt`; the errors of the machine, which are neither.
-  func prove(_ entry: [UInt8], _ objects: ObjectSource, forksAreVoid: Bool = false) throws -> ProvenEntry {
+  func prove(_ entry: [UInt8], forksAreVoid: Bool = false) throws -> ProvenEntry {
     let sealed = try SealedEntry(parsing: entry)
     guard sealed.space == position.space else { throw VoidCause.space }
     guard sealed.number == position.number else { throw VoidCause.number }
@@ -39,7 +39,7 @@ extension Replica {
     switch body.payload {
     case .add(let record): try checkKey(sealed.clear, of: record)
     case .remove(let removed, _): proven.nextKey = try nextKey(sealed.clear, without: removed)
-    case .operations(let operations): proven.stores = try stores(of: operations, objects)
+    case .operations(let operations): proven.stores = try stores(of: operations)
     case .checkpoint(_, let digest, _): guard digest == (try state.digest(values)) else { throw Halt.checkpointFalse }
     case .genesis, .role, .presence, .rejoin: break
     }
@@ -85,7 +85,7 @@ extension Replica {
     case .genesis(_, let record), .add(let record): guard SealedKeys.areFor([record], clear[...]) else { throw .clear }
     case .remove(let removed, _):
       guard clear.count >= SealedKeys.backByteCount,
-        SealedKeys.areFor(membership.staying(without: removed), clear[SealedKeys.backByteCount...])
+        SealedKeys.areNext(for: membership.staying(without: removed), clear[SealedKeys.backByteCount...])
       else { throw .clear }
     case .role, .operations, .checkpoint, .presence, .rejoin: guard clear.isEmpty else { throw .clear }
     }
@@ -97,25 +97,20 @@ extension Replica {
     guard let sealed = try SealedKeys.open(0, clear[...], identity), sealed.isEqual(to: key) else { throw Halt.keyWithheld }
   }
 
-  /// The key of the epoch that a removal begins. It leads back to the present one, or it is not the right one.
+  /// The key of the epoch that a removal begins: it leads back to the present one, and each device that stays gets it. All devices find
+  /// the same, or a member could part them.
+  /// - Returns: nil for the device that is removed.
+  /// - Throws: `key`.
   private func nextKey(_ clear: [UInt8], without removed: [Identifier]) throws -> LockedBytes? {
     if removed.contains(id) { return nil }
-    let back = Array(clear.prefix(SealedKeys.backByteCount))
-    func leadsBack(_ key: LockedBytes) throws -> Bool {
-      guard let former = try SealedKeys.openBack(back, under: key, position.space), let present = keys[position.epoch] else {
-        return false
-      }
-      return former.isEqual(to: present)
-    }
     let staying = membership.staying(without: removed)
-    if let index = staying.firstIndex(where: { $0.id == id }) {
-      guard let key = try SealedKeys.open(index, clear[SealedKeys.backByteCount...], identity), try leadsBack(key) else {
-        throw Halt.keyWithheld
-      }
-      return key
-    }
-    guard let hint = hints[position.epoch + 1], try leadsBack(hint) else { throw Halt.keyMissing }
-    return hint
+    let sealed = clear[SealedKeys.backByteCount...]
+    let own = try staying.firstIndex { $0.id == id }.flatMap { try SealedKeys.openNext($0, sealed, identity) }
+    guard let key = own ?? hints[position.epoch + 1], let present = keys[position.epoch],
+      try SealedKeys.openBack(Array(clear.prefix(SealedKeys.backByteCount)), under: key, position.space)?.isEqual(to: present)
+        == true, try SealedKeys.all(staying, get: key, from: sealed, position.space)
+    else { throw VoidCause.key }
+    return key
   }
 
   var sealer: ObjectSealer { ObjectSealer(space: position.space, keys: keys) }
@@ -128,21 +123,14 @@ extension Replica {
     return content
   }
 
-  /// Checks that each content is that of its tag.
+  /// Checks that each content is that of its tag. One that lies in an object is checked when it is shown: a member that names an object
+  /// which is not there would stop all devices.
   /// - Returns: The stores of settings.
-  private func stores(of operations: [Operation], _ objects: ObjectSource) throws -> [Int: String] {
+  private func stores(of operations: [Operation]) throws -> [Int: String] {
     var stores: [Int: String] = [:]
     for (index, operation) in operations.enumerated() {
       for part in operation.parts {
-        var content: [UInt8]?
-        switch part.value {
-        case .clear(let bytes): content = bytes
-        case .secret: break
-        case .object(let name, let count):
-          let value = try resolve(name, count: count, objects)
-          if part.register == .content { content = value.secret.copyIntoUnprotectedBytes() }
-        }
-        guard part.register == .content, let content else { continue }
+        guard part.register == .content, case .clear(let content) = part.value else { continue }
         let (tag, store) = try Self.tag(of: content, operation.kind)
         guard tag == operation.tag else { throw VoidCause.tag }
         stores[index] = store

@@ -63,7 +63,7 @@ extension Replica {
         try restore(engine)
         continue
       }
-      if try fold(batch, engine), !hasCompared {
+      if try fold(batch), !hasCompared {
         hasCompared = true
         try compare(with: engine)
       }
@@ -73,11 +73,11 @@ extension Replica {
 
   /// Folds entries as long as they follow each other.
   /// - Returns: Whether one of them may be the only sign of another history.
-  mutating func fold(_ batch: ArraySlice<NumberedEntry>, _ engine: any Engine) throws -> Bool {
+  mutating func fold(_ batch: ArraySlice<NumberedEntry>) throws -> Bool {
     var isSuspicious = false
     for entry in batch {
       guard entry.number == count else { break }
-      let cause = try fold(entry.bytes, { try engine.get($0) })
+      let cause = try fold(entry.bytes)
       if cause == .chain || (cause == .epoch && isOfLaterEpoch(entry.bytes)) { isSuspicious = true }
     }
     return isSuspicious

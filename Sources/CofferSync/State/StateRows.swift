@@ -74,7 +74,7 @@ struct StateRow {
     if let register = Register(rawValue: register) {
       guard kind.has(register) else { throw VoidCause.form }
       let modified: Int64 = try reader.readInteger()
-      let value = try Value(reading: &reader, of: register, values)
+      let value = try Value(reading: &reader, of: register, kind, values)
       if register == .life { guard value == Operation.alive || value == Operation.deleted else { throw VoidCause.form } }
       self.init(key, register, Write(dot: dot, modified: modified, value: value, generation: since))
     } else {

@@ -72,7 +72,7 @@ final class SimulatedDevice {
         if case .success(let sealed) = Result(catching: { () throws(VoidCause) in try SealedEntry(parsing: entry.bytes) }) {
           replica.position.chain = sealed.chain
         }
-        try replica.fold(entry.bytes, { try engine.get($0) })
+        try replica.fold(entry.bytes)
       }
     }
     try fold()

@@ -1,0 +1,107 @@
+import CofferTesting
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import Coffer
+@testable import CofferSync
+@testable import VaultSync
+
+/// A member whose program keeps no rule. It has the keys of the space.
+@Suite struct HostileMemberTests {
+  /// Appends an entry of operations.
+  private static func append(
+    by member: Machine, _ operations: (Replica) throws -> [CofferSync.Operation]
+  ) throws {
+    try member.synchronise()
+    let replica = try member.session().state.replica
+    let entry = try replica.seal(.operations(operations(replica)), clear: [], key: #require(replica.keys[replica.epoch]))
+    #expect(try member.engine.append(replica.count, entry) == .made)
+  }
+
+  private static func content(_ account: String, _ label: String = "") throws -> ItemContent {
+    var item = Item(service: "service", account: account)
+    item.label = label
+    return try ItemContent(item, in: Machine.group, accessibility: .whenUnlocked)
+  }
+
+  private static func operation(
+    _ replica: Replica, _ tag: Identifier, content: Value, secret: Value, at modified: Int64 = 1, replaced: [Identifier] = []
+  ) throws -> CofferSync.Operation {
+    try CofferSync.Operation(
+      .item, author: replica.id, tag: tag, modified: modified,
+      parts: [
+        .init(register: .content, replaced: [], value: content), .init(register: .secret, replaced: replaced, value: secret),
+        .init(register: .life, replaced: [], value: CofferSync.Operation.alive),
+      ], replica.values)
+  }
+
+  private static func secret(_ text: String, _ replica: Replica) throws -> Value {
+    .secret(try replica.values.seal(Secret(testing: text)))
+  }
+
+  /// An object of a member.
+  private static func object(_ bytes: [UInt8], of member: Machine, _ replica: Replica) throws -> Value {
+    let object = try replica.sealer.seal(Secret(copying: bytes), epoch: replica.epoch)
+    try member.engine.put(ObjectName(of: object), object)
+    return .object(ObjectName(of: object), count: bytes.count)
+  }
+
+  /// The items of the others come and go, and so does the next value of the item itself.
+  @Test func anObjectThatIsNowhereHoldsUpNoOtherItem() throws {
+    let machines = try SynchroniseTests.machines(2)
+    let missing = Value.object(ObjectName(of: [7]), count: 70_000)
+    let bob = try Self.content("bob")
+    try Self.append(by: machines[0]) { replica in
+      [try Self.operation(replica, bob.tag, content: .clear(bob.bytes), secret: missing)]
+    }
+    try machines[1].set("eve", "value")
+    for _ in 0..<2 {
+      let report = try machines[1].synchronise()
+      #expect(report.refused.map(\.name) == ["service/bob"])
+    }
+    #expect(try machines[0].synchronise().written == 1)
+    #expect(try machines.map { try $0.values() } == [["eve": "value "], ["eve": "value "]])
+    // A concurrent value does not come between.
+    try Self.append(by: machines[0]) { replica in
+      [try Self.operation(replica, bob.tag, content: .clear(bob.bytes), secret: Self.secret("shown", replica), at: 2)]
+    }
+    #expect(try machines[1].synchronise().refused.isEmpty)
+    #expect(try machines[1].values() == ["eve": "value ", "bob": "shown "])
+  }
+
+  /// It would be written under another name than that of the log.
+  @Test func aContentOfAnotherItemInAnObjectIsRefused() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try Self.append(by: machines[0]) { replica in
+      let eve = try Self.content("eve", String(repeating: "x", count: 66_000 - 600))
+      var long = eve.item
+      long.attributes["user.more"] = .text(String(repeating: "y", count: 600))
+      let other = try ItemContent(long, in: Machine.group, accessibility: .whenUnlocked)
+      return [
+        try Self.operation(
+          replica, Self.content("bob").tag, content: Self.object(other.bytes, of: machines[0], replica),
+          secret: Self.secret("x", replica))
+      ]
+    }
+    let report = try machines[1].synchronise()
+    #expect(report.refused.count == 1 && report.written == 0)
+    #expect(try machines[1].values().isEmpty)
+  }
+
+  /// Times are those of each vault: a device took an item with them for one that its person had changed.
+  @Test(arguments: ["created", "modified", Item.installBound]) func anAttributeOfTheVaultIsNotOneOfTheSpace(name: String) throws {
+    let machines = try SynchroniseTests.machines(2)
+    var item = Item(service: "service", account: "bob")
+    item.attributes[name] = name == Item.installBound ? .text("app") : .time(Timestamp(secondsSince1970: .max))
+    let group = Array(Machine.group.name.utf8)
+    let bytes = [1] + UInt32(group.count).littleEndianBytes + group + item.encoded
+    try Self.append(by: machines[0]) { replica in
+      [try Self.operation(replica, Self.content("bob").tag, content: .clear(bytes), secret: Self.secret("x", replica))]
+    }
+    for _ in 0..<2 {
+      let report = try machines[1].synchronise()
+      #expect(report.written == 0 && report.changed == 0 && report.refused.isEmpty)
+    }
+  }
+}
