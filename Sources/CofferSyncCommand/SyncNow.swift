@@ -25,6 +25,10 @@ struct SyncNow: ParsableCommand {
   private static func run(_ session: SpaceSession, isOneOfSeveral: Bool) throws {
     try say(session.finish(), about: isOneOfSeveral ? session.keys.space : nil)
     let replica = session.state.replica
+    if !replica.awaitedRemovals.isEmpty, let waiting = replica.waiting {
+      Descriptor.error.note(
+        "note: \(counted(replica.pending.count, "change")) of this vault stays here: \(waiting.escapingControls())\n")
+    }
     guard replica.membership[replica.id]?.role == .reader, !replica.pending.isEmpty else { return }
     Descriptor.error.note("note: this device is a reader: \(counted(replica.pending.count, "change")) of its vault stays here\n")
   }

@@ -49,13 +49,26 @@ struct SyncStatus: ParsableCommand {
     let offered = try session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
     rows.append(row("offered", offered.joined(separator: ", ")))
     if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
+    if let waiting = replica.waiting { rows.append(row("waits", waiting)) }
     do {
-      let behind = try session.connect().read(from: replica.count, limit: 100).count
-      rows.append(row("behind", behind))
+      let next = try session.connect().read(from: replica.count, limit: 100)
+      rows.append(row("behind", next.count))
+      if replica.halt != nil, let entry = next.first, let author = try replica.author(of: entry.bytes) {
+        rows.append(row("next", "entry of \(author.name) of \(author.person)"))
+      }
     } catch let error as EngineFailure {
       rows.append(row("unreachable", error.detail))
     }
     return rows
+  }
+}
+
+extension Replica {
+  /// Devices that were removed in a history that this device, or another one, has left. nil if there are none.
+  var waiting: String? {
+    let removed = awaitedRemovals.union(leftHistories.flatMap(\.left.removed))
+    let names = membership.devices.values.filter { removed.contains($0.id) }.map { "\($0.name) of \($0.person)" }.sorted()
+    return names.isEmpty ? nil : "an owner has to remove again: \(names.joined(separator: ", "))"
   }
 }
 

@@ -20,6 +20,18 @@ import VaultCore
     #expect(try Space.secrets(key, in: other) == ["x"])
   }
 
+  /// A device whose kept entries were lost does not write behind a log that it cannot complete, and says so.
+  @Test func anEngineThatWasPutBackIsMissedWithoutKeptEntries() throws {
+    var space = try Space()
+    try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    space.owner.kept = []
+    space.engine.cut(to: 1)
+    try Space.write("eve", "y", in: &space.owner)
+    #expect(throws: Halt.entriesMissing) { try space.synchronise(&space.owner) }
+    #expect(space.owner.pending.count == 1 && space.owner.halt == nil)
+  }
+
   @Test func aForkStopsUntilThePersonAccepts() throws {
     var space = try Space()
     var other = try space.join(1, .member)
@@ -211,6 +223,38 @@ import VaultCore
     #expect(behind.count == count && behind.halt == nil)
   }
 
+  /// A member makes an entry far behind the end, or the entries before it are lost for good: who accepts the rest goes on, also when the
+  /// log reaches that entry, and in the next process.
+  @Test func anAcceptedHistoryGoesOnWithoutEntriesBehindAGap() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    var ahead = other
+    ahead.position.number += 3
+    let stray = try ahead.seal(.presence, clear: [], key: try #require(ahead.keys[0]))
+    space.engine.strays = [NumberedEntry(ahead.count, stray)]
+    let count = space.owner.count
+    #expect(throws: Halt.entriesMissing) { try space.synchronise(&space.owner) }
+    space.owner = try space.owner.acceptingHistory(of: space.engine)
+    let key = try Space.write("bob", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    #expect(space.owner.count == count + 2 && space.owner.pending.isEmpty)
+    space.owner = try space.owner.restored()
+    space.owner.wantsPresence = true
+    try space.synchronise(&space.owner)
+    space.engine.strays = []
+    _ = try space.engine.append(ahead.count, stray)
+    try Space.change(key, "y", in: &space.owner)
+    try space.synchronise(&space.owner)
+    #expect(space.owner.halt == nil && space.owner.pending.isEmpty && space.owner.count == ahead.count + 2)
+    // The member is named, and the others come after it.
+    #expect(try space.owner.author(of: stray)?.name == "device 1" && space.owner.author(of: [7]) == nil)
+    #expect(throws: Halt.forked) { try space.synchronise(&other) }
+    other = try other.acceptingHistory(of: space.engine)
+    try space.synchronise(&other)
+    #expect(try Space.secrets(key, in: other) == ["y"])
+    #expect(try Space.secrets(key, in: space.join(2, .member)) == ["y"], "a new device takes it as accepted")
+  }
+
   /// A member may name an object that is nowhere, and an engine may lose one.
   @Test func anObjectThatIsMissingStopsNothing() throws {
     var space = try Space()
@@ -241,6 +285,13 @@ import VaultCore
     _ = try other.appendCheckpoint(to: space.engine) { _ in }
     #expect(throws: Halt.checkpointFalse) { try space.synchronise(&space.owner) }
     #expect(space.owner.halt == .checkpointFalse)
+    // The person accepts the log, in which it changes nothing, and removes the owner that has made it.
+    space.owner = try space.owner.acceptingHistory(of: space.engine)
+    space.owner.remove([other.id])
+    try space.synchronise(&space.owner)
+    let late = try space.join(2, .member)
+    #expect(late.chain == space.owner.chain && late.checkpoints.isEmpty && late.membership[other.id] == nil)
+    #expect(try late.state.digest(late.values) == space.owner.state.digest(space.owner.values))
   }
 
   /// An unchanged part of the state is named again: a change of one item costs one part.

@@ -27,7 +27,7 @@ extension Replica {
   /// missing, they are folded.
   /// - Returns: False if there is nothing to fold: entries behind a gap are not of the log, unless a member has made them.
   /// - Throws: `entriesMissing`, if a member has made an entry behind a gap that no checkpoint closes.
-  mutating func catchUp(with engine: any Engine, forksAreVoid: Bool = false) throws -> Bool {
+  mutating func catchUp(with engine: any Engine, isAccepted: Bool = false) throws -> Bool {
     let entries = try Self.entries(of: engine, from: count)
     let run = Self.run(entries[...], from: count)
     if run.count < entries.count {
@@ -41,13 +41,19 @@ extension Replica {
         var next = found.replica
         try next.take(entries[found.index], from: engine)
         let run = Self.run(entries[found.index...], from: entries[found.index].number)
-        for entry in run { try next.fold(entry.bytes, forksAreVoid: forksAreVoid) }
+        for entry in run { try next.fold(entry.bytes, isAccepted: isAccepted) }
         self = next
         return true
       }
-      for entry in entries[run.endIndex...] where try proven.isOfMember(entry) { throw Halt.entriesMissing }
+      for entry in entries[run.endIndex...] where try proven.isOfMember(entry) {
+        guard !isAccepted else {
+          strays.insert(ObjectName(of: entry.bytes))
+          continue
+        }
+        guard strays.contains(ObjectName(of: entry.bytes)) else { throw Halt.entriesMissing }
+      }
     }
-    for entry in run { try fold(entry.bytes, forksAreVoid: forksAreVoid) }
+    for entry in run { try fold(entry.bytes, isAccepted: isAccepted) }
     return !run.isEmpty
   }
 
@@ -63,7 +69,7 @@ extension Replica {
   private func isOfMember(_ entry: NumberedEntry) throws -> Bool {
     do {
       let sealed = try SealedEntry(parsing: entry.bytes)
-      return try sealed.number == entry.number && sealed.space == space && isOfMember(sealed)
+      return try sealed.number == entry.number && sealed.space == space && author(of: sealed) != nil
     } catch is VoidCause {
       return false
     }

@@ -3,16 +3,16 @@ import VaultCore
 
 extension Replica {
   /// Folds the next entry of the log. Section 5.3 of docs/sync-format.md.
-  /// - Parameter forksAreVoid: While a history is folded that the person has accepted.
+  /// - Parameter isAccepted: While a history is folded that the person has accepted: forks and false checkpoints are void.
   /// - Returns: The cause, if the entry is void.
   /// - Throws: `Halt`, and the errors of the machine: then nothing has changed, and the entry is folded later.
   @discardableResult
   package mutating func fold(
-    _ entry: [UInt8], forksAreVoid: Bool = false
+    _ entry: [UInt8], isAccepted: Bool = false
   ) throws -> VoidCause? {
     guard !membership.removed.contains(id) else { throw Halt.removed }
     do {
-      let proven = try prove(entry, forksAreVoid: forksAreVoid)
+      let proven = try prove(entry, isAccepted: isAccepted)
       try apply(proven, entry)
       advance(entry, isValid: true)
       return nil

@@ -9,7 +9,7 @@ extension Replica {
   package func acceptingHistory(of engine: any Engine) throws -> Replica {
     var next = Replica(identity, space: space, values)
     next.hints = keys
-    guard try next.catchUp(with: engine, forksAreVoid: true) else { throw Halt.entriesMissing }
+    guard try next.catchUp(with: engine, isAccepted: true) else { throw Halt.entriesMissing }
     guard next.isMember else { throw Halt.notAMember }
     let missing = membership.removed.filter { next.membership[$0] != nil }.sorted()
     next.drafts = [.rejoin(LeftHistory(number: count, chain: chain, removed: missing))]
@@ -65,7 +65,8 @@ extension Replica {
     self.init(identity, space: welcome.space, values)
     let entries = try Self.entries(of: engine, from: 0)
     hints = try Self.keys(leadingTo: welcome, entries, values)
-    guard try catchUp(with: engine) else { throw Halt.entriesMissing }
+    // The member that has sent the welcome has accepted it.
+    guard try catchUp(with: engine, isAccepted: true) else { throw Halt.entriesMissing }
     guard count >= welcome.count else { throw Halt.entriesMissing }
     guard isMember else { throw Halt.notAMember }
     // The chain at that place, from the entry after it, or at the end.

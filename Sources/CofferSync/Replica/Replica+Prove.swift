@@ -17,12 +17,12 @@ package typealias ObjectSource = (ObjectName) throws -> [UInt8]?
 extension Replica {
   /// Proves an entry in the order of section 3.1 of docs/sync-format.md. Changes nothing.
   /// - Throws: `VoidCause`; `Halt`; the errors of the machine, which are neither.
-  func prove(_ entry: [UInt8], forksAreVoid: Bool = false) throws -> ProvenEntry {
+  func prove(_ entry: [UInt8], isAccepted: Bool = false) throws -> ProvenEntry {
     let sealed = try SealedEntry(parsing: entry)
     guard sealed.space == position.space else { throw VoidCause.space }
     guard sealed.number == position.number else { throw VoidCause.number }
     guard sealed.chain == position.chain else {
-      if try !forksAreVoid && isOfMember(sealed) { throw Halt.forked }
+      if try !isAccepted && !strays.contains(ObjectName(of: entry)) && author(of: sealed) != nil { throw Halt.forked }
       throw VoidCause.chain
     }
     guard sealed.epoch == position.epoch else { throw VoidCause.epoch }
@@ -40,7 +40,11 @@ extension Replica {
     case .add(let record): try checkKey(sealed.clear, of: record)
     case .remove(let removed, _): proven.nextKey = try nextKey(sealed.clear, without: removed)
     case .operations(let operations): proven.stores = try stores(of: operations)
-    case .checkpoint(_, let digest, _): guard digest == (try state.digest(values)) else { throw Halt.checkpointFalse }
+    case .checkpoint(_, let digest, _):
+      guard digest == (try state.digest(values)) else {
+        if isAccepted { throw VoidCause.tag }
+        throw Halt.checkpointFalse
+      }
     case .genesis, .role, .presence, .rejoin: break
     }
     return proven
@@ -67,16 +71,25 @@ extension Replica {
     return try SealedKeys.open(0, sealed.clear[...], identity)
   }
 
-  /// Whether a member has made the entry. With another C it shows that the member continues another history. Section 3.2 of
+  /// The member that has made an entry. With another C it shows that the member continues another history. Section 3.2 of
   /// docs/sync-format.md.
-  func isOfMember(_ sealed: SealedEntry) throws -> Bool {
-    guard sealed.epoch <= position.epoch, let key = keys[sealed.epoch] else { return false }
+  /// - Returns: nil for the entry of nobody.
+  package func author(of bytes: [UInt8]) throws -> DeviceRecord? {
+    do {
+      return try author(of: SealedEntry(parsing: bytes))
+    } catch is VoidCause {
+      return nil
+    }
+  }
+
+  func author(of sealed: SealedEntry) throws -> DeviceRecord? {
+    guard sealed.epoch <= position.epoch, let key = keys[sealed.epoch] else { return nil }
     do {
       let opened = try sealed.open(key)
-      guard let author = membership[opened.author] else { return false }
-      return try opened.isSigned(by: author.signingKey)
+      guard let author = membership[opened.author], try opened.isSigned(by: author.signingKey) else { return nil }
+      return author
     } catch is VoidCause {
-      return false
+      return nil
     }
   }
 

@@ -112,7 +112,8 @@ extension Replica {
 
   /// The engine has less than before: appends what is missing, byte for byte.
   private func restore(_ engine: any Engine) throws {
-    guard let first = kept.first, let missing = try compare(with: engine) else { return }
+    guard let first = kept.first else { throw Halt.entriesMissing }
+    guard let missing = try compare(with: engine) else { return }
     // Without an entry in common it may be another log.
     guard missing > first.number || missing == 0 else { throw Halt.entriesMissing }
     for entry in kept[Int(missing - first.number)...] {

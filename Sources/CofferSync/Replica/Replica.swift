@@ -44,6 +44,8 @@ package struct Replica: Sendable {
   package internal(set) var voidRun = 0
   /// The last entry of each device.
   package internal(set) var lastHeard: [Identifier: UInt64] = [:]
+  /// Entries of members behind a gap: the person has accepted a history without them.
+  var strays: Set<ObjectName> = []
   /// The cause for which it has stopped until the history of the engine is accepted.
   package internal(set) var halt: Halt?
   package var wantsPresence = false

@@ -74,7 +74,7 @@ private struct ReplicaBuilder {
     case .place: throw VoidCause.form
     case .key, .member, .removed, .awaited, .heard: try addMember(kind, &reader)
     case .kept: try addKept(&reader, entry)
-    case .checkpoint, .partName, .namedObject, .linked, .left: try addLog(kind, &reader)
+    case .checkpoint, .partName, .namedObject, .linked, .left, .stray: try addLog(kind, &reader)
     case .pending:
       let isHeld = try reader.readByte(in: 0...1) == 1
       replica.pending.append(PendingOperation(operation: try operation(&reader), isHeld: isHeld))
@@ -153,6 +153,7 @@ private struct ReplicaBuilder {
     case .namedObject:
       let number: UInt64 = try reader.readInteger()
       replica.namedObjects.append((number, try name()))
+    case .stray: replica.strays.insert(try name())
     case .linked: replica.linkedNumbers.insert(try reader.readInteger())
     default:
       let device = try reader.readIdentifier()

@@ -21,6 +21,7 @@ enum StoredRecord: UInt8 {
   case store, row
   /// The number of records: a part that is missing at the end is noticed.
   case end
+  case stray
 }
 
 extension Replica {
@@ -122,6 +123,7 @@ extension Replica {
         writer.append(name.digest)
       }
     }
+    for name in strays { try add(.stray) { $0.append(name.digest) } }
     for number in linkedNumbers { try add(.linked) { $0.append(number) } }
     for (device, left) in leftHistories {
       let body = try Body(link: .zero, .rejoin(left)).encoded(by: id, values)
