@@ -13,8 +13,6 @@ struct Plan {
     let digests: [Digest]
   }
 
-  private static let stepsPerFrame = 1_000
-
   var steps: [Step] = []
 
   init() {}
@@ -33,16 +31,12 @@ struct Plan {
   }
 
   func store(_ body: (LockedBytes) throws -> Void) throws {
-    for start in stride(from: 0, to: steps.count, by: Self.stepsPerFrame) {
-      var writer = BodyWriter()
-      for step in steps[start..<min(steps.count, start + Self.stepsPerFrame)] {
-        writer.append(step.tag)
-        writer.append(UInt8(step.row == nil ? 0 : 1))
-        step.row?.write(to: &writer)
-        writer.append(UInt32(step.digests.count))
-        for digest in step.digests { writer.append(digest) }
-      }
-      try body(writer.finish())
+    try StateFiles.frames(steps, body) { step, writer in
+      writer.append(step.tag)
+      writer.append(UInt8(step.row == nil ? 0 : 1))
+      step.row?.write(to: &writer)
+      writer.append(UInt32(step.digests.count))
+      for digest in step.digests { writer.append(digest) }
     }
   }
 }

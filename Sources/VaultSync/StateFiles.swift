@@ -8,7 +8,8 @@ import VaultCore
 /// One process uses them at a time: it has a lock as long as this value lives.
 package final class StateFiles {
   private static let magic = Array("CofferR1".utf8)
-  private static let rowsPerFrame = 2_000
+  /// In bytes. A frame may have one row, or step of a plan, more.
+  static let frameByteCount = 256 << 10
   private static let stateName = FileName(constant: "state")
   private static let planName = FileName(constant: "plan")
 
@@ -91,6 +92,20 @@ package final class StateFiles {
     }
   }
 
+  /// Hands on frames of whole elements. A row is long if many values of its item conflict.
+  static func frames<Element>(
+    _ elements: [Element], _ body: (LockedBytes) throws -> Void, write: (Element, inout BodyWriter) -> Void
+  ) throws {
+    var writer = BodyWriter()
+    for element in elements {
+      write(element, &writer)
+      guard writer.count >= frameByteCount else { continue }
+      try body(writer.finish())
+      writer = BodyWriter()
+    }
+    if writer.count > 0 { try body(writer.finish()) }
+  }
+
   // MARK: The state
 
   /// Entries and objects first, because the state names them.
@@ -99,14 +114,9 @@ package final class StateFiles {
     try saveObjects(state.replica)
     try write(Self.stateName) { add in
       try add(state.header())
-      let rows = state.rows.sorted { $0.key < $1.key }
-      for start in stride(from: 0, to: rows.count, by: Self.rowsPerFrame) {
-        var writer = BodyWriter()
-        for (tag, row) in rows[start..<min(rows.count, start + Self.rowsPerFrame)] {
-          writer.append(tag)
-          row.write(to: &writer)
-        }
-        try add(writer.finish())
+      try Self.frames(state.rows.sorted { $0.key < $1.key }, add) { row, writer in
+        writer.append(row.key)
+        row.value.write(to: &writer)
       }
       try state.replica.store(add)
     }

@@ -5,7 +5,7 @@ from contents import check_item_attributes, check_limits, has_control, parse_lis
 from format import HASH, KDF, u8, u16, u32
 
 ZERO32 = bytes(32)
-MAX_ENTRY, MAX_INLINE, MAX_VALUE = 524_288, 65_536, 1_048_576
+MAX_ENTRY, MAX_INLINE, MAX_VALUE, MAX_LIVE = 524_288, 65_536, 1_048_576, 256
 OWNER, MEMBER, READER = 1, 2, 3
 ITEM, SETTING = 1, 2
 CONTENT, SECRET, LIFE = 1, 2, 3
@@ -243,7 +243,12 @@ class Entity:
             if (operation.dot, register) in self.gone:
                 self.gone[operation.dot, register][1] = True
             else:
-                self.live[register][operation.dot] = [operation.modified, value, generation]
+                writes = self.live[register]
+                writes[operation.dot] = [operation.modified, value, generation]
+                if len(writes) > MAX_LIVE:
+                    least = min(writes, key=lambda dot: (writes[dot][0], dot))
+                    del writes[least]
+                    self.gone[least, register] = [generation, True]
 
     def usage(self):
         content = self.shown(CONTENT)

@@ -285,6 +285,8 @@ def fold(w, owner, member):
     w.write(5, owner, late.pack(owner.id))
     w.write(5, owner, early.pack(owner.id))
     w.write(5, member, early.pack(member.id))
+    # More writes than a register holds, none of which knows another one.
+    w.write(5, owner, b"".join(life(owner, b"\7" * 16, modified=number).pack(owner.id) for number in range(260)))
     # A tag that is used with both types.
     w.write(5, owner, life(owner, tag_, kind=SETTING).pack(owner.id))
     for number in range(4):

@@ -294,6 +294,24 @@ import VaultCore
     #expect(try late.state.digest(late.values) == space.owner.state.digest(space.owner.values))
   }
 
+  /// No fold makes such a state, and a device that took it could not write it.
+  @Test func aCheckpointWithWritesWithoutNumberIsRejected() throws {
+    let values = try ValueKey()
+    for count in [Entity.maximumLiveCount, Entity.maximumLiveCount + 1] {
+      var (state, entity) = (SpaceState(), Entity())
+      for number in 0..<count {
+        let dot = try #require(Identifier([UInt8](repeating: 1, count: 14) + [UInt8(number >> 8), UInt8(number & 255)]))
+        entity.add(Write(dot: dot, modified: 1, value: Operation.alive, generation: 2), to: .life)
+      }
+      state.insert(entity, EntityKey(.item, .zero), store: nil)
+      let parts = try StateParts(state, values)
+      func take() throws -> SpaceState {
+        try SpaceState(parts.parts.map(\.content), digest: parts.digest, values) { _, _ in nil }
+      }
+      if count == Entity.maximumLiveCount { #expect(try take() == state) } else { #expect(throws: VoidCause.form) { try take() } }
+    }
+  }
+
   /// An unchanged part of the state is named again: a change of one item costs one part.
   @Test func unchangedPartsOfACheckpointAreNamedAgain() throws {
     var space = try Space()

@@ -89,6 +89,50 @@ import VaultCore
     #expect(try machines[1].values().isEmpty)
   }
 
+  /// Each change names all writes that its author saw.
+  @Test func writesWithoutNumberStopNoChange() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[1].set("bob", "first")
+    try SynchroniseTests.settle(machines)
+    let bob = try Self.content("bob")
+    for start in [Int64(0), 200] {
+      try Self.append(by: machines[0]) { replica in
+        try (start..<start + 200).map { number in
+          try Self.operation(
+            replica, bob.tag, content: .clear(bob.bytes), secret: Self.secret("\(number)", replica), at: number)
+        }
+      }
+    }
+    try machines[1].synchronise()
+    let entity = try #require(try machines[1].session().shown(EntityKey(.item, bob.tag)))
+    #expect(entity[.secret].count == Entity.maximumLiveCount && entity[.secret].last?.modified == 145)
+    try machines[1].set("bob", "second")
+    try SynchroniseTests.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["bob": "second "], ["bob": "second "]])
+    #expect(try machines[1].session().conflicts().isEmpty)
+  }
+
+  /// The files of a device have frames of a limited length.
+  @Test func itemsWithManyWritesAreStored() throws {
+    let machines = try SynchroniseTests.machines(1)
+    try machines[0].set("bob", "first")
+    try machines[0].synchronise()
+    do {
+      let session = try machines[0].session()
+      var row = try #require(session.state.rows.values.first)
+      row.seen[.secret] = Set(try (0..<200).map { try Identifier.numbered(UInt8($0)) })
+      try session.change { state in
+        for number in 0..<1_000 { state.rows[try .numbered(UInt8(number / 250), UInt8(number % 250))] = row }
+      }
+      var plan = Plan()
+      plan.steps = (0..<1_000).map { _ in Plan.Step(tag: .zero, row: row, digests: []) }
+      try session.files.save(plan)
+      #expect(try session.files.plan()?.steps.count == 1_000)
+      try session.files.removePlan()
+    }
+    #expect(try machines[0].session().state.rows.count == 1_001)
+  }
+
   /// Times are those of each vault: a device took an item with them for one that its person had changed.
   @Test(arguments: ["created", "modified", Item.installBound]) func anAttributeOfTheVaultIsNotOneOfTheSpace(name: String) throws {
     let machines = try SynchroniseTests.machines(2)
@@ -103,5 +147,11 @@ import VaultCore
       let report = try machines[1].synchronise()
       #expect(report.written == 0 && report.changed == 0 && report.refused.isEmpty)
     }
+  }
+}
+
+extension Identifier {
+  fileprivate static func numbered(_ bytes: UInt8...) throws -> Identifier {
+    try #require(Identifier(bytes + [UInt8](repeating: 9, count: Identifier.byteCount - bytes.count)))
   }
 }

@@ -45,6 +45,9 @@ package struct Entity: Equatable, Sendable {
     var isFolded: Bool
   }
 
+  /// The live writes of a register. An author names all that it saw, and a member could make as many as it likes.
+  static let maximumLiveCount = 256
+
   private(set) var content: [Write] = []
   private(set) var secret: [Write] = []
   private(set) var life: [Write] = []
@@ -104,8 +107,14 @@ package struct Entity: Equatable, Sendable {
       }
       add(
         Write(dot: operation.dot, modified: operation.modified, value: part.value, generation: generation), to: part.register)
+      if self[part.register].count > Self.maximumLiveCount, let last = self[part.register].popLast() {
+        gone[Gone(register: part.register, dot: last.dot)] = Mark(generation: generation, isFolded: true)
+      }
     }
   }
+
+  /// Whether a fold can have made it.
+  var isWithinLimits: Bool { Register.allCases.allSatisfy { self[$0].count <= Self.maximumLiveCount } }
 
   mutating func refuse(_ operation: Operation, generation: UInt64) {
     gone[Gone(register: nil, dot: operation.dot)] = Mark(generation: generation, isFolded: true)

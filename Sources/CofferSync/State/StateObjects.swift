@@ -117,7 +117,9 @@ struct StateBuilder {
   }
 
   private mutating func close(_ store: (EntityKey, Entity) throws -> String?) throws {
-    if let open { state.insert(open.entity, open.key, store: try store(open.key, open.entity)) }
+    guard let open else { return }
+    guard open.entity.isWithinLimits else { throw VoidCause.form }
+    state.insert(open.entity, open.key, store: try store(open.key, open.entity))
   }
 
   mutating func finish(_ store: (EntityKey, Entity) throws -> String?) throws -> SpaceState {
