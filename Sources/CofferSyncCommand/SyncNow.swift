@@ -50,6 +50,10 @@ struct SyncNow: ParsableCommand {
       Descriptor.error.note(
         "note: \(counted(report.held, "deletion")) at once wait until you confirm them: coffer sync accept-deletions\n")
     }
+    for (name, error) in report.unread {
+      Descriptor.error.note(
+        "note: \(name.escapingControls()): its changes go neither way: \(Failure(error).message.escapingControls())\n")
+    }
     for (name, error) in report.refused {
       Descriptor.error.note(
         "note: \(name.escapingControls()): this vault does not take it: \(Failure(error).message.escapingControls())\n")

@@ -30,7 +30,7 @@ extension SpaceSession {
     var applied = Applied()
     var (differences, removed): ([Difference], [Identifier]) = ([], [])
     for key in Set(state.replica.state.entities.keys).union(state.replica.pending.map(\.operation.key)).sorted()
-    where key.kind == .item {
+    where key.kind == .item && found.unread[key.tag] == nil {
       guard let entity = shown(key) else { continue }
       let row = state.rows[key.tag]
       guard entity.exists else {
@@ -104,7 +104,7 @@ extension SpaceSession {
     guard difference.stages.count == 1, try ItemContent(entry) == difference.value.content else { return false }
     do {
       return try keychain.secret(of: entry.reference, purpose: "to share it").isEqual(to: difference.value.secret.secret)
-    } catch let error as KeychainError where error.code == .notFound {
+    } catch let error as KeychainError where error.code.isOfOneItem {
       return false
     }
   }
@@ -147,7 +147,8 @@ extension SpaceSession {
     } catch let error as KeychainError {
       switch error.code {
       case .conflict, .notFound: return
-      case .duplicate, .notAllowed, .missingEntitlement, .quotaExceeded, .confirmationNeeded, .confirmationRefused:
+      case .duplicate, .quotaExceeded: applied.refused.append((difference.value.content.item.shownName, error))
+      case let code where code.isOfOneItem:
         applied.refused.append((difference.value.content.item.shownName, error))
       default: throw error
       }
@@ -245,7 +246,7 @@ extension SpaceSession {
       case .notFound: state.rows[tag] = nil
       // A person has changed it a moment ago.
       case .conflict: return
-      case .notAllowed, .missingEntitlement, .confirmationNeeded, .confirmationRefused:
+      case let code where code.isOfOneItem:
         applied.refused.append((entry.item.shownName, error))
       default: throw error
       }

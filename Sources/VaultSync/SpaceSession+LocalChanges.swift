@@ -16,6 +16,8 @@ extension SpaceSession {
     var isPutBack = false
     /// Items of such a vault that the space knows in another state.
     var outdated: Set<Identifier> = []
+    /// Items that the vault does not give to this program now. They may hold a change, and stay as they are.
+    var unread: [Identifier: KeychainError] = [:]
   }
 
   /// - Parameter objects: Large values of the engine, to compare them. One that cannot be read counts as another value.
@@ -25,17 +27,10 @@ extension SpaceSession {
     var found = Collected(items: try SharedItems(of: state.groups, in: keychain))
     found.isPutBack = state.stamp.count > 0 && (place?.stamp.isBefore(state.stamp) ?? true)
     for (tag, entry) in found.items.entries {
-      let row = state.rows[tag]
-      if found.isPutBack {
-        // An older value is none of a person, and one that is newer was written without a look at those of the others.
-        if entry.version <= place?.version ?? 0, shown(EntityKey(.item, tag)) != nil {
-          state.rows[tag] = nil
-          found.outdated.insert(tag)
-        } else if try collect(entry, tag, seen: SeenWrites(), objects) {
-          found.changed += 1
-        }
-      } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? seenBeforeDeletion(tag), objects) {
-        found.changed += 1
+      do {
+        try collect(entry, tag, after: place, &found, objects)
+      } catch let error as KeychainError where error.code.isOfOneItem {
+        found.unread[tag] = error
       }
     }
     let missing = state.rows.keys.filter { found.items.entries[$0] == nil }
@@ -45,6 +40,23 @@ extension SpaceSession {
       try collectDeletions(missing, &found, objects)
     }
     return found
+  }
+
+  private func collect(
+    _ entry: Entry, _ tag: Identifier, after place: PlaceItem?, _ found: inout Collected, _ objects: ObjectSource
+  ) throws {
+    let row = state.rows[tag]
+    if found.isPutBack {
+      // An older value is none of a person, and one that is newer was written without a look at those of the others.
+      if entry.version <= place?.version ?? 0, shown(EntityKey(.item, tag)) != nil {
+        state.rows[tag] = nil
+        found.outdated.insert(tag)
+      } else if try collect(entry, tag, seen: SeenWrites(), objects) {
+        found.changed += 1
+      }
+    } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? seenBeforeDeletion(tag), objects) {
+      found.changed += 1
+    }
   }
 
   /// An item that this vault has again after it was deleted here, or by another device: its author saw the values that it had. If the
@@ -157,8 +169,9 @@ extension SpaceSession {
         continue
       }
       guard let entry = items.entries[step.tag], entry.version != state.rows[step.tag]?.version else { continue }
-      let value = try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it"))
-      guard let stage = step.digests.firstIndex(of: try value.digest(keys.state)) else { continue }
+      guard let value = try readable(entry), let stage = step.digests.firstIndex(of: try value.digest(keys.state)) else {
+        continue
+      }
       var next = row
       next.version = entry.version
       if stage + 1 < step.digests.count {
@@ -170,6 +183,25 @@ extension SpaceSession {
     }
     try save()
     try files.removePlan()
+  }
+
+  /// - Returns: nil for an item that the vault does not give now: the next look at it compares the value.
+  private func readable(_ entry: Entry) throws -> ItemValue? {
+    do {
+      return try ItemValue(entry, secret: keychain.secret(of: entry.reference, purpose: "to share it"))
+    } catch let error as KeychainError where error.code.isOfOneItem {
+      return nil
+    }
+  }
+}
+
+extension KeychainError.Code {
+  /// Whether it is about the item that was asked for: the others go on.
+  var isOfOneItem: Bool {
+    switch kind {
+    case .notFound, .notAllowed, .missingEntitlement, .confirmationNeeded, .confirmationRefused, .otherDevice, .integrity: true
+    default: false
+    }
   }
 }
 

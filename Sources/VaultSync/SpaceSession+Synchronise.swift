@@ -16,6 +16,8 @@ package struct SyncReport {
   package var removed = 0
   /// Items that the vault does not take, with the reason.
   package var refused: [(name: String, error: any Error)] = []
+  /// Items whose changes are not known, because the vault does not give them to this program.
+  package var unread: [(name: String, error: any Error)] = []
   /// A record that cannot be read.
   package var damage: (any Error)?
   /// The vault was restored from a backup.
@@ -34,6 +36,7 @@ extension SpaceSession {
     let found = try collect(objects)
     var report = SyncReport(
       changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
+    report.unread = found.unread.map { (found.items.entries[$0]?.item.shownName ?? "", $1) }.sorted { $0.name < $1.name }
     let now = milliseconds()
     if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
     try saveChanges(of: state.replica)

@@ -133,6 +133,61 @@ import VaultCore
     #expect(try machines[0].session().state.rows.count == 1_001)
   }
 
+  /// Its author, or a member, has marked it so that the owner is asked; or its secret is damaged.
+  @Test(arguments: [KeychainError.Code.confirmationNeeded, .integrity, .missingEntitlement])
+  func anItemThatIsNotReadHoldsUpNoOtherItem(code: KeychainError.Code) throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("bob", "first")
+    try SynchroniseTests.settle(machines)
+    try machines[1].set("bob", "second")
+    try machines[1].set("eve", "value")
+    try machines[0].set("joe", "value")
+    try machines[0].set("bob", "third")
+    machines[1].crash.refusal = (try #require(try machines[1].entry("bob")).reference.id, KeychainError(code))
+    try machines[0].synchronise()
+    for _ in 0..<2 {
+      let report = try machines[1].synchronise()
+      #expect(report.unread.map(\.name) == ["service/bob"])
+    }
+    #expect(try machines[1].values() == ["bob": "second ", "eve": "value ", "joe": "value "], "its change is not lost")
+    try machines[0].synchronise()
+    #expect(try machines[0].entry("eve") != nil)
+    machines[1].crash.refusal = nil
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].values() == machines[1].values())
+    #expect(try machines[0].session().conflicts().map(\.name) == ["service/bob"])
+    machines[1].crash.refusal = (try #require(try machines[1].entry("bob")).reference.id, KeychainError(code))
+    try machines[0].set("bob", "fourth")
+    try SynchroniseTests.settle(Array(machines.prefix(1)))
+    _ = try machines[1].synchronise()
+    machines[1].crash.refusal = nil
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[1].values()["bob"] == "fourth ")
+  }
+
+  /// A value of the others needs no look at the one that is there; nor does a crash.
+  @Test func anItemThatIsNotReadIsWritten() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("bob", "first")
+    try machines[0].set("eve", "first")
+    try SynchroniseTests.settle(machines)
+    let id = try #require(try machines[1].entry("bob")).reference.id
+    machines[1].crash.refusal = (id, KeychainError(.confirmationNeeded))
+    try machines[0].set("bob", "second")
+    try machines[0].synchronise()
+    let report = try machines[1].synchronise()
+    #expect(report.written == 1 && report.unread.isEmpty && report.refused.isEmpty)
+    #expect(try machines[1].values() == ["bob": "second ", "eve": "first "])
+    do {
+      let session = try machines[1].session()
+      let (tag, row) = try #require(session.state.rows.first { $0.value.version == nil })
+      var plan = Plan()
+      plan.steps = [Plan.Step(tag: tag, row: row, digests: [])]
+      try session.files.save(plan)
+    }
+    #expect(try machines[1].synchronise().unread.map(\.name) == ["service/bob"])
+  }
+
   /// Times are those of each vault: a device took an item with them for one that its person had changed.
   @Test(arguments: ["created", "modified", Item.installBound]) func anAttributeOfTheVaultIsNotOneOfTheSpace(name: String) throws {
     let machines = try SynchroniseTests.machines(2)

@@ -19,6 +19,8 @@ final class CrashPoint: @unchecked Sendable {
   /// Carried out before the call with this number, counted from now.
   var interruption: (calls: Int, act: () -> Void)?
   private(set) var calls = 0
+  /// The error of each request for a secret of this item.
+  var refusal: (id: Identifier, error: KeychainError)?
 
   func step() throws {
     calls += 1
@@ -87,7 +89,13 @@ private struct CrashingTransport: KeychainTransport {
 
   func answer(_ request: consuming ItemRequest) throws -> Answer {
     try crash.step()
-    let answer = try vault.answer(request)
+    let answer: Answer
+    switch consume request {
+    case .secret(let reference, let purpose):
+      if let refusal = crash.refusal, reference.id == refusal.id { throw refusal.error }
+      answer = try vault.answer(.secret(reference, purpose: purpose))
+    case let other: answer = try vault.answer(other)
+    }
     try crash.step()
     return answer
   }
