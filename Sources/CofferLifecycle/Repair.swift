@@ -50,6 +50,7 @@ package struct Repair {
       if !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
       throw error
     }
+    if !plan.records.isEmpty { try opened.forgetSyncPlaces() }
     backups.prune(keeping: [kept] + (source?.path.map { [$0] } ?? []))
     return unreported
   }
@@ -63,5 +64,17 @@ package struct Repair {
       unsafe unlink(path)
       throw error
     }
+  }
+}
+
+extension Vault {
+  /// Removes the stamps of spaces, of which section 10 of docs/sync-format.md tells. An item that a repair has lost was not removed by a
+  /// person: without a stamp the vault counts as restored, so it takes the item from the other devices, and they remove nothing.
+  /// - Throws: as `entries` and `remove`.
+  package mutating func forgetSyncPlaces() throws {
+    let group = AccessGroup(unchecked: "coffer.sync")
+    guard try contains(group) else { return }
+    let places = try entries(in: group) { $0.item["service"] == "place" }.entries.map(\.reference)
+    try transaction { transaction in for place in places { _ = try transaction.remove(place) } }
   }
 }

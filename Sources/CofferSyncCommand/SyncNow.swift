@@ -44,7 +44,8 @@ struct SyncNow: ParsableCommand {
       try Descriptor.output.write((space.map { "\($0): " } ?? "") + words.joined(separator: ", ") + "\n")
     }
     if report.wasPutBack {
-      Descriptor.error.note("note: this vault was restored from a backup; items that were deleted since then are there again\n")
+      Descriptor.error.note(
+        "note: this vault was restored from a backup, or repaired; items that were deleted since then are there again\n")
     }
     if report.held > 0 {
       Descriptor.error.note(
