@@ -106,6 +106,18 @@ private enum BashCompletion {
 
     """#
   )
+  /// A list of file names has the part behind the last / alone, and a name that a directory has too gets one more.
+  private static let list = (
+    #"""
+    __coffer_add_completions() {
+
+    """#,
+    #"""
+    __coffer_add_completions() {
+        [[ "${1}" = -W ]] && compopt +o filenames 2>/dev/null
+
+    """#
+  )
   private static let end = (
     #"""
         esac
@@ -115,7 +127,6 @@ private enum BashCompletion {
     """#,
     #"""
         esac
-        [[ "${COMPREPLY[*]}" = *://* ]] && compopt +o filenames 2>/dev/null
         [[ -n "${joined}" ]] && COMPREPLY=("${COMPREPLY[@]#"${joined}"}")
         return 0
     }
@@ -125,6 +136,6 @@ private enum BashCompletion {
   )
 
   static func completed(_ script: String) -> String {
-    [offer, words, end].reduce(script) { $0.replacing($1.0, with: $1.1) }
+    [offer, words, list, end].reduce(script) { $0.replacing($1.0, with: $1.1) }
   }
 }

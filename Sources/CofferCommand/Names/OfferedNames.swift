@@ -15,8 +15,12 @@ import VaultCore
 /// bash expands each word of a list of completions (`compgen -W`), and an app chooses the names of its items: a name with a character that
 /// has a meaning for a shell is not offered, so that Tab starts no program.
 enum OfferedNames {
-  /// The items of the group that `--group` names, and of the class that `--class` names.
-  static let items = offer { words in
+  /// The items of the group that `--group` names, and of the class that `--class` names; references behind `coffer:`.
+  static let items: CompletionKind = .custom { words, _, prefix in
+    prefix.hasPrefix("coffer:") ? offered(words, behind: "", prefix) : plain((try? itemNames(words)) ?? [], prefix)
+  }
+
+  private static func itemNames(_ words: [String]) throws -> [String] {
     let group = try AccessGroup(value(of: "--group", in: words) ?? AccessGroup.standard.name)
     let itemClass = value(of: "--class", in: words).flatMap(ClassName.init(rawValue:)) ?? .genericPassword
     guard let keychain = try unlockedAgent(words) else { return [] }
@@ -60,10 +64,11 @@ enum OfferedNames {
   }
 
   private static func offer(_ names: @escaping @Sendable ([String]) throws -> [String]) -> CompletionKind {
-    .custom { words, _, prefix in
-      let found = (try? names(words)) ?? []
-      return Set(found).filter { $0.hasPrefix(prefix) && isOffered($0) }.sorted()
-    }
+    .custom { words, _, prefix in plain((try? names(words)) ?? [], prefix) }
+  }
+
+  private static func plain(_ names: [String], _ prefix: String) -> [String] {
+    Set(names).filter { $0.hasPrefix(prefix) && isOffered($0) }.sorted()
   }
 
   /// References of `coffer run`.
