@@ -53,7 +53,7 @@ struct RecipeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("So many digits instead.", valueName: "n"))
   var pin: Int?
 
-  @Option(help: ArgumentHelp("Only these symbols, of which one has to be there.", valueName: "text"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Only these symbols, of which one has to be there.", valueName: "text"))
   var symbols: String?
 
   @Flag(help: "Letters and digits alone.")
