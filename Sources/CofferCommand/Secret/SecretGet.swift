@@ -56,14 +56,13 @@ struct SecretGet: ParsableCommand {
   }
 
   private func writeVersion(_ version: UInt64, _ selection: Selection, to output: Descriptor) throws {
-    let items = try access.open(vault)
-    let found = try selection.versioned(in: items)
-    let secret = try about(found.name) {
-      try items.keychain.secret(of: found.reference, version: version, purpose: "read version \(version) of \(found.name)")
+    var name = ""
+    let secret = try access.withVersions(of: selection, vault) { keychain, found in
+      name = found.name
+      return try keychain.secret(of: found.reference, version: version, purpose: "read version \(version) of \(name)")
     }
-    items.finish()
     guard json else { return try secret.write(to: output) }
-    try write([("name", .text(found.name)), ("version", .natural(version))], secret, to: output)
+    try write([("name", .text(name)), ("version", .natural(version))], secret, to: output)
   }
 
   private func write(_ value: AttributeValue, named field: String, to output: Descriptor) throws {

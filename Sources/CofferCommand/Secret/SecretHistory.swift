@@ -145,3 +145,29 @@ extension Descriptor {
     note("hint: \(text.escapingControls())\n")
   }
 }
+
+extension AccessOptions {
+  /// Does `work` with the versions of an item. An agent asks its owner at the terminal or display of the unlocking alone. If it cannot, a
+  /// person at another terminal is asked for a credential.
+  func withVersions<Result: ~Copyable>(
+    of selection: Selection, _ options: VaultOptions, _ work: (Keychain, Versioned) throws -> Result
+  ) throws -> Result {
+    let items = try open(options)
+    let found = try selection.versioned(in: items)
+    do {
+      let result = try work(items.keychain, found)
+      items.finish()
+      return result
+    } catch let error as KeychainError
+      where error.code == .confirmationNeeded && application == nil && !noAgent && options.isAnybodyThere
+    {
+      Descriptor.error.note("note: \(found.name.escapingControls()): the owner has to agree\n")
+    } catch { throw Failure(error, about: found.name) }
+    var access = self
+    access.noAgent = try options.systemAgent() == nil
+    let opened = try access.open(options, asOwner: true)
+    let result = try about(found.name) { try work(opened.keychain, found) }
+    opened.finish()
+    return result
+  }
+}

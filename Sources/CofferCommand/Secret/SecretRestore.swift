@@ -19,16 +19,13 @@ struct SecretRestore: ParsableCommand {
 
   func run() throws {
     let selection = try Selection(item)
-    let items = try access.open(vault)
-    let found = try selection.versioned(in: items)
-    try about(found.name) {
-      do { _ = try items.keychain.restore(found.reference, version: version) } catch let error as KeychainError {
+    try access.withVersions(of: selection, vault) { keychain, found in
+      do { _ = try keychain.restore(found.reference, version: version) } catch let error as KeychainError {
         guard version == nil, error.cause == .vault(.versionNotFound) else { throw error }
         throw Failure(
           .notFound, "\(found.name): has no former version", hint: "coffer vault policy shows how many are kept, and for how long"
         )
       }
     }
-    items.finish()
   }
 }
