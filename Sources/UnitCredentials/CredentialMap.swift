@@ -7,18 +7,25 @@ package struct CredentialMap: Sendable {
   private static let longestText = 4096
 
   private let path: String
+  private let builder: UInt32
 
-  package init(at path: String = standardDirectory) { self.path = path }
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - builder: A user who may have written the files too: who makes an image, and need not be root.
+  package init(at path: String = standardDirectory, builder: UInt32 = 0) {
+    self.path = path
+    self.builder = builder
+  }
 
   /// - Returns: nil if there is none.
-  /// - Throws: `FileError`: `foreignOwner`, `permissionsTooOpen` if another user than root could have written it; `tooLarge`;
+  /// - Throws: `FileError`: `foreignOwner`, `permissionsTooOpen` if another user than these could have written it; `tooLarge`;
   ///   `notAFile` for a file of another form; errors of the system.
   package func source(of credential: UnitCredential) throws(FileError) -> CredentialSource? {
     guard let unit = try directory()?.directory(FileName(credential.unit)) else { return nil }
-    try Self.checkIsRoots(unit.status(), unit.path)
+    try checkOwner(unit.status(), unit.path)
     let name = try FileName(credential.name)
     guard let status = try unit.status(name) else { return nil }
-    try Self.checkIsRoots(status, unit.below(name))
+    try checkOwner(status, unit.below(name))
     guard let bytes = try unit.contents(name, limit: Self.longestText) else { return nil }
     guard let source = String(validating: bytes, as: UTF8.self).flatMap({ CredentialSource($0) }) else {
       throw FileError(.notAFile, "\(unit.below(name)): does not name an item")
@@ -56,7 +63,7 @@ package struct CredentialMap: Sendable {
   private func directory() throws(FileError) -> OpenDirectory? {
     do throws(FileError) {
       let directory = try OpenDirectory.foreign(path)
-      try Self.checkIsRoots(directory.status(), path)
+      try checkOwner(directory.status(), path)
       return directory
     } catch {
       guard error.code == .missing else { throw error }
@@ -64,8 +71,10 @@ package struct CredentialMap: Sendable {
     }
   }
 
-  private static func checkIsRoots(_ status: FileStatus, _ path: String) throws(FileError) {
-    guard status.owner == 0 else { throw FileError(.foreignOwner, "\(path) belongs to user \(status.owner)") }
+  private func checkOwner(_ status: FileStatus, _ path: String) throws(FileError) {
+    guard status.owner == 0 || status.owner == builder else {
+      throw FileError(.foreignOwner, "\(path) belongs to user \(status.owner)")
+    }
     guard status.kind == .link || status.mode & 0o022 == 0 else {
       throw FileError(.permissionsTooOpen, "\(path): others may write to it")
     }

@@ -55,7 +55,9 @@ struct ServiceRoot: ParsableArguments {
     completion: .directory)
   var root = ""
 
-  var map: CredentialMap { CredentialMap(at: root + CredentialMap.standardDirectory) }
+  var map: CredentialMap {
+    CredentialMap(at: root + CredentialMap.standardDirectory, builder: root.isEmpty ? 0 : geteuid())
+  }
 
   /// The directories of systemd in which units lie.
   private static let unitDirectories = [
