@@ -12,6 +12,8 @@ enum PlainFormat: String, ExpressibleByArgument, CaseIterable {
     case .dotenv: DotenvExport()
     }
   }
+
+  var holdsVersions: Bool { writer(for: []).holdsVersions }
 }
 
 extension ExportLoss.Reason {

@@ -78,7 +78,8 @@ struct SecretExport: ParsableCommand {
     }
     guard !json || to != "-" else { throw Failure.usage("--json: standard output has the items already", hint: "--to FILE") }
     let export = try about(to) { try PlainExport(format, to: to) }
-    let items = try access.open(vault)
+    let agent = try vault.ownedVault().agentItems(access)
+    let items = try agent ?? access.open(vault, vault.openPlace())
     var (entries, unreadableCount) = try listed(choice, items)
     // Without names they are among the others.
     if !names.isEmpty {
@@ -91,8 +92,9 @@ struct SecretExport: ParsableCommand {
     guard !entries.isEmpty else {
       throw Failure(.notFound, "nothing to export: no item can be copied", details: leftOut.lines)
     }
+    let isForOwner = try agent != nil && format.holdsVersions && vault.isAnybodyThere && items.haveVersions(entries)
     do {
-      try export.run(entries, leftOut, in: items, asJSON: json)
+      try export.run(entries, leftOut, in: isForOwner ? access.openAsOwner(vault, "former versions") : items, asJSON: json)
     } catch let error as FileError {
       throw Failure(error, about: to)
     }

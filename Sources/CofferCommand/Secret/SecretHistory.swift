@@ -161,13 +161,28 @@ extension AccessOptions {
     } catch let error as KeychainError
       where error.code == .confirmationNeeded && application == nil && !noAgent && options.isAnybodyThere
     {
-      Descriptor.error.note("note: \(found.name.escapingControls()): the owner has to agree\n")
+      // Goes on below.
     } catch { throw Failure(error, about: found.name) }
-    var access = self
-    access.noAgent = try options.systemAgent() == nil
-    let opened = try access.open(options, asOwner: true)
+    let opened = try openAsOwner(options, found.name)
     let result = try about(found.name) { try work(opened.keychain, found) }
     opened.finish()
     return result
+  }
+
+  /// Asks for a credential, though an agent has the vault open.
+  /// - Parameter subject: The thing that the owner has to agree to.
+  func openAsOwner(_ options: VaultOptions, _ subject: String) throws -> OpenItems {
+    Descriptor.error.note("note: \(subject.escapingControls()): the owner has to agree\n")
+    var access = self
+    access.noAgent = try options.systemAgent() == nil
+    return try access.open(options, asOwner: true)
+  }
+}
+
+extension OpenItems {
+  func haveVersions(_ entries: [Entry]) throws -> Bool {
+    try entries.contains { entry in
+      try about(entry.nameWithGroup) { try keychain.history(of: entry.reference).contains { $0.state != .present } }
+    }
   }
 }
