@@ -18,11 +18,12 @@ package enum ProviderRequest: String, CaseIterable, Sendable {
   case item
   /// The type of an item's content, and its secret.
   case secret
-  /// Unlocks collections, and waits for what the program asks a person.
+  /// Unlocks collections or items, and waits for what the program asks a person.
   case unlock
   /// Makes a collection of a label. The second text is `prompt` if the program may ask a person. Answer: its path.
   case make
-  /// Adds an item to a collection: path, type of the content, attributes, secret. Answer: its path.
+  /// Adds an item to a collection: path, type of the content, `prompt` if the program may ask a person, attributes, secret. Answer: its
+  /// path.
   case add
   /// Replaces the secret of an item: path, type of the content, secret.
   case replace

@@ -130,11 +130,16 @@ final class Provider {
   /// - Throws: also `BusError`: `needsPerson`.
   func make(_ label: String, isAsking: Bool) throws -> String {
     let properties = Value.properties([("\(Interface.collection.name).Label", .text(label))])
-    let answer = try call(ObjectPath.root, Interface.service, "CreateCollection", [properties, .text("")])
+    return try made(by: call(ObjectPath.root, Interface.service, "CreateCollection", [properties, .text("")]), isAsking)
+  }
+
+  /// - Returns: The path of what was made.
+  private func made(by answer: [Value], _ isAsking: Bool) throws -> String {
     guard answer.count == 2, case .path(let path) = answer[0], case .path(let prompt) = answer[1] else {
       throw BusError.malformed
     }
-    guard prompt != ObjectPath.none else { return path }
+    guard path == ObjectPath.none else { return path }
+    guard prompt != ObjectPath.none else { throw BusError.malformed }
     guard isAsking else {
       _ = try? call(prompt, Interface.prompt, "Dismiss", [])
       throw BusError(.needsPerson, "")
@@ -155,21 +160,17 @@ final class Provider {
     }
   }
 
-  func add(_ content: ServedContent, _ secret: consuming Secret, contentType: String, to collection: String) throws -> String {
+  /// - Parameter isAsking: Whether the program may ask a person. KeePassXC makes no item without a prompt, also if it asks nothing.
+  /// - Throws: also `BusError`: `needsPerson`.
+  func add(
+    _ content: ServedContent, _ secret: consuming Secret, contentType: String, to collection: String, isAsking: Bool
+  ) throws -> String {
     let properties = Value.properties([
       ("\(Interface.item.name).Label", .text(content.label ?? "")),
       ("\(Interface.item.name).Attributes", .texts(content.attributes ?? [:])),
     ])
     let value = try session.wrap(secret, contentType: contentType, path: sessionPath)
-    let answer = try call(collection, Interface.collection, "CreateItem", [properties, value, .flag(false)])
-    guard answer.count == 2, case .path(let path) = answer[0], case .path(let prompt) = answer[1] else {
-      throw BusError.malformed
-    }
-    guard path != ObjectPath.none else {
-      _ = try? call(prompt, Interface.prompt, "Dismiss", [])
-      throw BusError(.needsPerson, "")
-    }
-    return path
+    return try made(by: call(collection, Interface.collection, "CreateItem", [properties, value, .flag(false)]), isAsking)
   }
 
   func replace(_ item: String, _ secret: consuming Secret, contentType: String) throws {

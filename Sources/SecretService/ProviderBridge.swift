@@ -84,7 +84,8 @@ package final class ProviderBridge {
     case .add:
       var item = Item(.genericPassword)
       item.attributes = message.fields
-      let path = try provider.add(ServedContent(of: item), message.sent(), contentType: word(1), to: word(0))
+      let path = try provider.add(
+        ServedContent(of: item), message.sent(), contentType: word(1), to: word(0), isAsking: word(2) == "prompt")
       return Message(texts: [path])
     case .replace:
       try provider.replace(word(0), message.sent(), contentType: word(1))

@@ -62,6 +62,57 @@ import Testing
         """, "\(output)")
   }
 
+  /// And the way back: gnome-keyring gives the same key then.
+  @Test func aKeyThatWasMadeHereGoesToGnomeKeyring() throws {
+    let output = try Self.output(
+      """
+      \(Self.vault); secrets; client app_asked; secrets_ended; keyring
+      coffer export secret-service --collection Other 2>/dev/null; echo $?; coffer export secret-service --collection Login
+      coffer export secret-service; coffer import secret-service; coffer export secret-service; client app_key_of_another one; ended
+      secrets; client app_key_again one; printf other | secret-tool store --label=Other app_id org.example.One; secrets_ended; keyring
+      coffer export secret-service; coffer export secret-service --json | grep -o '"lost".*'; ended; coffer agent stop; kill $bus; wait
+      """)
+    let note = "note: Login: Other: the app has another key here, secret-service/portal: portal/org.example.One\n"
+    func row(_ result: String) -> String { "\(result)\tKey of org.example.One\tLogin\n" }
+    #expect(
+      output == "good\n3\n" + row("added") + row("identical") + row("added") + row("identical") + "good\ngood\n"
+        + row("identical") + note
+        + #""lost":[{"collection":"Login","label":"Other","reason":"app-key"}]}"# + "\n", "\(output)")
+  }
+
+  /// KeePassXC asks about each item, unless its user has turned that off, makes each new one by a prompt, and adds attributes.
+  @Test func itemsThatAreLockedOneByOneNeedLeaveToAsk() throws {
+    let output = try Self.output(
+      """
+      \(Self.vault); export DISPLAY=:none; provider entries=no; coffer import secret-service; echo $?
+      coffer import secret-service --prompt; echo $?; ended; provider entries=yes; coffer import secret-service --prompt; ended
+      secrets; printf Mine | secret-tool store --label=Mine name Mine xdg:schema org.example; secrets_ended
+      provider entries=yes; coffer export secret-service; echo $?; coffer export secret-service --prompt 2>&1 | sort; cat changes
+      coffer export secret-service | sort; coffer import secret-service --dry-run 2>/dev/null | sort; ended; coffer agent stop; kill $bus; wait
+      """)
+    let hint = "hint: --prompt lets it ask in a window; --collection LABEL leaves others out\n5\n"
+    #expect(
+      output == "coffer: First: \(Self.python) has 3 items of this collection locked\n" + hint
+        + "coffer: cancelled: nothing has been changed\n8\n" + """
+          added\té labelled\tFirst
+          note: First: é large: is larger than an item can hold
+          note: First: é name: the name of an attribute is empty, or has a control character
+          note: First: é silent-type: is larger than an item can hold
+          note: First: é refused: AccessDenied: org.freedesktop.DBus.Error.AccessDenied: not for you
+          coffer: Login: \(Self.python) has 1 item of this collection locked
+          \(hint)added\tMine\tLogin
+          identical\té labelled\tLogin
+          note: Login: Mine: the label is another one there
+          note: Login: Mine: the type of the content, text/plain, is application/x-y there
+          CreateItem Mine
+          identical\tMine\tLogin
+          identical\té labelled\tLogin
+          identical\té Mine\tFirst
+          identical\té labelled\tFirst
+
+          """, "\(output)")
+  }
+
   @Test func nothingIsOverwrittenUnlessItIsDecided() throws {
     let output = try Self.output(
       """

@@ -45,8 +45,10 @@ import Testing
     return bus
   }
 
-  /// The other program has given secrets, and then does not answer: `coffer`, and the process that is its client, hold what they hold.
-  @Test(.timeLimit(.minutes(60))) func anImportLeavesNothingInBothProcesses() throws {
+  /// The other program has given or taken secrets, and then does not answer: `coffer`, and the process that is its client, hold what they
+  /// hold.
+  @Test(.timeLimit(.minutes(60)), arguments: [("import", "GetSecret=silent:16"), ("export", "GetSecret=silent:5")])
+  func aTransferLeavesNothingInBothProcesses(direction: String, action: String) throws {
     let place = try Place([.text("kept", count: 40), .bytes("key-file", count: 64), .text("attribute", count: 24)], .locked)
     for command in ["vault init --key-file key-file --no-passphrase", "vault unlock --key-file key-file"] {
       let process = start(Place.program("coffer"), command.components(separatedBy: " "), in: place)
@@ -55,16 +57,17 @@ import Testing
     let keeper = try RunningAgent(of: place)
     let bus = startBus(in: place)
     defer { end(bus) }
+    if direction == "export" { try keep(in: place) }
     let ready = Pipe()
     let provider = start(
       "/usr/bin/python3",
       [
         Self.clients.replacingOccurrences(of: "clients.py", with: "provider.py"), "items=8", "secret=kept",
-        "GetSecret=silent:16",
+        action,
       ], in: place, output: ready, input: Pipe())
     defer { end(provider) }
     #expect(ready.fileHandleForReading.availableData == Data("ready\n".utf8))
-    let command = start(Place.program("coffer"), ["import", "secret-service"], in: place)
+    let command = start(Place.program("coffer"), [direction, "secret-service"], in: place)
     defer { end(command) }
     while !FileManager.default.fileExists(atPath: place.file("asked")), command.isRunning { usleep(1000) }
     let child = Process()
@@ -80,6 +83,15 @@ import Testing
       let scan = try place.scan(process: process)
       #expect(scan.leaks.isEmpty, "\(name): \(scan.leaks)")
     }
+  }
+
+  /// As programs keep them.
+  private func keep(in place: Place) throws {
+    let ready = Pipe()
+    let service = start(Place.program("coffer-secrets"), ["--ready-fd", "1"], in: place, output: ready)
+    defer { end(service) }
+    #expect(ready.fileHandleForReading.availableData == Data("ready\n".utf8))
+    try run("/bin/sh", ["-c", "for n in 1 2 3 4 5 6 7 8; do secret-tool store --label=L n $n <kept || exit; done"], in: place)
   }
 
   private func start(_ program: String, _ arguments: [String], in place: Place, output: Pipe? = nil, input: Pipe? = nil)

@@ -15,8 +15,22 @@ package enum AppKey {
       && text.utf8.allSatisfy { CollectionGroup.isPlain($0) || "._-".utf8.contains($0) }
   }
 
+  /// It has no text.
+  package static let contentType = "application/octet-stream"
+
   /// For messages.
   package static func path(of app: String) -> String { "\(AccessGroup.secretService.name)/\(collection): portal/\(app)" }
+
+  /// The attributes by which gnome-keyring finds it, in its keyring for what is kept at log-in.
+  package static func attributes(of app: String) -> [String: String] { [attribute: app] }
+
+  /// The app whose key gnome-keyring keeps with these attributes; nil if it keeps none with them.
+  package static func app(of attributes: [String: String]) -> String? {
+    guard attributes.count == 1, let app = attributes[attribute], isApp(app) else { return nil }
+    return app
+  }
+
+  private static let attribute = "app_id"
 
   fileprivate static func item(_ app: String) -> Item {
     var item = Item(service: "portal", account: app)
@@ -42,6 +56,17 @@ extension Keychain {
     let item = AppKey.item(app)
     let found = try items(KeychainQuery(.genericPassword, group: group, attributes: item.primaryKey))
     return try found.first.map { try secret(of: $0.reference) }
+  }
+
+  /// The apps that have a key, and their keys as items.
+  package func appKeys() throws -> [(app: String, entry: Entry)] {
+    let query = KeychainQuery(.genericPassword, group: try CollectionGroup.group(AppKey.collection))
+    return try items(query).compactMap { entry in
+      guard let app = entry.item["account"], AppKey.isApp(app), entry.item.primaryKey == AppKey.item(app).primaryKey else {
+        return nil
+      }
+      return (app, entry)
+    }
   }
 
   /// - Returns: False if it has one.

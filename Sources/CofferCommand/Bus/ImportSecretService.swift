@@ -66,8 +66,37 @@ struct ImportSecretService: ParsableCommand {
   ) throws {
     let label = target.collection.label
     let present = try target.name.map { try items.stored(in: $0) } ?? []
-    let paths = try provider.items(of: target.collection)
     var found: [Found] = []
+    var paths = try provider.items(of: target.collection)
+    for isAgain in [false, true] {
+      let locked = try look(at: paths, again: isAgain, target, provider, work, &found, &plan)
+      try options.unlock(itemsAt: locked, of: label, provider)
+      paths = locked
+    }
+    found.sort { $0.modified < $1.modified }
+    let groups = Dictionary(grouping: found, by: \.content.name).sorted { $0.value[0].path < $1.value[0].path }
+    for (name, same) in groups {
+      try plan.add(
+        same.map { ($0, $0.content.label ?? "") }, collection: label,
+        present: present.filter {
+          ServedContent(of: $0.entry.item).name == name
+        } orElse: {
+          same[0].content.isKept(of: ServedContent(of: $0.entry.item).name)
+        }
+      ) { found, stored in
+        let secret = try items.keychain.secret(of: stored.entry.reference, purpose: "to compare it")
+        return try provider.secret(of: found.path).held.secret.isEqual(to: secret)
+      }
+    }
+  }
+
+  /// - Parameter again: Items that are locked still are listed as lost.
+  /// - Returns: Those that are locked.
+  private func look(
+    at paths: [String], again: Bool, _ target: Target, _ provider: OtherProvider, _ work: LongWork, _ found: inout [Found],
+    _ plan: inout Plan
+  ) throws -> [String] {
+    var locked: [String] = []
     for (index, path) in paths.enumerated() {
       try work.step(UInt64(index), of: UInt64(paths.count))
       var name = path
@@ -77,22 +106,14 @@ struct ImportSecretService: ParsableCommand {
         // It is read here to know that it can be, and a second time when it is copied: not all secrets are in locked memory at once.
         _ = try provider.secret(of: path)
         found.append(Found(path: path, content: ServedContent(of: item), modified: modified, target: target.index))
+      } catch let refusal as OtherProvider.Refusal where refusal.isLocked && !again {
+        locked.append(path)
       } catch let refusal as OtherProvider.Refusal where refusal.isOfOneItem {
         let shown = refusal.problem == nil || refusal.text.isEmpty ? name : refusal.text
-        plan.lost.append(.init(collection: label, label: shown, reason: refusal.reason, words: refusal.words))
+        plan.lost.append(.init(collection: target.collection.label, label: shown, reason: refusal.reason, words: refusal.words))
       }
     }
-    found.sort { $0.modified < $1.modified }
-    let groups = Dictionary(grouping: found, by: \.content.name).sorted { $0.value[0].path < $1.value[0].path }
-    for (name, same) in groups {
-      try plan.add(
-        same.map { ($0, $0.content.label ?? "") }, collection: label,
-        present: present.filter { ServedContent(of: $0.entry.item).name == name }
-      ) { found, stored in
-        let secret = try items.keychain.secret(of: stored.entry.reference, purpose: "to compare it")
-        return try provider.secret(of: found.path).held.secret.isEqual(to: secret)
-      }
-    }
+    return locked
   }
 
   private func copy(
@@ -123,8 +144,7 @@ struct ImportSecretService: ParsableCommand {
   private func keepKey(
     _ content: ServedContent, _ secret: borrowing Secret, in items: OpenItems
   ) throws -> [(reason: String, words: String)] {
-    let name = content.name
-    guard name.count == 1, let app = name["app_id"], AppKey.isApp(app), try !items.keychain.addAppKey(secret, of: app),
+    guard let app = AppKey.app(of: content.name), try !items.keychain.addAppKey(secret, of: app),
       let known = try items.keychain.knownAppKey(app), !known.isEqual(to: secret)
     else { return [] }
     return [("app-key", "the app has another key here, \(AppKey.path(of: app))")]

@@ -31,6 +31,9 @@ final class OtherProvider {
       }
     }
 
+    /// Whether the item is locked by itself. KeePassXC locks each one until a person allows it.
+    var isLocked: Bool { last == "IsLocked" }
+
     private var last: String { name.split(separator: ".").last.map(String.init) ?? "" }
 
     /// For programs that read the report.
@@ -53,6 +56,7 @@ final class OtherProvider {
       case nil: break
       }
       switch last {
+      case "IsLocked": return "it has this item locked"
       case "Timeout": return "it does not answer"
       case "NoReply", "ServiceUnknown", "NameHasNoOwner", "Disconnected": return "it has ended"
       default: return text.isEmpty ? last : "\(last): \(text)"
@@ -189,14 +193,18 @@ final class OtherProvider {
   }
 
   /// Waits for a person.
-  func unlock(_ collections: [Collection]) throws { _ = try ask(.unlock, collections.map(\.path)) }
+  func unlock(_ paths: [String]) throws {
+    for start in stride(from: 0, to: paths.count, by: ProviderRequest.mostPaths) {
+      _ = try ask(.unlock, Array(paths[start...].prefix(ProviderRequest.mostPaths)))
+    }
+  }
 
   func make(_ label: String, isAsking: Bool) throws -> Collection {
     Collection(path: try text(.make, [label, isAsking ? "prompt" : ""]), label: label, isLocked: false)
   }
 
-  func add(_ item: Item, _ secret: HeldSecret, contentType: String, to collection: Collection) throws -> String {
-    try ask(.add, [collection.path, contentType], item.attributes, secret).texts.first ?? ""
+  func add(_ item: Item, _ secret: HeldSecret, contentType: String, to collection: Collection, isAsking: Bool) throws -> String {
+    try ask(.add, [collection.path, contentType, isAsking ? "prompt" : ""], item.attributes, secret).texts.first ?? ""
   }
 
   func replace(_ path: String, _ secret: HeldSecret, contentType: String) throws {

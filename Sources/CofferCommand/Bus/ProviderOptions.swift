@@ -11,7 +11,7 @@ struct ProviderOptions: ParsableArguments {
     help: ArgumentHelp("Only the collection of this label. May be repeated.", valueName: "label"))
   var collections: [String] = []
 
-  @Flag(help: "Let the other program ask in a window, to unlock a collection or to make one.")
+  @Flag(help: "Let the other program ask in a window, to unlock or make a collection or an item.")
   var prompt = false
 
   @Flag(help: "Replace secrets that are there by those that come.")
@@ -87,6 +87,18 @@ struct ProviderOptions: ParsableArguments {
     return chosen
   }
 
+  /// Items that the program has locked one by one, as KeePassXC does until a person allows them.
+  func unlock(itemsAt paths: [String], of label: String, _ provider: OtherProvider) throws {
+    guard !paths.isEmpty else { return }
+    guard prompt else {
+      throw Failure(
+        .locked,
+        "\(label.isEmpty ? "" : "\(label): ")\(provider.program) has \(counted(paths.count, "item")) of this collection locked",
+        hint: "--prompt lets it ask in a window; --collection LABEL leaves others out")
+    }
+    try provider.unlock(paths)
+  }
+
   func unlock(_ locked: [OtherProvider.Collection], of provider: OtherProvider) throws {
     guard let first = locked.first else { return }
     guard prompt else {
@@ -95,7 +107,7 @@ struct ProviderOptions: ParsableArguments {
         hint: "--prompt lets it ask in a window; --collection LABEL leaves others out",
         details: locked.map { "collection \($0.label)" })
     }
-    try provider.unlock(locked)
+    try provider.unlock(locked.map(\.path))
     if let still = try provider.collections().first(where: { now in now.isLocked && locked.contains { $0.path == now.path } }) {
       throw Failure(.locked, "\(still.label): \(provider.program) has this collection locked")
     }

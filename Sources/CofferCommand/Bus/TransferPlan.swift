@@ -1,3 +1,4 @@
+import Coffer
 import CofferConsole
 
 /// The effect on each item of an import from another program that serves the Secret Service, or of an export to it, decided before anything
@@ -114,5 +115,28 @@ struct TransferPlan<Source, Target> {
       Descriptor.error.note("note: \(name.escapingControls()): \(part.words.escapingControls())\n")
     }
     if isTrial { Descriptor.error.note("note: a trial: nothing has been changed\n") }
+  }
+}
+
+extension Array {
+  /// The elements for which the first test holds; if it holds for none, those for which the second one does.
+  func filter(_ first: (Element) -> Bool, orElse second: (Element) -> Bool) -> [Element] {
+    let found = filter(first)
+    return found.isEmpty ? filter(second) : found
+  }
+}
+
+extension ServedContent {
+  private static let ofEveryEntry: Set = ["Title", "UserName", "URL", "Notes", "FDO_SECRETS_CONTENT_TYPE"]
+  private static let ofTheProgram: Set = ["Uuid", "Path"]
+
+  /// Whether these are the attributes that the other program has made of the ones of an item. KeePassXC has the fields of an entry among
+  /// them, and decides about two itself.
+  func isKept(of name: [String: String]) -> Bool {
+    guard Self.ofTheProgram.allSatisfy({ self.name[$0] != nil }) else { return self.name == name }
+    func others(_ attributes: [String: String]) -> [String: String] {
+      attributes.filter { !Self.ofTheProgram.contains($0.key) }
+    }
+    return others(self.name.filter { name[$0.key] != nil || !Self.ofEveryEntry.contains($0.key) }) == others(name)
   }
 }

@@ -1,5 +1,7 @@
 # A program that serves the Secret Service with a few items, and does what the arguments say: MEMBER=garbage, MEMBER=silent, MEMBER=gone, or
 # MEMBER=gone:N at the Nth call. locked=yes, locked=no and locked=gone: its collections are locked, and so a person answers its prompt.
+# entries=yes, entries=no: as KeePassXC, with an item that is locked by itself until a person allows it, or with a person who does not; each new item
+# has a prompt, and all items get the attributes of an entry.
 # items=N: so many items, with the content of the file secret=FILE as their secrets. It writes the calls of changes to the file `changes`, prints "ready", and ends with its standard input.
 import sys, threading
 import dbus, dbus.lowlevel, os
@@ -13,12 +15,15 @@ options = dict(word.split("=", 1) for word in sys.argv[1:])
 secret = open(options["secret"], "rb").read() if "secret" in options else None
 counts = {}
 unlocked = "locked" not in options
+allowed, pending = "entries" not in options, None
 connection = dbus.SessionBus(private=True)
 names = "labelled large name silent-type refused".split() + ["n%d" % number for number in range(int(options.get("items", 0)))]
 
 
 def item(name):
     attributes = {"large": {"a": "x" * 70000}, "name": {"a\n": "b"}}.get(name, {"name": name, "xdg:schema": "org.example"})
+    if "entries" in options:
+        attributes = dict(attributes, Title=name, UserName="", URL="", Notes="", Uuid="0", Path="/" + name)
     return {"Label": dbus.String("é " + name), "Locked": dbus.Boolean(False), "Modified": dbus.UInt64(names.index(name)),
             "Attributes": dbus.Dictionary(attributes, signature="ss")}
 
@@ -33,8 +38,14 @@ def properties(path):
     return item(path.split("/")[-1].replace("_", "-"))
 
 
+def complete(path, result):
+    signal = dbus.lowlevel.SignalMessage(path, DOMAIN + "Prompt", "Completed")
+    signal.append(not result, result or dbus.ObjectPath("/"), signature="bv")
+    connection.send_message(signal)
+
+
 def answer(message):
-    global unlocked
+    global unlocked, allowed, pending
     path, member, arguments = message.get_path(), message.get_member(), message.get_args_list()
     name = path.split("/")[-1]
     if member == "OpenSession":
@@ -50,12 +61,24 @@ def answer(message):
     if member == "ReadAlias":
         return "o", [dbus.ObjectPath(OTHER if arguments[0] == "default" else LOGIN if arguments[0] == "login" else "/")]
     if member == "GetSecret":
+        if not allowed:
+            raise dbus.DBusException("", name=DOMAIN + "Error.IsLocked")
         if name == "refused":
             raise dbus.DBusException("not for you", name="org.freedesktop.DBus.Error.AccessDenied")
         kind = "application/x-" + "y" * (70000 if name == "silent_type" else 1)
         return "(oayays)", [dbus.Struct([dbus.ObjectPath(SESSION), dbus.ByteArray(b""), dbus.ByteArray(secret or name.encode()), kind], signature="oayays")]
     if member == "Unlock":
         return "aoo", [dbus.Array([], signature="o"), dbus.ObjectPath(ROOT + "/prompt/1")]
+    if member == "Prompt" and "entries" in options:
+        if pending:
+            names.append(pending)
+            print("CreateItem", pending, file=open("changes", "a"))
+            complete(path, dbus.ObjectPath(LOGIN + "/" + pending))
+        else:
+            allowed = options["entries"] == "yes"
+            complete(path, dbus.Array([LOGIN], signature="o", variant_level=1) if allowed else None)
+        pending = None
+        return "", []
     if member == "Prompt":
         if options["locked"] == "gone":
             os._exit(0)
@@ -69,6 +92,9 @@ def answer(message):
     if member == "Dismiss":
         print("dismissed", file=open("changes", "a"))
         return "", []
+    if member == "CreateItem" and "entries" in options:
+        pending = str(dict(arguments[0])[DOMAIN + "Item.Label"])
+        return "oo", [dbus.ObjectPath("/"), dbus.ObjectPath(ROOT + "/prompt/1")]
     if member == "CreateItem":
         print(member, dict(arguments[0])[DOMAIN + "Item.Label"], file=open("changes", "a"))
         return "oo", [dbus.ObjectPath(LOGIN + "/labelled"), dbus.ObjectPath("/")]
