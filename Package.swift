@@ -344,7 +344,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "Explanations", "SystemBench", "CLinux", "coffer-secrets", "coffer-sync", "CofferCommand", "CofferConsole",
+        "Explanations", "SystemBench", "CLinux", "MessageBus", "coffer-secrets", "coffer-sync", "CofferCommand", "CofferConsole",
         "DefaultsCommand",
         "PreferenceProbe",
         "CofferFiles",

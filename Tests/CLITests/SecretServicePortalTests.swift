@@ -30,6 +30,11 @@ import Testing
     #expect(output == "good\ngood\n2\n", "\(output)")
   }
 
+  @Test func theRequestsOfAPortalThatHasGoneGoWithIt() throws {
+    let output = try SecretServiceTests.output("\(SecretServiceTests.slowOwner)\nsecrets; client app_gone home/asked; end")
+    #expect(output == "good\n", "\(output)")
+  }
+
   /// Debian's xdg-desktop-portal takes an app from a file of its sandbox. libsecret there keeps a file, which it encrypts with the key.
   @Test(.enabled(if: AppRunTests.isSandboxPossible(), "bwrap cannot make namespaces here"))
   func libsecretInASandboxKeepsItsFile() throws {
