@@ -22,15 +22,15 @@ import Testing
   }
 
   /// In the place of the bus, a copy of it.
-  private static func bus(_ name: String = "dbus-daemon", change: String = "", starting: String = "", then: String = "") -> String
-  {
+  private static func bus(_ name: String = "dbus-daemon", change: String = "", starting: String = "") -> String {
     """
     kill $bus; wait; mkdir forged; rm -f bus address; cp /usr/bin/dbus-daemon forged/\(name); \(change)
     \(starting) forged/\(name) --session --nofork --nopidfile --print-address=1 --address=$DBUS_SESSION_BUS_ADDRESS </dev/null >address 2>&1 & bus=$!
-    until [ -s address ]; do sleep 0.05; done; \(then)
+    until [ -s address ]; do sleep 0.05; done
     """
   }
 
+  /// Each lacks one thing: the name, the owner, the mode, the user namespace, and the place at which root's file lies.
   private static let forgeries =
     [bus("bus")]
     + (getuid() != 0
@@ -38,7 +38,10 @@ import Testing
       : [
         bus(change: "chown nobody forged/dbus-daemon"), bus(change: "chmod g+w forged/dbus-daemon"),
         bus(starting: "unshare --user --map-root-user"),
-        bus(then: "rm forged/dbus-daemon; cp /usr/bin/dbus-daemon forged"),
+        bus(
+          starting:
+            "unshare --mount sh -c 'mount --bind forged/dbus-daemon /usr/bin/dbus-daemon; shift; exec /usr/bin/dbus-daemon \"$@\"' bus"
+        ),
       ])
 
   /// The rest of the test would hold on any bus if a copy of root's were not taken for the bus.
