@@ -66,6 +66,22 @@ struct LogInTests {
       .output
   }
 
+  /// With keyboard-interactive the password is in a process of its own, which is gone when the session begins.
+  @Test(arguments: [("no", "unlocked"), ("yes", "none")])
+  func sshWithAPasswordOpensTheVault(isInteractive: String, state: String) throws {
+    let output = try Self.output(
+      """
+      service "$variables" "$W/bin/coffer"; cp etc/pam.d/log-in etc/pam.d/sshd; vault; mkdir -p /run/sshd
+      ssh-keygen -q -t ed25519 -N '' -f host
+      printf '%s\\n' "HostKey $W/host" 'UsePAM yes' 'PasswordAuthentication yes' 'KbdInteractiveAuthentication \(isInteractive)' >sshd.conf
+      printf '%s\\n' '#!/bin/sh' 'echo "the log-in of ada"' >answer; chmod 755 answer
+      SSH_ASKPASS=$W/answer SSH_ASKPASS_REQUIRE=force ssh -F none -o ProxyCommand="/usr/sbin/sshd -i -f $W/sshd.conf" -o LogLevel=ERROR \
+        -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o PubkeyAuthentication=no ada@host id -un
+      by coffer agent status; by coffer agent stop; gone
+      """)
+    #expect(output == "ada\n\(state)\n" + (state == "none" ? "note: no agent runs\n" : ""), "\(output)")
+  }
+
   @Test func theVaultIsOpenAfterALogInWithItsPassphrase() throws {
     let output = try Self.output(
       """
